@@ -17,7 +17,10 @@ export class ProblemError extends Error {
 
 export interface ClientOptions {
   url: string;
-  key: string;
+  /** Without one the browser's cookie signs in. */
+  key?: string;
+  /** More headers for each request: a page sends its CSRF token. */
+  headers?: () => Record<string, string>;
   fetch?: typeof fetch;
   WebSocket?: SocketClass;
 }
@@ -44,6 +47,19 @@ const parsePosition = (text: string | null): Position => {
   return { epoch: epoch ?? 1, sequence: sequence ?? 0 };
 };
 
+/** What stands between may answer in its own words: a proxy, a server that is starting. */
+async function readProblem(response: Response): Promise<Problem> {
+  const text = await response.text();
+  try {
+    const problem = JSON.parse(text) as Problem;
+    if (problem && typeof problem === 'object' && typeof problem.status === 'number') return problem;
+  } catch { /* not JSON */ }
+  return {
+    type: 'about:blank', title: `${response.status} ${response.statusText}`.trim(), status: response.status,
+    code: 'not_a_problem', detail: text.slice(0, 200), retryable: response.status >= 500,
+  };
+}
+
 export class Parley {
   readonly #options: ClientOptions;
   readonly prompts: Prompts;
@@ -68,10 +84,14 @@ export class Parley {
     const doFetch = this.#options.fetch ?? fetch;
     const response = await doFetch(new URL(path, this.#options.url), {
       method,
-      headers: { authorization: `Bearer ${this.#options.key}`, ...headers },
+      headers: {
+        ...(this.#options.key ? { authorization: `Bearer ${this.#options.key}` } : {}),
+        ...this.#options.headers?.(),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body }),
     });
-    if (!response.ok) throw new ProblemError(await response.json() as Problem);
+    if (!response.ok) throw new ProblemError(await readProblem(response));
     return response;
   }
 

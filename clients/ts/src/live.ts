@@ -48,8 +48,11 @@ export class Live {
   #nextId = 1;
   #failures = 0;
   #isClosed = false;
+  #listensToUser = false;
   /** Everything that arrives, before it is applied. */
   onevent: ((event: LiveEvent) => void) | null = null;
+  /** A socket is open. */
+  onopen: (() => void) | null = null;
   /** A socket ended; it will be opened again unless the code is 4401. */
   onclose: ((code: number) => void) | null = null;
   /** A session cannot be listened to any more: it was deleted, or is no longer yours. */
@@ -79,6 +82,12 @@ export class Live {
       throw error;
     }
     return view;
+  }
+
+  /** What changes in the lists of this user, whichever session it is: it arrives at `onevent`, again after each reconnection. */
+  async subscribeUser(): Promise<void> {
+    this.#listensToUser = true;
+    await this.request('user:subscribe', {});
   }
 
   async unsubscribe(sessionId: string): Promise<void> {
@@ -135,6 +144,7 @@ export class Live {
       socket.onopen = () => {
         this.#socket = socket;
         this.#failures = 0;
+        this.onopen?.();
         resolve();
       };
       socket.onerror = () => reject(new Error(`cannot connect to ${url.origin}`));
@@ -152,7 +162,7 @@ export class Live {
     for (const { reject } of this.#waiting.values()) reject(new Error(`the socket ended (${code})`));
     this.#waiting.clear();
     this.onclose?.(code);
-    if (this.#isClosed || code === 4401 || !this.#subscriptions.size) return;
+    if (this.#isClosed || code === 4401 || (!this.#subscriptions.size && !this.#listensToUser)) return;
     const delay = Math.min((this.#options.retryMs ?? 250) * 2 ** this.#failures++, 30_000);
     setTimeout(() => void this.#reopen(), delay);
   }
@@ -164,6 +174,7 @@ export class Live {
     } catch {
       return; /* #ended has set the next attempt */
     }
+    if (this.#listensToUser) void this.request('user:subscribe', {}).catch(() => {});
     for (const id of this.#subscriptions.keys()) void this.#resumeOrLose(id);
   }
 

@@ -1,0 +1,14 @@
+/** The pages in the order of the side bar, and what leads to each. */
+import type { PageName } from '$/state/router.svelte';
+
+export interface NavItem { name: string; href: string; pages: PageName[]; key: string; gap?: boolean }
+
+export const nav: NavItem[] = [
+  { name: 'workbench', href: '/p', pages: ['workbench', 'first'], key: 'w' },
+  { name: 'sessions', href: '/s', pages: ['sessions', 'session'], key: 's' },
+  { name: 'viewer', href: '/v', pages: ['viewer'], key: 'v' },
+  { name: 'runs', href: '/r', pages: ['runs'], key: 'r' },
+  { name: 'memory', href: '/m', pages: ['memory'], key: 'm', gap: true },
+  { name: 'tasks', href: '/t', pages: ['tasks'], key: 't' },
+  { name: 'extensions', href: '/x', pages: ['extensions'], key: 'x' },
+];

@@ -1,0 +1,71 @@
+/** What the server says of an extension: what its manifest declares, what the policy says to that, what it has registered. */
+export type Decision = 'allow' | 'ask' | 'deny';
+
+export interface Capability {
+  capability: string;
+  methods?: string[];
+  paths?: string[];
+  hosts?: string[];
+  env?: string[];
+  decision: Decision;
+  reason: string;
+}
+
+export interface Tool { name: string; hash: string; is_withheld: boolean; definition: Record<string, unknown> }
+
+export interface Extension {
+  id: string;
+  name: string;
+  version: string;
+  description: string;
+  runtime: string;
+  state: 'enabled' | 'disabled' | 'quarantined';
+  artifact: string;
+  profile: string;
+  granted: string[];
+  denied: string[];
+  capabilities: Capability[];
+  /** Of a single extension only. */
+  tools?: Tool[];
+  notes?: string[];
+  commands: string[];
+  hooks: string[];
+  source: string;
+  last_error: string | null;
+  revision: number;
+  updated_at: string;
+}
+
+/** What holds for this user now; the lists of hooks and tools are there once it has run. */
+export interface Explained {
+  has_registered: boolean;
+  refused_tools?: { name: string; reason: string }[];
+  hooks?: string[];
+  denied_hooks?: string[];
+  unknown_hooks?: string[];
+}
+
+export interface LogLine { ts: string; level: string; event: string; message: string }
+
+/** Paths, hosts and names of variables. */
+export const places = (one: Capability): string[] => [...one.paths ?? [], ...one.hosts ?? [], ...one.env ?? []];
+
+/** What a person has decided of a capability, for this extension: else the profile does. */
+export type Choice = 'profile' | 'allow' | 'deny';
+export const choiceOf = (ext: Extension, capability: string): Choice =>
+  ext.denied.includes(capability) ? 'deny' : ext.granted.includes(capability) ? 'allow' : 'profile';
+
+/** The two lists after a choice. */
+export function chosen(ext: Extension, capability: string, choice: Choice): { grant: string[]; deny: string[] } {
+  const without = (list: readonly string[]): string[] => list.filter((one) => one !== capability);
+  return {
+    grant: [...without(ext.granted), ...(choice === 'allow' ? [capability] : [])],
+    deny: [...without(ext.denied), ...(choice === 'deny' ? [capability] : [])],
+  };
+}
+
+/** The names of a tool's parameters. */
+export const parameters = (tool: Tool): string[] => {
+  const of = tool.definition.properties;
+  return of && typeof of === 'object' ? Object.keys(of) : [];
+};

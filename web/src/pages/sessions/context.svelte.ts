@@ -1,0 +1,36 @@
+/** What fills the window of a session, read again when something was said. */
+import type { SessionStore } from '$/blocks/session.svelte';
+import { server } from '$/state/server.svelte';
+
+export interface Item { turn_id?: string; tool_call_id?: string; label?: string; tokens: number }
+export interface Context {
+  tokens: number; estimated?: boolean; context_window?: number; compact_at?: number; reserve?: number;
+  segments: { kind: string; tokens: number; items?: Item[] }[];
+}
+
+export class ContextMeter {
+  value = $state.raw<Context | null>(null);
+  #store: SessionStore;
+  constructor(store: SessionStore) { this.#store = store; }
+
+  get size(): number {
+    return this.value?.context_window || this.#store.boxes.at(-1)?.plain.context_window
+      || server.models.find((m) => m.name === this.#store.session?.model)?.context_window || 0;
+  }
+
+  /** To be called in a component: follows the session. */
+  follow(): void {
+    $effect(() => {
+      void this.#store.session?.status;
+      void this.#store.boxes.length;
+      const timer = setTimeout(() => void this.#read(), 250);
+      return () => clearTimeout(timer);
+    });
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.value = await server.get<Context>(`/api/sessions/${this.#store.id}/context`);
+    } catch { /* stays as it was */ }
+  }
+}

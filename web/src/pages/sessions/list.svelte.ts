@@ -1,0 +1,66 @@
+/** The sessions of this person, kept live: read once, changed by what the server tells. */
+import type { Session } from '@parley/client';
+import { frame } from '$/state/frame.svelte';
+import { server } from '$/state/server.svelte';
+
+export interface Listed extends Session { preview?: string | null; open_questions?: number; turns?: number; cost_usd?: number; source?: unknown }
+
+class SessionList {
+  items: Listed[] = $state.raw([]);
+  query = $state('');
+  isLoaded = $state(false);
+  cursor: string | null = $state(null);
+  /** Deleted here, and not yet on the server: Undo may bring it back. */
+  hidden: Set<string> = $state.raw(new Set());
+
+  async load(): Promise<void> {
+    const q = this.query.trim();
+    try {
+      const page = await server.parley.sessions({ limit: '100', ...(q ? { q } : {}) }) as unknown as { items: Listed[]; next_cursor: string | null };
+      if (q !== this.query.trim()) return;
+      this.items = page.items;
+      this.cursor = page.next_cursor;
+      this.isLoaded = true;
+      this.#count();
+    } catch { /* the dot says that there is no connection; what was read stays */ }
+  }
+  async more(): Promise<void> {
+    if (!this.cursor) return;
+    const page = await server.parley.sessions({ limit: '100', cursor: this.cursor }) as unknown as { items: Listed[]; next_cursor: string | null };
+    this.items = [...this.items, ...page.items];
+    this.cursor = page.next_cursor;
+  }
+  put(session: Listed): void {
+    const at = this.items.findIndex((item) => item.id === session.id);
+    if (at < 0) this.items = this.query.trim() ? this.items : [session, ...this.items];
+    else this.items = this.items.map((item) => (item.id === session.id ? { ...item, ...session } : item));
+    this.#count();
+  }
+  remove(id: string): void {
+    this.items = this.items.filter((item) => item.id !== id);
+    this.#count();
+  }
+  hide(id: string, isHidden: boolean): void {
+    const next = new Set(this.hidden);
+    if (isHidden) next.add(id);
+    else next.delete(id);
+    this.hidden = next;
+  }
+  get shown(): Listed[] { return this.items.filter((item) => !this.hidden.has(item.id)); }
+  #count(): void {
+    frame.badges.sessions = this.items.filter((item) => item.status === 'waiting_for_input').length;
+  }
+}
+
+export const sessions = new SessionList();
+
+/** One member changed, created or deleted: the list follows. */
+export function follow(): () => void {
+  void sessions.load();
+  return server.on(['session:updated', 'session:created', 'session:deleted', 'reconnected'], (data) => {
+    const session = data.session as Listed | undefined;
+    if (session?.id) sessions.put(session);
+    else if (typeof data.session_id === 'string' && data.deleted === true) sessions.remove(data.session_id);
+    else void sessions.load();
+  });
+}

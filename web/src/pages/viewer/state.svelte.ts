@@ -1,0 +1,188 @@
+/** What the Viewer holds: one text, what the server read in it, and what a conversion of it would lose. */
+import type { Problem } from '@parley/client';
+import { indent, Lines, scan, type Scan } from '$/lib/json';
+import type { Envelope } from '$/segments/types';
+import { keep } from '$/state/prefs.svelte';
+import { problemOf, server } from '$/state/server.svelte';
+import { t } from '$/state/words.svelte';
+
+export interface Loss { code: string; pointer: string; detail: string; [member: string]: unknown }
+export interface LossGroup { key: string; code: string; detail: string; pattern: string; pointers: string[] }
+export interface Flaw { line: number | null; column: number | null; pointer: string; message: string }
+interface Converted { from: string; to: string; document: unknown; report?: { losses: Loss[]; lossless: boolean }; carry?: unknown; map?: { from: string; to: string }[] }
+
+export const formats = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'gpt-oss', 'harmony', 'envelope', 'structured-chat', 'turns'];
+
+/** Indices as `*`, so that the same loss at many places is one row. */
+const pattern = (pointer: string): string => pointer.replace(/\/\d+(?=\/|$)/g, '/*');
+
+export function group(losses: Loss[]): LossGroup[] {
+  const rows = new Map<string, LossGroup>();
+  for (const loss of losses) {
+    const of = pattern(loss.pointer);
+    const key = `${loss.code}\n${loss.detail}\n${of}`;
+    const row = rows.get(key);
+    if (row) row.pointers.push(loss.pointer);
+    else rows.set(key, { key, code: loss.code, detail: loss.detail, pattern: of, pointers: [loss.pointer] });
+  }
+  return [...rows.values()];
+}
+
+interface Recent { name: string; text: string }
+
+class Viewer {
+  name = $state('');
+  text = $state.raw('');
+  /** The source as it is drawn: on many lines. */
+  shown = $state.raw('');
+  lines: Lines = $state.raw(new Lines(''));
+  scan: Scan = $state.raw(scan('null'));
+  format: string | null = $state(null);
+  flaws: Flaw[] = $state.raw([]);
+  envelope: Envelope | null = $state.raw(null);
+  isRest = $state(false);
+  problem: Problem | null = $state.raw(null);
+  isBusy = $state(false);
+  target = $state(keep.get('viewer.target', 'anthropic'));
+  converted: Converted | null = $state.raw(null);
+  convertProblem: Problem | null = $state.raw(null);
+  tokens: { tokens: number; by?: Record<string, number> } | null = $state.raw(null);
+  recent: Recent[] = $state.raw(keep.get<Recent[]>('viewer.recent', []));
+  marked: string | null = $state(null);
+  chosen: string | null = $state(null);
+  #reading = 0;
+
+  get groups(): LossGroup[] { return this.#groups; }
+  #groups = $derived(group(this.converted?.report?.losses ?? []));
+  /** Pointer of the source to the place in the envelope; the same where the source is one. */
+  #envelopeMap: { from: string; to: string }[] = $state.raw([]);
+  #toEnvelope = $derived(new Map(this.#envelopeMap.map(({ from, to }) => [from, to])));
+
+  /** Where in the envelope a pointer of the source is shown: the nearest place round it that is known. */
+  place(pointer: string): string | null {
+    if (this.format === 'envelope') return pointer;
+    for (let at = pointer; at; at = at.slice(0, at.lastIndexOf('/'))) {
+      const to = this.#toEnvelope.get(at);
+      if (to !== undefined) return to;
+    }
+    return null;
+  }
+
+  /** Losses that belong to a segment of the envelope. */
+  counts = $derived.by(() => {
+    const counts = new Map<string, number>();
+    for (const loss of this.converted?.report?.losses ?? []) {
+      const at = /^\/messages\/\d+\/segments\/\d+/.exec(this.place(loss.pointer) ?? '')?.[0];
+      if (at) counts.set(at, (counts.get(at) ?? 0) + 1);
+    }
+    return counts;
+  });
+
+  open(text: string, name: string): void {
+    this.name = name;
+    this.text = text;
+    this.envelope = null;
+    this.format = null;
+    this.converted = null;
+    this.marked = null;
+    this.chosen = null;
+    const found = scan(text);
+    const isWide = found.brokenAt < 0 && text.length > 200 && Math.max(...text.split('\n', 50).map((l) => l.length)) > 400;
+    this.shown = isWide ? indent(text) : text;
+    this.lines = new Lines(this.shown);
+    this.scan = isWide ? scan(this.shown) : found;
+    if (text.length < 100_000) {
+      this.recent = [{ name, text }, ...this.recent.filter((r) => r.name !== name)].slice(0, 8);
+      keep.set('viewer.recent', this.recent);
+    }
+    void this.read();
+  }
+
+  /** Detect, check, show as an envelope, convert. Each step says its own problem. */
+  async read(from?: string): Promise<void> {
+    const turn = ++this.#reading;
+    this.isBusy = true;
+    this.problem = null;
+    this.flaws = [];
+    this.isRest = false;
+    let text = this.text;
+    try {
+      if (this.scan.brokenAt >= 0 && /^\s*[[{]/.test(text)) {
+        /* not JSON: the server says what it expected; what stands before the mistake is shown */
+        const { errors } = await server.json<{ errors: Flaw[] }>('POST', '/api/validate', { document: text, as: 'envelope' });
+        const at = this.lines.of(this.scan.brokenAt);
+        this.flaws = errors.length ? errors.slice(0, 1)
+          : [{ line: at + 1, column: this.scan.brokenAt - this.lines.starts[at]! + 1, pointer: '', message: t('v.notjson') }];
+        text = this.scan.rest;
+        this.isRest = true;
+      }
+      const format = from ?? (await server.json<{ format: string | null }>('POST', '/api/detect', { document: text })).format;
+      if (turn !== this.#reading) return;
+      this.format = format;
+      if (!format) return;
+      const [envelope, valid] = await Promise.all([
+        this.#convert(text, 'envelope', { map: true }),
+        /* text of gpt-oss is no JSON and has no schema */
+        format === 'gpt-oss' ? { errors: [] } : server.json<{ errors: Flaw[] }>('POST', '/api/validate', { document: text, as: format }).catch(() => ({ errors: [] })),
+      ]);
+      if (turn !== this.#reading) return;
+      if (!this.isRest) this.flaws = valid.errors;
+      this.envelope = envelope.document as Envelope;
+      this.#envelopeMap = envelope.map ?? [];
+      void this.convert();
+      this.tokens = await server.json<{ tokens: number }>('POST', '/api/tokens', { document: text, as: format }).catch(() => null);
+    } catch (error) {
+      if (turn === this.#reading) this.problem = problemOf(error);
+    } finally {
+      if (turn === this.#reading) this.isBusy = false;
+    }
+  }
+
+  #convert(text: string, to: string, more: object = {}): Promise<Converted> {
+    return server.json('POST', '/api/convert', { document: text, from: this.format, to, ...more });
+  }
+
+  async convert(): Promise<void> {
+    keep.set('viewer.target', this.target);
+    this.convertProblem = null;
+    this.marked = null;
+    this.chosen = null;
+    try {
+      this.converted = await this.#convert(this.isRest ? this.scan.rest : this.text, this.target);
+    } catch (error) {
+      this.converted = null;
+      this.convertProblem = problemOf(error);
+    }
+  }
+
+  async carry(): Promise<unknown> {
+    return (await this.#convert(this.text, this.target, { carry: true })).carry;
+  }
+
+  choose(row: LossGroup | null, pointer?: string): void {
+    this.chosen = row?.key ?? null;
+    const at = pointer ?? row?.pointers[0];
+    this.marked = at === undefined ? null : at;
+  }
+
+  /** The lines of the source that a pointer names. */
+  linesOf(pointer: string): [number, number] | null {
+    for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
+      const range = this.scan.at.get(at);
+      if (range) return [this.lines.of(range.from), this.lines.of(Math.max(range.from, range.to - 1))];
+      if (!at) return null;
+    }
+  }
+
+  close(): void {
+    this.name = '';
+    this.text = '';
+    this.envelope = null;
+    this.converted = null;
+    this.problem = null;
+    this.flaws = [];
+    this.format = null;
+  }
+}
+
+export const viewer = new Viewer();

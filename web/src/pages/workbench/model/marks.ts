@@ -1,0 +1,65 @@
+/**
+ * What the layer behind a block's text shows: variables, fenced code, code in a line, and what lint objects to. The
+ * pieces joined are the text itself, character for character, because the layer must break its lines where the field does.
+ */
+import { spots } from './variables';
+
+export type Mark = 'text' | 'var' | 'missing' | 'fence' | 'code' | 'lint';
+export interface Piece { mark: Mark; text: string; from: number }
+
+interface Span { from: number; to: number; mark: Mark }
+
+/** Lines from one fence to the next; an open one goes to the end. */
+function fences(text: string): Span[] {
+  const result: Span[] = [];
+  const fence = /^[ ]{0,3}(`{3,}|~{3,})[^\n]*$/gm;
+  let open: { from: number; sign: string } | null = null;
+  for (let found = fence.exec(text); found; found = fence.exec(text)) {
+    const sign = found[1]!;
+    if (!open) open = { from: found.index, sign };
+    else if (sign[0] === open.sign[0] && sign.length >= open.sign.length) {
+      result.push({ from: open.from, to: found.index + found[0].length, mark: 'fence' });
+      open = null;
+    }
+  }
+  if (open) result.push({ from: open.from, to: text.length, mark: 'fence' });
+  return result;
+}
+
+const CODE = /`[^`\n]+`/g;
+
+/** `isKnown` tells a variable that has a value from one that lacks it. */
+export function pieces(text: string, isKnown: (name: string) => boolean = () => true, lint: readonly { from: number; to: number }[] = []): Piece[] {
+  const spans: Span[] = [];
+  const isFree = (from: number, to: number): boolean => spans.every((one) => to <= one.from || from >= one.to);
+  for (const spot of spots(text)) spans.push({ from: spot.from, to: spot.to, mark: isKnown(spot.name) ? 'var' : 'missing' });
+  for (const one of lint) if (one.to > one.from && isFree(one.from, one.to)) spans.push({ ...one, mark: 'lint' });
+  const blocks = fences(text);
+  for (const found of text.matchAll(CODE)) {
+    const [from, to] = [found.index, found.index + found[0].length];
+    if (isFree(from, to) && blocks.every((one) => to <= one.from || from >= one.to)) spans.push({ from, to, mark: 'code' });
+  }
+  // A fence is cut where a variable or a finding stands in it.
+  for (const one of blocks) {
+    let at = one.from;
+    for (const cut of spans.filter((other) => other.from >= one.from && other.to <= one.to).sort((x, y) => x.from - y.from)) {
+      if (cut.from > at) spans.push({ from: at, to: cut.from, mark: 'fence' });
+      at = cut.to;
+    }
+    if (one.to > at) spans.push({ from: at, to: one.to, mark: 'fence' });
+  }
+  spans.sort((x, y) => x.from - y.from);
+  const result: Piece[] = [];
+  let at = 0;
+  for (const one of spans) {
+    if (one.from < at) continue;
+    if (one.from > at) result.push({ mark: 'text', text: text.slice(at, one.from), from: at });
+    result.push({ mark: one.mark, text: text.slice(one.from, one.to), from: one.from });
+    at = one.to;
+  }
+  if (at < text.length) result.push({ mark: 'text', text: text.slice(at), from: at });
+  return result;
+}
+
+/** Whether a text is for eyes that read Chinese or Japanese: its `lang` follows. */
+export const isCjk = (text: string): boolean => /[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]/.test(text);

@@ -1,0 +1,91 @@
+/**
+ * The words of the page in the language chosen. `t` takes a key and fills the places; where a text has the two forms
+ * "one || other", `n` chooses by the rules of the language. No sentence is joined from pieces.
+ */
+import { prefs, type Lang } from './prefs.svelte';
+
+const loaders: Record<Lang, () => Promise<{ default: Record<string, string> }>> = {
+  en: () => import('virtual:words/en'),
+  'zh-CN': () => import('virtual:words/zh-CN'),
+};
+const known = new Map<Lang, Record<string, string>>();
+let current: { lang: Lang; words: Record<string, string> } = $state.raw({ lang: 'en', words: {} });
+
+export async function loadWords(lang: Lang): Promise<void> {
+  if (!known.has(lang)) known.set(lang, (await loaders[lang]()).default);
+  current = { lang, words: known.get(lang)! };
+}
+
+export async function setLang(lang: Lang): Promise<void> {
+  await loadWords(lang);
+  prefs.lang = lang;
+}
+
+/** The words of the other language too: the palette finds commands by either. */
+export async function wordsOf(lang: Lang): Promise<Record<string, string>> {
+  if (!known.has(lang)) known.set(lang, (await loaders[lang]()).default);
+  return known.get(lang)!;
+}
+
+export const lang = (): Lang => current.lang;
+
+const rules = new Map<string, Intl.PluralRules>();
+function plural(lang: string, n: number): Intl.LDMLPluralRule {
+  if (!rules.has(lang)) rules.set(lang, new Intl.PluralRules(lang));
+  return rules.get(lang)!.select(n);
+}
+
+export type Values = Record<string, string | number>;
+
+export function t(key: string, values?: Values): string {
+  let text = current.words[key] ?? key;
+  if (text.includes(' || ')) {
+    const [one, other] = text.split(' || ') as [string, string];
+    text = plural(current.lang, Number(values?.n ?? 2)) === 'one' ? one : other;
+  }
+  if (!values) return text;
+  return text.replace(/\{(\w+)\}/g, (place, name: string) => {
+    const value = values[name];
+    return value === undefined ? place : typeof value === 'number' ? num(value) : value;
+  });
+}
+
+const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
+function format<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(name: string, make: () => T): T {
+  const key = `${current.lang} ${name}`;
+  if (!formats.has(key)) formats.set(key, make());
+  return formats.get(key) as T;
+}
+
+export const num = (n: number): string => format('n', () => new Intl.NumberFormat(current.lang)).format(n);
+export const pct = (share: number, digits = 0): string =>
+  format(`p${digits}`, () => new Intl.NumberFormat(current.lang, { style: 'percent', maximumFractionDigits: digits })).format(share);
+const clock = (d: Date): string =>
+  format('t', () => new Intl.DateTimeFormat(current.lang, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).format(d);
+export const day = (d: Date): string =>
+  format('d', () => new Intl.DateTimeFormat(current.lang, { month: 'short', day: 'numeric' })).format(d);
+export const fullTime = (d: Date): string =>
+  format('f', () => new Intl.DateTimeFormat(current.lang, { dateStyle: 'medium', timeStyle: 'medium' })).format(d);
+/** The clock for what happened today, else the day. */
+export function when(value: string | number | Date | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  const d = new Date(value);
+  if (Number.isNaN(d.getTime())) return '';
+  return d.toDateString() === new Date().toDateString() ? clock(d) : day(d);
+}
+export const time = (value: string | number | Date): string => clock(new Date(value));
+/** 12 ms, 1.9 s, 2 min 3 s: the signs of the units are the same in both languages. */
+export function span(ms: number): string {
+  const fixed = (value: number, digits: number): string => format(`x${digits}`, () => new Intl.NumberFormat(current.lang,
+    { maximumFractionDigits: digits, minimumFractionDigits: digits })).format(value);
+  if (ms < 1000) return `${fixed(Math.round(ms), 0)}\u202fms`;
+  if (ms < 60_000) return `${fixed(ms / 1000, ms < 10_000 ? 1 : 0)}\u202fs`;
+  return `${fixed(Math.floor(ms / 60_000), 0)}\u202fmin ${fixed(Math.round((ms % 60_000) / 1000), 0)}\u202fs`;
+}
+export function bytes(n: number): string {
+  const [value, name] = n < 1000 ? [n, 'byte'] : n < 1e6 ? [n / 1e3, 'kilobyte'] : n < 1e9 ? [n / 1e6, 'megabyte'] : [n / 1e9, 'gigabyte'];
+  return format(`b${name}`, () => new Intl.NumberFormat(current.lang,
+    { style: 'unit', unit: name as string, unitDisplay: 'short', maximumFractionDigits: 1 })).format(value as number);
+}
+export const money = (usd: number): string => format(usd !== 0 && usd < 0.01 ? 'm4' : 'm2', () => new Intl.NumberFormat(current.lang,
+  { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', maximumFractionDigits: usd !== 0 && usd < 0.01 ? 4 : 2, minimumFractionDigits: usd === 0 ? 0 : 2 })).format(usd);
