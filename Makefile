@@ -17,18 +17,21 @@ CHECKED  = --buildtype=debugoptimized -Db_lundef=false
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
-.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image abi clean help deps-%
+.PHONY: build page run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image abi clean help deps-%
 
-build: deps-build build/build.ninja ## build the release program at build/parley
+build: deps-build page build/build.ninja ## build the release program at build/parley
 	@$(NINJA) -C build
 
 run: build ## build, then serve with the demo model, and print the address
 	@build/parley serve --model demo/echo
 
+page: deps-build ## build the web page into web/dist, which the program embeds
+	@tools/page
+
 tour: build ## build, then show what the commands do
 	@tools/tour build/parley
 
-test: deps-test build/build.ninja build-asan/build.ninja build-steps/build.ninja ## build, check everything, and count
+test: deps-test page build/build.ninja build-asan/build.ninja build-steps/build.ninja ## build, check everything, and count
 	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=e2e,layers \
 	    build-asan=unit,fault,contract,conformance,fuzz,tools build-steps=growth
 
@@ -52,8 +55,9 @@ tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitiz
 fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
 	@tools/fuzz build-fuzz $(T) $(TIME)
 
-soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, slow clients, all edits of recorded requests, and five minutes of fuzzing per target
+soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, slow clients, every session proved, all edits of recorded requests, and five minutes of fuzzing per target
 	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
+	@PARLEY_PROVE_MOST=1000000 $(PYTHON) tools/run_tests.py --jobs $(JOBS) build=live
 	@$(NINJA) -C build-soak tests/edit-property-test
 	@printf '%s\n' anthropic gemini gpt-oss openai-chat openai-responses | PARLEY_EDIT_ALL=1 xargs -P $(JOBS) -I{} \
 		$(PYTHON) tests/property/edit_recorded.py build-soak/tests/edit-property-test {}

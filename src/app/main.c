@@ -2,6 +2,7 @@
 #include "app/frame/help.h"
 #include "base/text/suggest.h"
 #include "base/hash.h"
+#include "ext/cell/inside/cell_main.h"
 #include "io/entropy.h"
 #include "io/file/file.h"
 
@@ -78,6 +79,10 @@ static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)
         if (strcmp(name, aliases[i][0]) == 0)
             name = aliases[i][1];
     const struct pl_command *command = pl_command_find(name);
+    if (strcmp(name, "cell") == 0)
+        return pl_usage_fail(console, NULL,
+                             "\"parley cell\" is for the server, which runs "
+                             "extensions with it; nothing else can call it");
     if (!command)
         return fail_unknown_command(console, name);
     return run_command(console, command, argc > 2 ? argc - 2 : 0, argv + 2);
@@ -89,6 +94,9 @@ int main(int argc, char **argv)
     setvbuf(stderr, err_lines, _IOLBF, sizeof err_lines);
     pl_fd_guard_standard();
     signal(SIGPIPE, SIG_IGN);
+    /* The server starts us again like this, with descriptors that nobody else has; not a command. */
+    if (argc > 1 && strcmp(argv[1], "cell") == 0 && pl_cell_main_is_called())
+        pl_cell_main(argc > 2 && strcmp(argv[2], "inner") == 0);
     struct pl_hash_key key;
     if (pl_entropy_fill(&key, sizeof key))
         pl_hash_set_key(key);

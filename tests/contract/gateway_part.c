@@ -287,14 +287,20 @@ static void an_answer_is_found_by_its_owner_as_long_as_its_session_is(void **sta
 {
     struct fixture *f = *state;
     struct pl_id session = add_session(f);
-    struct pl_str found;
+    struct pl_kept_response found;
     struct pl_batch *batch = pl_batch_create();
-    pl_batch_keep_response(batch, id_str(&f->user), PL_STR("resp_1"), id_str(&session));
+    pl_batch_keep_response(batch, id_str(&f->user),
+                           &(struct pl_kept_response){.id = PL_STR("resp_1"),
+                                                      .session_id = id_str(&session),
+                                                      .body = PL_STR("{\"id\":\"resp_1\"}"),
+                                                      .n_input = 3});
     commit(f, batch);
     assert_int_equal(pl_store_response_find(f->store, &f->arena, id_str(&f->user), PL_STR("resp_1"),
                                             &found, NULL),
                      PL_OK);
-    assert_str(found, id_str(&session));
+    assert_str(found.session_id, id_str(&session));
+    assert_str(found.body, PL_STR("{\"id\":\"resp_1\"}"));
+    assert_int_equal(found.n_input, 3);
     assert_int_equal(pl_store_response_find(f->store, &f->arena, id_str(&f->other),
                                             PL_STR("resp_1"), &found, NULL),
                      PL_NOT_FOUND);

@@ -2,6 +2,7 @@
  * whoever came first, and so is everything that hung on it. */
 #include "contract/suite.h"
 
+#include "store/extensions.h"
 #include "store/gateway.h"
 #include "store/library.h"
 #include "store/work.h"
@@ -158,7 +159,9 @@ static void share_session(struct racing *r, struct pl_batch *batch)
 
 static void keep_response(struct racing *r, struct pl_batch *batch)
 {
-    pl_batch_keep_response(batch, user_of(r), id_str(&r->part), id_str(&r->id));
+    pl_batch_keep_response(
+        batch, user_of(r),
+        &(struct pl_kept_response){.id = id_str(&r->part), .session_id = id_str(&r->id)});
 }
 
 static void drop_session(struct racing *r, struct pl_batch *batch)
@@ -174,7 +177,7 @@ static bool has_session(struct racing *r)
     struct pl_question_row question;
     struct pl_share_row share;
     struct pl_open_rows rows;
-    struct pl_str found;
+    struct pl_kept_response found;
     if (pl_store_session_get(f->store, &f->arena, user_of(r), id_str(&r->id), &session, NULL) !=
         PL_NOT_FOUND)
         return true;
@@ -412,6 +415,61 @@ static bool has_blob(struct racing *r)
 
 /* --- the races ------------------------------------------------------------------------------- */
 
+/* --- extensions ------------------------------------------------------------------------------ */
+
+static struct pl_str name_extension(struct racing *r)
+{
+    return pl_str_slice(id_str(&r->id), 5, id_str(&r->id).len);
+}
+
+static void make_extension(struct racing *r, struct pl_batch *batch)
+{
+    r->id = pl_id_take(&r->f->seed, "user_");
+    pl_batch_create_extension(batch, &(struct pl_extension_row){.id = name_extension(r),
+                                                                .name = PL_STR("x"),
+                                                                .version = PL_STR("1"),
+                                                                .runtime = PL_STR("node"),
+                                                                .artifact = PL_STR("a"),
+                                                                .manifest = PL_STR("{}"),
+                                                                .manifest_hash = PL_STR("b"),
+                                                                .profile = PL_STR("safe"),
+                                                                .state = PL_STR("enabled"),
+                                                                .revision = 1});
+}
+
+static void quarantine_extension(struct racing *r, struct pl_batch *batch)
+{
+    pl_batch_set_extension_state(batch, name_extension(r), PL_STR("quarantined"), PL_STR("why"), 1);
+}
+
+static void see_tool(struct racing *r, struct pl_batch *batch)
+{
+    pl_batch_see_extension_tool(batch, name_extension(r),
+                                &(struct pl_extension_tool_row){.name = PL_STR("t"),
+                                                                .seen = PL_STR("h"),
+                                                                .definition = PL_STR("{}")});
+}
+
+static void keep_answer(struct racing *r, struct pl_batch *batch)
+{
+    pl_batch_put_extension_answer(batch, name_extension(r),
+                                  &(struct pl_extension_answer_row){.user_id = user_of(r),
+                                                                    .capability = PL_STR("exec"),
+                                                                    .manifest_hash = PL_STR("b")});
+}
+
+static void drop_extension(struct racing *r, struct pl_batch *batch)
+{
+    pl_batch_delete_extension(batch, name_extension(r));
+}
+
+static bool has_extension(struct racing *r)
+{
+    struct pl_extension_row row;
+    return pl_store_extension_get(r->f->store, &r->f->arena, name_extension(r), &row, NULL) ==
+           PL_OK;
+}
+
 static const struct race races[] = {
     {"a key is renamed", make_key, rename_key, drop_key, has_key},
     {"a key is rotated", make_key, rotate_key, drop_key, has_key},
@@ -432,6 +490,10 @@ static const struct race races[] = {
     {"a task goes on", make_task, advance_task, drop_task, has_task},
     {"a task runs", make_task, run_task, drop_task, has_task},
     {"a piece comes late", make_blob, add_piece, drop_blob, has_blob},
+    {"an extension is quarantined", make_extension, quarantine_extension, drop_extension,
+     has_extension},
+    {"a tool is seen", make_extension, see_tool, drop_extension, has_extension},
+    {"an answer is kept", make_extension, keep_answer, drop_extension, has_extension},
 };
 
 struct runner {

@@ -1,6 +1,8 @@
 /* The contract: users, keys, shares, idempotency, settings. */
 #include "contract/suite.h"
 
+#include "store/gateway.h"
+
 #include <stdio.h>
 
 static const struct pl_str hash_a = {"aaaaaaaaaaaaaaaa\0aaaaaaaaaaaaaaa", 32};
@@ -295,6 +297,45 @@ static void who_is_erased_stays_so(void **state)
     assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
 }
 
+/* A subject of an issuer is one user; another issuer's subject of the same name is another person. */
+static void a_person_of_a_provider_is_one_user(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_user_row boss = make_user(&f->other, true), member = make_user(&f->user, false);
+    struct pl_identity_row identity = {PL_STR("https://a"), PL_STR("s"), id_str(&f->user), 5};
+    struct pl_batch *batch = pl_batch_create();
+    struct pl_str user_id;
+    int64_t n;
+    pl_batch_create_user(batch, &boss);
+    pl_batch_create_user(batch, &member);
+    pl_batch_create_identity(batch, &identity);
+    commit(f, batch);
+    assert_int_equal(pl_store_identity_find(f->store, &f->arena, PL_STR("https://a"), PL_STR("s"),
+                                            &user_id, NULL),
+                     PL_OK);
+    assert_str(user_id, id_str(&f->user));
+    assert_int_equal(pl_store_identity_find(f->store, &f->arena, PL_STR("https://b"), PL_STR("s"),
+                                            &user_id, NULL),
+                     PL_NOT_FOUND);
+    assert_int_equal(
+        pl_store_identity_count(f->store, PL_STR("https://a"), id_str(&f->user), &n, NULL), PL_OK);
+    assert_int_equal(n, 1);
+    identity.user_id = id_str(&f->other);
+    batch = pl_batch_create();
+    pl_batch_create_identity(batch, &identity);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_CONFLICT);
+    batch = pl_batch_create();
+    pl_batch_erase_user(batch, id_str(&f->user));
+    commit(f, batch);
+    assert_int_equal(pl_store_identity_find(f->store, &f->arena, PL_STR("https://a"), PL_STR("s"),
+                                            &user_id, NULL),
+                     PL_NOT_FOUND);
+    identity.user_id = id_str(&f->user);
+    batch = pl_batch_create();
+    pl_batch_create_identity(batch, &identity);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
+}
+
 static void a_key_keeps_what_it_may_do_through_a_rotation(void **state)
 {
     struct fixture *f = *state;
@@ -323,9 +364,62 @@ static void a_key_keeps_what_it_may_do_through_a_rotation(void **state)
     assert_true(keys[0].expires_ms == 77 && keys[0].old_until_ms == 88 && !keys[0].is_admin);
 }
 
+/* The ids of the user's keys are these, in their order. */
+static void assert_keys(struct fixture *f, const struct pl_id *ids, size_t n_ids)
+{
+    struct pl_key_row *keys;
+    size_t n;
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, id_str(&f->user), &keys, &n, NULL),
+                     PL_OK);
+    assert_int_equal(n, n_ids);
+    for (size_t i = 0; i < n; i++)
+        assert_str(keys[i].id, id_str(&ids[i]));
+}
+
+static void sign_ins_that_ended_are_deleted_and_none_counts_as_a_key(void **state)
+{
+    struct fixture *f = *state;
+    /* A key with an end, a sign-in without one, and sign-ins with one. */
+    static const struct {
+        bool is_login;
+        int64_t expires_ms;
+    } kinds[] = {{false, 50}, {true, 0}, {true, 102}, {true, 101}, {true, 100}};
+    enum { N = sizeof kinds / sizeof *kinds };
+    struct pl_id ids[N];
+    char hashes[N][32];
+    struct pl_batch *batch = pl_batch_create();
+    for (size_t i = 0; i < N; i++) {
+        ids[i] = pl_id_take(&f->seed, "key_");
+        memset(hashes[i], 'a' + (int)i, sizeof hashes[i]);
+        struct pl_key_row key = make_key(&ids[i], &f->user, (struct pl_str){hashes[i], 32});
+        key.is_login = kinds[i].is_login;
+        key.expires_ms = kinds[i].expires_ms;
+        pl_batch_create_key(batch, &key);
+    }
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_KEYS, 1);
+    commit(f, batch);
+    for (size_t left = N; left >= 2; left--) {
+        assert_keys(f, ids, left);
+        batch = pl_batch_create();
+        pl_batch_expire_logins(batch, 99 + (int64_t)(N - left) + 1);
+        commit(f, batch);
+        if (left == 2) /* no instant is the end of those that are left */
+            assert_keys(f, ids, left);
+    }
+    struct pl_id second = pl_id_take(&f->seed, "key_");
+    struct pl_key_row key = make_key(&second, &f->user, hash_b);
+    batch = pl_batch_create();
+    pl_batch_create_key(batch, &key);
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_KEYS, 1);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_CONFLICT);
+    assert_keys(f, ids, 2);
+}
+
 static const struct CMUnitTest tests[] = {
+    ON_STORE(sign_ins_that_ended_are_deleted_and_none_counts_as_a_key),
     ON_STORE(an_administrator_is_always_left),
     ON_STORE(who_is_erased_stays_so),
+    ON_STORE(a_person_of_a_provider_is_one_user),
     ON_STORE(a_key_keeps_what_it_may_do_through_a_rotation),
     ON_STORE(users_are_listed),
     ON_STORE(keys_are_listed_by_user_changed_and_deleted),

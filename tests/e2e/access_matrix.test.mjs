@@ -8,8 +8,9 @@ import { until } from './waiting.mjs';
 // Who a route lets in. `public`: everybody. Otherwise the scopes besides `all`, and whether it is an administrator's.
 const P = 'public', R = 'read', S = 'sessions', G = 'gateway';
 const table = {
-  'GET /': P, 'GET /healthz': P, 'GET /readyz': P, 'GET /api/version': P, 'GET /openapi.json': P, 'POST /api/login': P,
+  'GET /': P, 'GET /healthz': P, 'GET /readyz': P, 'GET /api/version': P, 'GET /openapi.json': P, 'POST /api/login': P, 'GET /api/login': P, 'GET /api/login/oidc': P, 'GET /api/login/oidc/callback': P,
   'GET /api/share/{token}': P, 'GET /api/share/{token}/blobs/{id}': P, 'GET /api/ws': P,
+  ...Object.fromEntries(['/p', '/p/{id}', '/s', '/s/{id}', '/v', '/r', '/m', '/t', '/x', '/x/{id}', '/settings', '/settings/{part}', '/audit', '/share/{token}', '/cards/{hash}', '/assets/{file}', '/embed/{file}', '/{file}'].map((path) => [`GET ${path}`, P])),
   'GET /metrics': [R], 'GET /api/models': [R, S], 'GET /api/tools': [R, S], 'GET /api/me': [R, S],
   'POST /api/convert': [R], 'POST /api/detect': [R], 'POST /api/validate': [R], 'POST /api/lint': [R], 'POST /api/tokens': [R], 'POST /api/trim': [R], 'POST /api/render': [R],
   'POST /api/user/api-keys': [], 'GET /api/user/api-keys': [R], 'PATCH /api/user/api-keys/{id}': [], 'DELETE /api/user/api-keys/{id}': [], 'POST /api/user/api-keys/{id}/rotate': [],
@@ -30,6 +31,9 @@ const table = {
   'GET /api/prompts/{id}/export': [R], 'GET /api/prompts/{id}/versions': [R], 'POST /api/prompts/{id}/versions': [], 'GET /api/prompts/{id}/versions/{version}': [R],
   'GET /api/prompts/{id}/versions/{version}/diff/{other}': [R], 'POST /api/prompts/{id}/versions/{version}/diff': [R], 'POST /api/prompts/{id}/rollback': [],
   'PUT /api/prompts/{id}/labels/{label}': [], 'DELETE /api/prompts/{id}/labels/{label}': [], 'POST /api/prompts/{id}/run': [],
+  'GET /api/prompts/{id}/draft': [R], 'PUT /api/prompts/{id}/draft': [], 'DELETE /api/prompts/{id}/draft': [],
+  'GET /api/providers': [R, S], 'GET /api/settings': [R, S], 'PUT /api/settings': [], 'GET /api/sessions/{id}/outline': [R, S],
+  'POST /api/run': [], 'GET /api/runs': [R], 'GET /api/runs/series': [R], 'GET /api/runs/{id}': [R], 'POST /api/runs/{id}/stop': [],
   'POST /api/memories': [], 'GET /api/memories': [R], 'POST /api/memories/batch': [], 'POST /api/memories/search': [R], 'GET /api/memories/{id}': [R], 'PUT /api/memories/{id}': [],
   'PATCH /api/memories/{id}': [], 'DELETE /api/memories/{id}': [], 'POST /api/memories/{id}/supersede': [],
   'POST /api/scheduled-tasks': [], 'GET /api/scheduled-tasks': [R], 'GET /api/scheduled-tasks/{id}': [R], 'PATCH /api/scheduled-tasks/{id}': [], 'DELETE /api/scheduled-tasks/{id}': [],
@@ -37,9 +41,13 @@ const table = {
   'GET /api/scheduled-tasks/calendar': [R], 'GET /api/scheduled-tasks/{id}/runs': [R], 'GET /api/scheduled-tasks/{id}/occurrences': [R],
   'POST /api/blobs': [S], 'GET /api/blobs': [R, S], 'POST /api/blobs/fetch': [S], 'GET /api/blobs/{id}': [R, S], 'DELETE /api/blobs/{id}': [S], 'GET /api/blobs/{id}/info': [R, S],
   'POST /api/media/frames': [S],
+  'GET /api/extensions': ['admin', R], 'POST /api/extensions': ['admin'], 'GET /api/extensions/{id}': ['admin', R], 'PATCH /api/extensions/{id}': ['admin'], 'DELETE /api/extensions/{id}': ['admin'],
+  'GET /api/extensions/{id}/log': [S, R], 'GET /api/extensions/{id}/explain': [S, R], 'POST /api/extensions/{id}/restart': ['admin'],
   'POST /v1/chat/completions': [G], 'POST /v1/responses': [G], 'POST /v1/messages': [G], 'POST /v1/messages/count_tokens': [G], 'POST /v1beta/models/{model}': [G],
   'POST /v1beta/models/{vendor}/{model}': [G], 'POST /v1/models/{model}': [G], 'POST /v1/models/{vendor}/{model}': [G], 'GET /v1/models': [G, R], 'GET /v1/models/{model}': [G, R],
   'GET /v1/models/{vendor}/{model}': [G, R], 'GET /v1beta/models': [G, R], 'GET /v1beta/models/{model}': [G, R], 'GET /v1beta/models/{vendor}/{model}': [G, R],
+  'POST /v1beta/models/{vendor}/{owner}/{model}': [G], 'POST /v1/models/{vendor}/{owner}/{model}': [G], 'GET /v1/models/{vendor}/{owner}/{model}': [G, R], 'GET /v1beta/models/{vendor}/{owner}/{model}': [G, R],
+  'POST /v1/embeddings': [G], 'GET /v1/responses/{id}': [G, R], 'DELETE /v1/responses/{id}': [G], 'GET /v1/responses/{id}/input_items': [G, R],
 };
 
 let server, keys, own, routes;
@@ -117,7 +125,7 @@ for (const who of ['none', 'disabled', 'expired', 'read', 'gateway', 'sessions',
 test('who is over a limit calls no model, and reads on', async () => {
   const asked = (path, body) => server.raw('POST', path, { key: keys['over budget'], body });
   const messages = [{ role: 'user', content: 'x' }];
-  for (const [path, body] of [['/v1/chat/completions', { model: 'demo/echo', messages }], ['/v1/messages', { model: 'demo/echo', max_tokens: 5, messages }], ['/v1/responses', { model: 'demo/echo', input: 'x' }], ['/v1beta/models/demo/echo:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }]]) {
+  for (const [path, body] of [['/v1/chat/completions', { model: 'demo/echo', messages }], ['/v1/messages', { model: 'demo/echo', max_tokens: 5, messages }], ['/v1/responses', { model: 'demo/echo', input: 'x' }], ['/v1beta/models/demo/echo:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }], ['/v1/embeddings', { model: 'demo/embed', input: 'x' }]]) {
     const { status, headers, text } = await asked(path, body);
     assert.equal(status, 429, `${path}: ${text}`);
     assert.ok(Number(headers['retry-after']) >= 1, path);

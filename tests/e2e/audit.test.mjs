@@ -27,6 +27,17 @@ async function fill(at) {
   return { ada, key, turned, session };
 }
 
+test('signing in is told, and what it was done with is not', async () => {
+  const at = await start();
+  const key = (await at.ask('POST', '/api/user/api-keys', { body: { name: 'mine' } })).json;
+  assert.equal((await at.ask('POST', '/api/login', { body: { key: key.plaintext, cookie: true }, key: null })).status, 201);
+  const all = await rows(at);
+  assert.equal(all[0].action, 'sign_in');
+  for (const secret of [key.plaintext, at.key, at.code]) assert.ok(!secret || !JSON.stringify(all).includes(secret.slice(13)), 'a secret is in the log');
+  assert.deepEqual(all.find((row) => row.object === key.id).detail, { name: 'mine' });
+  await at.stop();
+});
+
 test('every change of access is told, without a secret, by whom and with which key', async () => {
   const at = await start();
   const { ada, key, turned, session } = await fill(at);

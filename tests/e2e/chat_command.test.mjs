@@ -128,7 +128,7 @@ test('a question nobody answers waits, and is asked again when the session is go
   assert.equal(left.code, 1);
   const [, id] = left.err.match(/parley chat --session (sess_\S+)" continues/);
   assert.equal((await client.session(id)).status, 'waiting_for_input');
-  const { code, out } = await pipe(['chat', '--session', id], '1\nbye\n');
+  const { code, out } = await pipe(['chat', '--session', id], `1\n${typed(script('say bye'))}\n`);
   assert.equal(code, 0);
   assert.match(out, /Which colour\?.*\{"Which colour\?":"red"\}\nbye\n$|Which colour\?[^]*\{"Which colour\?":"red"\}\n/);
 });

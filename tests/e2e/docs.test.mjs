@@ -20,6 +20,7 @@ const pages = [
   ['docs/guide/memory.md', 'docs/guide/examples'],
   ['docs/guide/tasks.md', 'docs/guide/examples'],
   ['docs/guide/blobs.md', 'docs/guide/examples'],
+  ['docs/guide/extensions.md', 'docs/guide/examples'],
 ];
 
 // [[command, expected output]] of one block.

@@ -584,7 +584,7 @@ describe('without memory', { skip: noMemory }, () => {
       ['/v1/chat/completions', { ...CHAT, model: 'up-anthropic/text', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: image } }] }] }],
     ];
     for (let from = 0; from < 24; from++) {
-      const env = { LD_PRELOAD: library, FAIL_FROM: String(3600 + from * 67), FAIL_EVERY: String([23, 53, 101, 211][from % 4]) };
+      const env = { LD_PRELOAD: library, FAIL_FROM: String(5000 + from * 67), FAIL_EVERY: String([23, 53, 101, 211][from % 4]) };
       const starved = await serve(up, { data: first.data, login: false, env }).catch(() => null);
       if (!starved) continue; // it said that it could not start
       for (const [path, body] of asks)

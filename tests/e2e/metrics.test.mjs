@@ -106,6 +106,73 @@ test('calls to a provider are counted: answers, errors, retries and times, also 
   await until(async () => await count('parley_provider_retries_total', 'here') === 1, 'it is tried again');
 });
 
+test('calls are counted by provider and model: tokens, cost, fallbacks; invented names share one row, and a reload keeps all', async (t) => {
+  let answers = [];
+  const vendor = http.createServer((request, response) => request.resume().on('end', () => {
+    const status = answers.shift() ?? 200;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(status === 200 ? {
+      id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, prompt_tokens_details: { cached_tokens: 4 } },
+    } : { error: { message: 'no' } }));
+  }));
+  await new Promise((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  t.after(() => { vendor.closeAllConnections(); vendor.close(); });
+  const base = `http://127.0.0.1:${vendor.address().port}`;
+  const write = (more = {}) => file('models.yaml', JSON.stringify({
+    probe: false, aliases: { chain: ['here/first', 'here/second'] },
+    providers: { here: { dialect: 'openai-chat', base_url: base, models: ['listed'], prices: { priced: { input: 100, output: 200, cache_read: 50 } } } }, ...more,
+  }));
+  const server = await start({ args: ['--config', write()] });
+  t.after(() => server.stop());
+  const ask = async (model) => (await server.raw('POST', '/v1/chat/completions', { body: { model, messages: [{ role: 'user', content: 'hi' }] } })).status;
+  const of = async (name, model, provider = 'here', kind) => read(await page(server)).get(`parley_model_${name}`)
+    ?.find(({ labels }) => labels.provider === provider && labels.model === model && labels.kind === kind && (labels.le ?? '+Inf') === '+Inf')?.value;
+  assert.equal(await of('calls_total', 'listed'), undefined);
+  for (const model of ['here/listed', 'here/listed', 'here/priced', 'demo/echo']) assert.equal(await ask(model), 200);
+  for (let i = 0; i < 20; i++) assert.equal(await ask(`here/invented-${i}`), 200);
+  answers = [503];
+  assert.equal(await ask('chain'), 200);
+  answers = [400];
+  assert.equal(await ask('here/listed'), 400);
+  assert.equal(await of('calls_total', 'listed'), 3);
+  assert.equal(await of('errors_total', 'listed'), 1);
+  assert.equal(await of('calls_total', 'other'), 20);
+  assert.equal(await of('calls_total', 'echo', 'demo'), 1);
+  assert.deepEqual([await of('calls_total', 'first'), await of('errors_total', 'first'), await of('fallbacks_total', 'first'), await of('fallbacks_total', 'listed')], [1, 1, 1, 0]);
+  assert.deepEqual([await of('calls_total', 'second'), await of('fallbacks_total', 'second')], [1, 0]);
+  for (const [kind, n] of [['input', 10], ['output', 5], ['cached', 4]]) assert.equal(await of('tokens_total', 'priced', 'here', kind), n, kind);
+  assert.equal(await of('cost_usd_total', 'priced'), Number(((6 * 100 + 4 * 50 + 5 * 200) / 1e6).toFixed(6)));
+  assert.equal(await of('first_byte_seconds_count', 'listed'), 3);
+  assert.equal(await of('call_seconds_bucket', 'listed'), 3);
+  write({ log_level: 'warning' });
+  assert.equal(run(['reload', '--data', server.data]).code, 0);
+  assert.equal(await ask('here/listed'), 200);
+  assert.equal(await of('calls_total', 'listed'), 4);
+  // A session falls back as well, and is counted as the gateway is.
+  const { json } = await server.ask('POST', '/api/sessions', { body: { model: 'chain' } });
+  answers = [503];
+  await server.ask('POST', `/api/sessions/${json.id}/chat`, { body: { message: 'hello' } });
+  await until(async () => await of('fallbacks_total', 'first') === 2, 'the session falls back');
+  const names = new Set((read(await page(server)).get('parley_model_calls_total')).map(({ labels }) => `${labels.provider}/${labels.model}`));
+  assert.deepEqual([...names].sort(), ['demo/echo', 'here/first', 'here/listed', 'here/other', 'here/priced', 'here/second']);
+});
+
+test('the store tells how many changes wait and how long its commits take', async (t) => {
+  const server = await start();
+  t.after(() => server.stop());
+  for (let i = 0; i < 5; i++) await server.ask('POST', '/api/sessions', { body: {} });
+  const series = read(await page(server));
+  const one = (name) => series.get(name)[0].value;
+  assert.ok(one('parley_store_batches_total') >= 5);
+  assert.ok(one('parley_store_commit_seconds_count') >= 5);
+  const buckets = series.get('parley_store_commit_seconds_bucket');
+  assert.equal(buckets.at(-1).value, one('parley_store_commit_seconds_count'));
+  for (let i = 1; i < buckets.length; i++) assert.ok(buckets[i].value >= buckets[i - 1].value);
+  assert.equal(one('parley_store_queue_batches'), 0);
+  assert.equal(one('parley_store_queue_oldest_seconds'), 0);
+});
+
 test('X-Forwarded-For is believed when a named proxy sends it, and then only what that proxy saw', async (t) => {
   const seen = async (proxies, header, t2 = t) => {
     const server = await start({ args: ['--log-json', '--log-level', 'request'], env: proxies ? { PARLEY_TRUSTED_PROXIES: proxies } : {} });

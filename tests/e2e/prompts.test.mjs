@@ -394,7 +394,7 @@ test('nobody sees another\'s prompt: every route says 404', async () => {
   const { id } = await make({ content: shots });
   await ask('PUT', `/api/prompts/${id}/labels/x`, { version: 1 }, { status: 200 });
   const bodies = {
-    versions: { content: 'mine' }, diff: { content: 'mine' }, rollback: { version: 1 }, '{label}': { version: 1 }, '{id}': { name: 'mine' },
+    versions: { content: 'mine' }, diff: { content: 'mine' }, rollback: { version: 1 }, '{label}': { version: 1 }, '{id}': { name: 'mine' }, draft: { content: 'mine' },
   };
   const routes = Object.entries(server.openapi.paths)
     .flatMap(([path, operations]) => Object.keys(operations).map((method) => [method.toUpperCase(), path]))

@@ -19,7 +19,8 @@ const turnsOf = async (id) => (await client.messages(id, { limit: '100' })).turn
 async function recorded(...messages) {
   const { id } = await client.createSession({ intent: 'a record', model: 'demo/agent' });
   for (const message of messages) {
-    await client.chat(id, { message });
+    // The agent itself would ask questions.
+    await client.chat(id, String(message).startsWith('#!demo') ? { message } : { message, model: 'demo/echo' });
     await settled(client, id);
   }
   return id;

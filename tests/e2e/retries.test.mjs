@@ -98,7 +98,7 @@ async function prepare(server, round) {
 
 // Secrets are in the first answer only.
 function withoutSecrets(json) {
-  return JSON.parse(JSON.stringify(json, (name, value) => (['plaintext', 'token', 'path'].includes(name) ? null : value)));
+  return JSON.parse(JSON.stringify(json, (name, value) => (['plaintext', 'token', 'path', 'page_path'].includes(name) ? null : value)));
 }
 
 test('a request repeated after kill -9 has the answer of the first and is done once', async (t) => {

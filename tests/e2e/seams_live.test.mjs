@@ -197,7 +197,7 @@ class Stream {
 
 test('a chat with Accept: text/event-stream is answered with its events, to its end', async (t) => {
   const { id } = await client.createSession({ model: 'demo/agent' });
-  await client.chat(id, { message: 'before' });
+  await client.chat(id, { message: script('say before') });
   await settled(client, id);
   const socket = closing(t, await new Socket(server).opened);
   await socket.ask('session:subscribe', { session_id: id });

@@ -106,6 +106,25 @@ test('media in a result that cannot be kept are refused, and the call still wait
   await settled(client, id);
 });
 
+const wav = Buffer.concat([Buffer.from('RIFF$\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80>\0\0\0}\0\0\x02\0\x10\0data\0\0\0\0', 'latin1')]).toString('base64');
+
+for (const [dialect, isTaken] of Object.entries({ anthropic: false, 'openai-responses': false, gemini: true }))
+  test(`${dialect}: audio that its model does not take is told on the turn of its message`, async () => {
+    const { id } = await client.createSession({ model: models[dialect], tools: 'none' });
+    const say = async (message) => {
+      await client.chat(id, { message });
+      await settled(client, id);
+      return (await turnsOf(id)).at(-1).blocks.filter(({ type }) => type === 'system_notification').map(({ content }) => content).join(' ');
+    };
+    const told = await say([text('Listen.'), { type: 'input_audio', input_audio: { data: wav, format: 'wav' } }]);
+    upstream.check();
+    assert.equal(upstream.last().text.includes(wav), isTaken);
+    if (isTaken) assert.equal(told, '');
+    else assert.match(told, /was not sent all media: audio.* \(.*accepts no audio/);
+    // Of an older message nothing is told again.
+    assert.equal(await say('And now?'), '');
+  });
+
 // --- rotation ---------------------------------------------------------------------------------
 
 // A PNG of these pixels, each [r, g, b]; `rows` of them.

@@ -187,7 +187,7 @@ export async function start({ args = [], env = {}, data, login = true, command =
   const words = ['serve', ...(args.includes('--port') ? [] : ['--port', '0']), '--data', dir, ...args];
   const child = spawn(before[0] ?? command, before.length ? [...before.slice(1), command, ...words] : words, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: dir, LC_ALL: 'C.UTF-8', ...env },
+    env: { PATH: process.env.PATH, HOME: dir, LC_ALL: 'C.UTF-8', PARLEY_DEMO_WORD_MS: '0', ...env },
   });
   const server = await new Server(child, dir).ready();
   if (login && server.code && !server.url.startsWith('https')) server.key = (await server.ask('POST', '/api/login', { body: { code: server.code } })).json.plaintext;

@@ -1,8 +1,11 @@
 // People sign in by the one-time link or a key, and then have a cookie: no script reads it, no other page uses it.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import test from 'node:test';
 import { run } from './harness.mjs';
 import { start } from './server.mjs';
+import { until } from './waiting.mjs';
 
 const cookieOf = (answer) => answer.headers['set-cookie'][0].split(';')[0];
 const signIn = (at, body) => at.ask('POST', '/api/login', { body: { ...body, cookie: true }, key: null });
@@ -89,4 +92,33 @@ test('behind a proxy that does TLS the cookie is a __Host- cookie', async () => 
   assert.match(set, /^__Host-parley-\d+=/);
   assert.match(set, /; Secure$/);
   await at.stop();
+});
+
+test('sign-ins count towards no quota, and those that have ended are deleted', async () => {
+  const at = await start();
+  const ada = (await at.ask('POST', '/api/users', { body: { name: 'ada' } })).json;
+  const more = (name, body = {}) => at.ask('POST', '/api/user/api-keys', { body: { name, ...body }, key: ada.key.plaintext });
+  const second = (await more('second', { expires_at: '2999-01-01T00:00:00Z' })).json;
+  // Fewer than there are already.
+  const limited = await at.ask('PATCH', `/api/users/${ada.id}`, { body: { limits: { max_keys: 1 } } });
+  assert.equal(limited.status, 200, limited.text);
+  const cookies = [];
+  for (let i = 0; i < 4; i++) {
+    const signed = await signIn(at, { key: ada.key.plaintext });
+    assert.equal(signed.status, 201, signed.text);
+    cookies.push({ cookie: cookieOf(signed), id: signed.json.id });
+  }
+  assert.equal((await more('third')).status, 409);
+  await at.stop();
+  // Two sign-ins end while the server is off, and so does a key.
+  const sql = `UPDATE api_keys SET expires_ms = 1000 WHERE name = 'second' OR id IN (SELECT id FROM api_keys WHERE is_login = 1 ORDER BY id LIMIT 2)`;
+  const python = (code) => spawnSync('python3', ['-c', `import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n${code}\ndb.commit()`, join(at.data, 'parley.db'), sql], { encoding: 'utf8' });
+  assert.equal(python('db.execute(sys.argv[2])').status, 0);
+  const again = await start({ data: at.data, login: false, args: ['--port', `${at.port}`] });
+  const listed = async () => (await again.ask('GET', '/api/user/api-keys', { key: ada.key.plaintext })).json.items.map(({ id }) => id).sort();
+  await until(async () => (await listed()).length === 4, 'the care of the start');
+  assert.deepEqual(await listed(), [ada.key.id, second.id, cookies[2].id, cookies[3].id].sort());
+  for (const [i, { cookie }] of cookies.entries()) assert.equal((await again.ask('GET', '/api/me', by(cookie))).status, i < 2 ? 401 : 200);
+  await again.stop();
+  assert.equal(python('print(db.execute("SELECT count(*) FROM api_keys WHERE is_login = 1 AND expires_ms = 1000").fetchone()[0])').stdout.trim(), '0');
 });

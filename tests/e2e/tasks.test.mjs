@@ -61,6 +61,22 @@ test('a task is run at its minute, in a session of its own, and told over socket
   await endsWell(server);
 });
 
+test('with schedules off nothing that is due is run, by itself or after a change; a run by hand is', { skip }, async (t) => {
+  const clock = new Clock('2026-03-02T12:00:10Z');
+  const off = await serve({ env: { ...clock.env, PARLEY_SCHEDULES: 'false' } });
+  t.after(() => off.stop('SIGKILL'));
+  const task = await make(off, {});
+  clock.put(DAY);
+  await nudge(off, task);
+  const { status } = await off.ask('POST', `/api/scheduled-tasks/${task.id}/run`, { body: {} });
+  assert.ok(status < 300, `${status}`);
+  const [run] = await untilRuns(off, task, 1, isDone);
+  assert.equal(run.is_manual, true);
+  await nudge(off, task);
+  assert.equal((await runsOf(off, task)).length, 1);
+  await endsWell(off);
+});
+
 test('a clock put forward a day makes one catch-up and one record of what was missed', { skip }, async (t) => {
   const { clock, server } = await begin(t, '2026-03-02T12:00:10Z');
   const task = await make(server, {});

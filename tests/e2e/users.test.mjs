@@ -314,3 +314,46 @@ test('without a server the commands of keys do the same', async () => {
   assert.deepEqual([shown.limits.rpm, shown.limits.tpm], [4, 9]);
   await again.stop();
 });
+
+test('limits of a user are shown and set by a command: what is named changes, and nothing else', async () => {
+  const at = await start();
+  const ada = (await at.ask('POST', '/api/users', { body: { name: 'ada' } })).json;
+  const limits = (...words) => run(['user', 'limits', 'ada', '--data', at.data, ...words]);
+  assert.equal(limits().out, 'there are no limits\n');
+  const set = limits('--rpm', '60', '--tpm', '1000', '--budget-day', '0.5', '--budget-month', '5', '--max-turns', '4', '--max-sessions', '5', '--max-blob-bytes', '1000000', '--max-keys', '6', '--max-tasks', '7', '--max-sockets', '8', '--json');
+  assert.equal(set.code, 0, set.err);
+  const all = { rpm: 60, tpm: 1000, budget_usd_day: 0.5, budget_usd_month: 5, max_turns: 4, max_sessions: 5, max_blob_bytes: 1000000, max_keys: 6, max_tasks: 7, max_sockets: 8 };
+  assert.deepEqual(JSON.parse(set.out).limits, all);
+  assert.match(limits('--rpm', 'none', '--max-turns', '2').out, /turns at once\s+2\n/);
+  assert.deepEqual((await at.ask('GET', `/api/users/${ada.id}`)).json.limits, { ...all, rpm: null, max_turns: 2 });
+  assert.match(limits().out, /dollars a day\s+0\.5\n/);
+  for (const [option, value] of [['--rpm', '0'], ['--rpm', '-1'], ['--rpm', '1.5'], ['--rpm', ''], ['--budget-day', 'x'], ['--budget-day', '1.'], ['--max-turns', '65'], ['--max-keys', '1000001'], ['--tpm', '1e3']]) {
+    const { code, err } = limits(option, value);
+    assert.equal(code, 2, `${option} ${value}`);
+    assert.match(err, new RegExp(`${option} .*give a (whole number|number of dollars) greater than 0`));
+  }
+  assert.equal(run(['user', 'limits', 'nobody', '--data', at.data]).code, 1);
+  assert.equal(run(['user', 'show', 'ada', '--rpm', '5', '--data', at.data]).code, 2);
+  const rows = JSON.parse(run(['audit', 'list', '--json', '--data', at.data]).out).items.filter(({ action }) => action === 'user.change');
+  assert.deepEqual(rows.map(({ detail }) => Object.keys(detail.limits).length), [2, 10]);
+  await at.stop();
+});
+
+test('changes of keys without a server are in the audit log, and the next server seals them', async () => {
+  const at = await start();
+  await at.stop();
+  const key = (...words) => { const { code, out, err } = run(['key', ...words, '--data', at.data, '--json']); assert.equal(code, 0, err); return out; };
+  const { id, plaintext } = JSON.parse(key('create', '--name', 'offline', '--rpm', '5'));
+  key('change', id, '--scope', 'read');
+  const again = JSON.parse(key('rotate', id)).plaintext;
+  key('revoke', id);
+  const next = await start({ data: at.data, login: false });
+  const rows = JSON.parse(run(['audit', 'list', '--json', '--data', at.data]).out).items.filter(({ object }) => object === id).reverse();
+  assert.deepEqual(rows.map(({ action }) => action), ['key.create', 'key.change', 'key.rotate', 'key.revoke']);
+  assert.deepEqual(rows[0].detail, { name: 'offline', limits: { rpm: 5 } });
+  assert.deepEqual(rows[1].detail, { scope: 'read' });
+  assert.ok(rows.every(({ user_id, key_id }) => user_id.startsWith('user_') && !key_id));
+  for (const secret of [plaintext, again]) assert.ok(!JSON.stringify(rows).includes(secret));
+  assert.equal(run(['audit', 'verify', '--data', at.data]).code, 0);
+  await next.stop();
+});

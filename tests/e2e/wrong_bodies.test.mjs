@@ -80,6 +80,9 @@ const BODIES = {
   prompt_label_put: { version: 1 },
   prompt_render: { version: 1, variables: { name: 'Bob' }, preview: true },
   prompt_lint: { version: 1, for: 'anthropic' },
+  prompt_draft_put: { type: 'structured', content: structured, based_on: 1, extra: { a: 1 } },
+  draft_run: { type: 'structured', content: structured, variables: { name: 'Bob' }, models: ['demo/echo'], tools, stream: false },
+  settings_put: { settings: { theme: 'dark' } },
   prompt_run: { version: 1, variables: { name: 'Bob' }, models: ['demo/echo'], tools, mode: 'answer' },
   prompt_import: { files: [{ path: 'a/p.md', text: '# Hello' }, { path: 'p.json', text: '{"messages":[]}' }], folder: 'a', when_there: 'copy', media: 'keep' },
   memory_create: memory,
@@ -98,8 +101,13 @@ const BODIES = {
   gateway_count_tokens: anthropic,
   gateway_gemini: { contents: gemini.contents.slice(0, 1) },
   gateway_gemini_vendor: gemini,
+  gateway_gemini_owner: { contents: gemini.contents.slice(0, 1) },
+  gateway_gemini_v1_owner: { contents: gemini.contents.slice(0, 1) },
+  gateway_embeddings: { model: 'demo/embed', input: ['Hello', 'you'], dimensions: 8, encoding_format: 'float', user: 'u' },
   gateway_gemini_v1: { contents: gemini.contents.slice(0, 1) },
   gateway_gemini_v1_vendor: { contents: gemini.contents.slice(0, 1) },
+  extension_add: { files: [{ path: 'extension.json', content: '{}', executable: false }, { path: 'main.py', content_base64: 'AAAA' }], profile: 'safe', grant: ['read'], deny: ['exec'] },
+  extension_update: { profile: 'safe', grant: ['read'], deny: ['exec'], state: 'enabled', accept_tools: [{ name: 'a', hash: 'b' }], forget_answers: true },
   backup_create: {},
 };
 const NOT_JSON = ['blob_create'];

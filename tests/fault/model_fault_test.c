@@ -33,10 +33,10 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
     scene->is_over = true;
 }
 
-static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
+static void on_failed(void *ctx, const struct pl_model_failure *failure)
 {
     struct scene *scene = ctx;
-    (void)reason, (void)is_overflow;
+    (void)failure;
     scene->status = PL_NOMEM;
     scene->is_over = true;
 }

@@ -3,6 +3,7 @@
 #include "contract/fixture.h"
 #include "fault/fault.h"
 #include "fault/store_vfs.h"
+#include "store/extensions.h"
 #include "store/library.h"
 #include "store/work.h"
 
@@ -180,6 +181,55 @@ static enum pl_status write_and_list(struct pl_store *store, const struct pl_id 
     return status;
 }
 
+/* An extension with a tool and an answer. */
+static enum pl_status write_and_extend(struct pl_store *store, const struct pl_id *user)
+{
+    struct pl_extension_row row = {.id = PL_STR("weather"),
+                                   .name = PL_STR("Weather"),
+                                   .version = PL_STR("1"),
+                                   .runtime = PL_STR("node"),
+                                   .artifact = PL_STR("a"),
+                                   .manifest = PL_STR("{}"),
+                                   .manifest_hash = PL_STR("b"),
+                                   .profile = PL_STR("safe"),
+                                   .state = PL_STR("enabled"),
+                                   .revision = 1};
+    struct pl_extension_tool_row tool = {
+        .name = PL_STR("report"), .seen = PL_STR("h"), .definition = PL_STR("{}")};
+    struct pl_extension_answer_row answer = {
+        .user_id = id_str(user), .capability = PL_STR("write"), .manifest_hash = PL_STR("b")};
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return PL_NOMEM;
+    pl_batch_delete_extension(batch, row.id);
+    pl_batch_create_extension(batch, &row);
+    pl_batch_update_extension(batch, &row);
+    pl_batch_set_extension_state(batch, row.id, PL_STR("quarantined"), PL_STR("crashed"), 1);
+    pl_batch_set_extension_registered(batch, row.id, PL_STR("{}"));
+    pl_batch_see_extension_tool(batch, row.id, &tool);
+    pl_batch_accept_extension_tool(batch, row.id, tool.name, tool.seen);
+    pl_batch_put_extension_answer(batch, row.id, &answer);
+    enum pl_status status = pl_store_commit(store, batch, NULL);
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_extension_row *rows = NULL;
+    struct pl_extension_tool_row *tools = NULL;
+    struct pl_extension_answer_row *answers = NULL;
+    size_t n = 0, n_tools = 0, n_answers = 0;
+    if (status == PL_OK)
+        status = pl_store_extension_list(store, &arena, &rows, &n, NULL);
+    if (status == PL_OK)
+        status = pl_store_extension_get(store, &arena, row.id, &row, NULL);
+    if (status == PL_OK)
+        status = pl_store_extension_tools(store, &arena, row.id, &tools, &n_tools, NULL);
+    if (status == PL_OK)
+        status = pl_store_extension_answers(store, &arena, row.id, id_str(user), &answers,
+                                            &n_answers, NULL);
+    if (status == PL_OK)
+        assert_true(n == 1 && n_tools == 1 && n_answers == 1 && row.revision == 3);
+    return status;
+}
+
 typedef enum pl_status use_fn(struct pl_store *store, const struct pl_id *user);
 
 static enum pl_status open_use_close(const char *url, use_fn *use)
@@ -207,6 +257,11 @@ static enum pl_status open_write_search_close(void *ctx)
 static enum pl_status open_write_list_close(void *ctx)
 {
     return open_use_close(ctx, write_and_list);
+}
+
+static enum pl_status open_write_extend_close(void *ctx)
+{
+    return open_use_close(ctx, write_and_extend);
 }
 
 static void any_allocation_may_fail_in_memory(void **state)
@@ -253,6 +308,12 @@ static void any_allocation_may_fail_with_tasks_and_blobs(void **state)
 {
     (void)state;
     fail_each_allocation_in_a_file(open_write_list_close);
+}
+
+static void any_allocation_may_fail_with_extensions(void **state)
+{
+    (void)state;
+    fail_each_allocation_in_a_file(open_write_extend_close);
 }
 
 /* --- the disk -------------------------------------------------------------------------------- */
@@ -559,6 +620,7 @@ int main(void)
         cmocka_unit_test(any_allocation_may_fail_in_a_file),
         cmocka_unit_test(any_allocation_may_fail_in_a_search),
         cmocka_unit_test(any_allocation_may_fail_with_tasks_and_blobs),
+        cmocka_unit_test(any_allocation_may_fail_with_extensions),
         cmocka_unit_test(a_full_disk_refuses_and_goes_on),
         cmocka_unit_test(a_failed_write_at_commit_stops_the_store),
         cmocka_unit_test(a_failed_fsync_stops_the_store),

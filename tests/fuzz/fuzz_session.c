@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MAX_EVENTS = 200, N_KINDS = PL_SE_CLIENT_RESULT + 1 };
+enum { MAX_EVENTS = 200, N_KINDS = PL_SE_TOOL_GO + 1 };
 
 struct play {
     struct world world;
@@ -76,7 +76,7 @@ static void fill_user(struct play *p, struct pl_session_event *e, uint8_t flags,
         e->chat.override = flags & 32 ? text : (struct pl_str){0};
         break;
     case PL_SE_ANSWER:
-        e->answer.tool_call_id = pl_str_of(p->call.text);
+        e->answer.tool_call_id = flags & 64 ? PL_STR("ask_1") : pl_str_of(p->call.text);
         e->answer.answer = text;
         break;
     case PL_SE_COMPACT:
@@ -115,12 +115,20 @@ static void fill(struct play *p, struct pl_session_event *e, uint8_t flags, stru
     case PL_SE_TOOL_ASKS:
     case PL_SE_TOOL_CLIENT:
     case PL_SE_CLIENT_RESULT:
+    case PL_SE_TOOL_GO:
         e->tool.wait_ms = flags & 4 ? flags : 0;
         e->tool.tool_call_id = pl_str_of(p->call.text);
         e->tool.result = e->tool.questions = text;
         e->tool.is_error = flags & 1;
         e->tool.duration_ms = flags;
         e->tool.question_kind = flags & 2 ? PL_STR("confirm") : PL_STR("capability");
+        break;
+    case PL_SE_ASIDE:
+    case PL_SE_ASIDE_END:
+        e->aside.id = flags & 4 ? PL_STR("ask_1") : PL_STR("ask_2");
+        e->aside.turn_id = flags & 8 ? pl_str_of(p->turn.text) : (struct pl_str){0};
+        e->aside.kind = flags & 2 ? PL_STR("ask") : PL_STR("capability");
+        e->aside.questions = text;
         break;
     case PL_SE_SUMMARY:
     case PL_SE_SUMMARY_FAILED:

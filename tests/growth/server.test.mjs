@@ -152,7 +152,7 @@ grows('a handoff is accepted', async (n) => {
 });
 
 // What a client says to a session: parts of a message, tools of its own, the answer of one.
-grows('a message to a session', async (n) => ({ n, id: (await post('/api/sessions', { model: 'demo/agent' })).id }), {
+grows('a message to a session', async (n) => ({ n, id: (await post('/api/sessions', { model: 'demo/echo' })).id }), {
   'of one long text': ({ id, n }) => chat(id, words(20 * n)),
   'of many parts': ({ id, n }) => chat(id, repeat(n / 10, (i) => ({ type: 'text', text: `part ${i}` }))),
   'with many settings': ({ id, n }) => chat(id, 'hello', { settings: { vendor: { openai: Object.fromEntries(repeat(n, (i) => [`a${i}`, i])) } } }),

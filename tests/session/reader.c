@@ -181,6 +181,17 @@ static void add_proof(struct doc *d, const struct pl_json_node *of, struct pl_bu
         pl_buf_addf(to, ",\"proof\":%.*s", PL_STR_ARG(span(d, proof)));
 }
 
+/* When a call was at work, and a person was asked. */
+static void add_times(struct doc *d, const struct pl_json_node *of, struct pl_buf *to)
+{
+    static const char *const names[] = {"started_at", "asked_at", "answered_at"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct pl_json_node *time = get(d, of, names[i]);
+        if (time && !d->leaves_out_proofs)
+            pl_buf_addf(to, ",\"%s\":%.*s", names[i], PL_STR_ARG(span(d, time)));
+    }
+}
+
 static void set_ids(struct reader_block *b, struct pl_str id, struct pl_str name,
                     struct pl_str display)
 {
@@ -225,6 +236,7 @@ static struct reader_call *push_call(struct doc *d, struct reader_turn *t,
     set(&c->result, span(d, get(d, n, "result")));
     set(&c->duration, span(d, get(d, n, "duration_ms")));
     set(&c->ref, span(d, get(d, n, "pending_question_ref")));
+    add_times(d, n, &c->ref);
     add_proof(d, n, &c->ref);
     c->is_client = get(d, n, "runs");
     return c;

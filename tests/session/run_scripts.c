@@ -119,8 +119,8 @@ static void add_member(struct pl_json_out *out, const char *key, struct pl_str t
 
 static void check_effect(struct script *s, struct pl_str kind, struct pl_str pattern)
 {
-    static const char *const kinds[] = {"call_model", "cancel_model", "run_tool", "cancel_tool",
-                                        "summarise"};
+    static const char *const kinds[] = {"call_model",  "cancel_model", "run_tool",
+                                        "cancel_tool", "summarise",    "tell_aside"};
     if (s->n_effects >= s->world.out.effects.len) {
         fail_at(s, "no such effect", kind, PL_STR("no more effects"));
         return;
@@ -344,6 +344,8 @@ static void play_line(struct script *s, struct pl_str line)
         world_reload(&s->world);
     } else if (pl_str_eq(word, PL_STR("whole"))) {
         s->world.out.wants_whole = true;
+    } else if (pl_str_eq(word, PL_STR("gates"))) {
+        s->world.out.gates_calls = pl_str_eq(line, PL_STR("true"));
     } else if (pl_str_eq(word, PL_STR("behind"))) {
         s->world.out.is_behind = pl_str_eq(line, PL_STR("true"));
     } else {

@@ -189,6 +189,14 @@ static void fill_notice(struct script_args *s, struct pl_session_event *e)
     e->notice.text = arg_text(s, "text");
 }
 
+static void fill_aside(struct script_args *s, struct pl_session_event *e)
+{
+    e->aside.id = arg_text(s, "id");
+    e->aside.turn_id = arg_text(s, "turn");
+    e->aside.kind = arg_text(s, "kind");
+    e->aside.questions = arg_json(s, "questions");
+}
+
 static void fill_nothing(struct script_args *s, struct pl_session_event *e)
 {
     (void)s, (void)e;
@@ -223,6 +231,9 @@ static const struct {
     {"memory", PL_SE_MEMORY, fill_model},
     {"proof", PL_SE_MODEL_PROOF, fill_model},
     {"go_on", PL_SE_GO_ON, fill_nothing},
+    {"aside", PL_SE_ASIDE, fill_aside},
+    {"aside_end", PL_SE_ASIDE_END, fill_aside},
+    {"go", PL_SE_TOOL_GO, fill_tool},
 };
 
 bool script_event_read(struct script_args *s, struct pl_str word,

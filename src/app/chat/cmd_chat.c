@@ -255,5 +255,5 @@ static enum pl_exit run(struct pl_deed *deed)
 
 enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args)
 {
-    return pl_deed_run(console, "chat", args, run);
+    return pl_deed_run_anywhere(console, "chat", args, run);
 }

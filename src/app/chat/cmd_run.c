@@ -1,8 +1,9 @@
 /* parley run: a prompt once, answered by a model or by several side by side, with nothing left
  * after. A prompt of the library is run by the server; a file becomes a session for each model,
- * which is deleted when it has answered. */
+ * which is deleted when it has answered, or when the command is asked to end before. */
 #include "app/chat/follow.h"
 #include "app/frame/input.h"
+#include "io/system/terminal.h"
 #include "app/prompt/prompt_int.h"
 #include "app/frame/variable.h"
 #include "prompt/asks.h"
@@ -10,9 +11,11 @@
 #include "json/edit/edit.h"
 #include "json/text.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { MAX_MODELS = 8, MAX_VARS = 256 };
+enum { MAX_MODELS = 8, MAX_VARS = 256, STOP_MS = 10000 };
 
 /* What a file asks: the message that is answered, and the conversation before it. */
 struct asked {
@@ -68,8 +71,9 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct ask
     status = pl_prompt_asks_read(arena, &doc, &asks, err);
     if (status != PL_OK)
         return status;
-    if (!asks.message.len)
-        return pl_fail(err, PL_INVALID, "the last message has no content");
+    if (!asks.message.len || pl_str_eq(asks.message, PL_STR("\"\"")))
+        return pl_fail(err, PL_INVALID,
+                       "the last message is empty; give the model something to answer");
     ret_asked->message = asks.message;
     ret_asked->prefill = asks.prefill;
     ret_asked->settings = asks.settings;
@@ -112,7 +116,11 @@ static enum pl_exit read_file(struct pl_deed *deed, struct asked *ret_asked)
     if (code != PL_EXIT_OK)
         return code;
     pl_rendered_init(&rendered);
-    enum pl_status status = wrap(&draft, &chat);
+    enum pl_status status = PL_OK;
+    if (draft.content.len && memchr(draft.content.ptr, '\0', draft.content.len))
+        status = pl_fail(&err, PL_INVALID, "it has a NUL character, which no model takes");
+    if (status == PL_OK)
+        status = wrap(&draft, &chat);
     if (status == PL_OK)
         status = pl_render(pl_buf_str(&chat), &opts, &rendered, &err);
     struct pl_str filled = status == PL_OK
@@ -142,6 +150,43 @@ struct answering {
     const char *session_id; /* of the deed; NULL: none was made */
 };
 
+/* What is under way; a signal may come at any time. */
+struct running {
+    struct pl_deed *deed;
+    struct answering list[MAX_MODELS];
+    pthread_mutex_t lock; /* held while a session is made: the signal waits until its id is known */
+};
+
+static void tell(struct pl_api *api, const char *method, const char *session_id, const char *verb)
+{
+    struct pl_http_call call = {
+        .method = method, .has_body = *method == 'P', .timeout_ms = STOP_MS};
+    struct pl_error err;
+    int http_status;
+    PL_CLEANUP_BUF struct pl_buf reply, path;
+    pl_buf_init(&reply, 0);
+    pl_buf_init(&path, 0);
+    pl_buf_adds(&path, "/api/sessions/");
+    pl_api_escape(&path, pl_str_of(session_id));
+    pl_buf_adds(&path, verb);
+    pl_buf_addc(&path, '\0');
+    if (path.status == PL_OK) /* a server that is gone has stopped too */
+        (void)pl_api_try(api, &call, path.ptr, &http_status, &reply, &err);
+}
+
+/* On a thread of its own: stops the models' calls and leaves no session. */
+static void on_end(void *ctx)
+{
+    struct running *running = ctx;
+    pthread_mutex_lock(&running->lock);
+    for (size_t i = 0; i < MAX_MODELS; i++)
+        if (running->list[i].session_id) {
+            tell(&running->deed->api, "POST", running->list[i].session_id, "/stop");
+            tell(&running->deed->api, "DELETE", running->list[i].session_id, "");
+        }
+    _exit(PL_EXIT_NO);
+}
+
 static enum pl_exit make_session(struct pl_deed *deed, const struct asked *asked,
                                  struct answering *answering)
 {
@@ -165,10 +210,13 @@ static enum pl_exit make_session(struct pl_deed *deed, const struct asked *asked
     return answering->session_id ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
 }
 
-static enum pl_exit start(struct pl_deed *deed, const struct asked *asked,
+static enum pl_exit start(struct running *running, const struct asked *asked,
                           struct answering *answering)
 {
+    struct pl_deed *deed = running->deed;
+    pthread_mutex_lock(&running->lock);
     enum pl_exit code = make_session(deed, asked, answering);
+    pthread_mutex_unlock(&running->lock);
     if (code != PL_EXIT_OK)
         return code;
     pl_json_out_open(&deed->out, '{');
@@ -178,9 +226,11 @@ static enum pl_exit start(struct pl_deed *deed, const struct asked *asked,
         pl_json_out_key(&deed->out, "settings");
         pl_json_out_raw(&deed->out, asked->settings);
     }
-    /* What answers a file is asked for words: the server's own tools are not offered. */
-    pl_json_out_key(&deed->out, "tools");
-    pl_json_out_raw(&deed->out, asked->tools.len ? asked->tools : PL_STR("\"none\""));
+    /* What answers a file is asked for words: the server's own tools are offered by name only. */
+    if (!pl_deed_out_tools(deed)) {
+        pl_json_out_key(&deed->out, "tools");
+        pl_json_out_raw(&deed->out, asked->tools.len ? asked->tools : PL_STR("\"none\""));
+    }
     if (asked->prefill.len) {
         pl_json_out_key(&deed->out, "prefill");
         pl_json_out_text(&deed->out, asked->prefill);
@@ -207,25 +257,39 @@ static size_t list_models(const struct pl_deed *deed, struct answering *list)
 }
 
 /* All begin before the first is printed, so that they run in parallel. */
+static enum pl_exit begin_all(struct running *running, const struct asked *asked, size_t n)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_endings_take(on_end, running, &err);
+    enum pl_exit code = status == PL_OK ? PL_EXIT_OK : pl_deed_fail(running->deed, status, &err);
+    for (size_t i = 0; i < n && code == PL_EXIT_OK; i++)
+        code = start(running, asked, &running->list[i]);
+    return code;
+}
+
 static enum pl_exit run_file(struct pl_deed *deed)
 {
-    struct answering list[MAX_MODELS] = {0};
+    struct running running = {.deed = deed, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct answering *list = running.list;
     struct asked asked = {0};
     if (pl_deed_count_models(deed) > MAX_MODELS)
         return pl_deed_usage(deed, "at most %d models can be used side by side", MAX_MODELS);
     enum pl_exit worst = read_file(deed, &asked);
-    size_t n = list_models(deed, list), n_begun = 0;
+    if (worst != PL_EXIT_OK)
+        return worst;
+    size_t n = list_models(deed, list);
     if (!list[0].model)
         list[0].model = asked.model;
-    while (worst == PL_EXIT_OK && n_begun < n)
-        worst = start(deed, &asked, &list[n_begun++]);
-    for (size_t i = 0; worst <= PL_EXIT_NO && i < n && n_begun == n; i++) {
+    worst = begin_all(&running, &asked, n);
+    bool has_begun = worst == PL_EXIT_OK;
+    for (size_t i = 0; has_begun && worst <= PL_EXIT_NO && i < n; i++) {
         if (n > 1 && !deed->api.is_json)
             pl_deed_put_heading(deed, pl_str_of(list[i].model), i == 0);
         enum pl_exit code = pl_follow_new(&deed->api, list[i].session_id);
         worst = code > worst ? code : worst;
     }
-    for (size_t i = 0; i < n_begun; i++)
+    pthread_mutex_lock(&running.lock); /* from here on a signal finds nothing to do, and waits */
+    for (size_t i = 0; i < n; i++)
         forget(deed, &list[i]);
     return worst;
 }
@@ -241,5 +305,5 @@ static enum pl_exit run(struct pl_deed *deed)
 
 enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args)
 {
-    return pl_deed_run(console, "run", args, run);
+    return pl_deed_run_anywhere(console, "run", args, run);
 }

@@ -4,6 +4,7 @@
 #include "app/frame/commands.h"
 
 #include "app/conversation/conversation_commands.h"
+#include "app/extension/extension_commands.h"
 #include "app/library/library_commands.h"
 #include "app/server/server_commands.h"
 #include "app/frame/verbs.h"
@@ -226,6 +227,9 @@ const struct pl_command pl_commands[] = {
     {"blob", "Store images, audio and documents", "ACTION [OPTION]... [ARGUMENT]...",
      pl_blob_paragraphs, pl_blob_options, pl_blob_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS,
      .verbs = pl_blob_verbs},
+    {"ext", "Make, try and add extensions, which give models tools",
+     "ACTION [OPTION]... [ARGUMENT]...", pl_ext_paragraphs, pl_ext_options, pl_ext_examples, NULL,
+     1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_ext_verbs},
     {"key", "Create, list, change, rotate and revoke the keys of a server",
      "create|list|change|rotate|revoke [OPTION]... [ID]", pl_key_paragraphs, pl_key_options,
      pl_key_examples, NULL, 1, 2, "create, list, or change, rotate or revoke and an ID",

@@ -2,6 +2,7 @@
  * functions of a verb what they share: the request, the answer, and its output. */
 #include "app/frame/verbs.h"
 
+#include "app/frame/embedded.h"
 #include "app/frame/input.h"
 #include "base/text/suggest.h"
 #include "app/frame/variable.h"
@@ -43,18 +44,25 @@ static const struct pl_verb *find(const struct pl_command *command, const char *
     return NULL;
 }
 
+/* Which server a deed needs. */
+enum server { NO_SERVER, A_RUNNING_SERVER, ANY_SERVER };
+
 static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed *deed),
-                        bool is_offline)
+                        enum server server)
 {
+    struct pl_embedded own = PL_EMBEDDED_NONE;
+    enum pl_exit code = PL_EXIT_OK;
     pl_buf_init(&deed->body, 0);
     deed->out = pl_json_out(&deed->body);
-    enum pl_exit code = is_offline
-                            ? PL_EXIT_OK
-                            : pl_api_open(&deed->api, deed->console, deed->args, deed->api.command);
-    if (is_offline)
+    if (server == NO_SERVER)
         pl_arena_init(&deed->api.texts.arena, 0);
+    else
+        code = pl_api_open(&deed->api, deed->console, deed->args, deed->api.command);
+    if (code == PL_EXIT_OK && server == ANY_SERVER)
+        code = pl_embedded_open(&own, &deed->api);
     if (code == PL_EXIT_OK)
         code = fn(deed);
+    pl_embedded_close(&own);
     if (code <= PL_EXIT_NO && deed->api.texts.is_cut)
         code = pl_deed_stop(deed, PL_NOMEM);
     pl_api_close(&deed->api);
@@ -94,11 +102,12 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
         .n_words = n_words,
         .api = {.console = console, .command = command->name},
     };
-    return run(&deed, verb->run, verb->is_offline);
+    return run(&deed, verb->run, verb->is_offline ? NO_SERVER : A_RUNNING_SERVER);
 }
 
-enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
-                         const struct pl_args *args, enum pl_exit (*fn)(struct pl_deed *deed))
+static enum pl_exit run_all_words(struct pl_console *console, const char *command,
+                                  const struct pl_args *args,
+                                  enum pl_exit (*fn)(struct pl_deed *deed), enum server server)
 {
     struct pl_deed deed = {
         .console = console,
@@ -107,7 +116,20 @@ enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
         .n_words = args->operands.len,
         .api = {.console = console, .command = command},
     };
-    return run(&deed, fn, false);
+    return run(&deed, fn, server);
+}
+
+enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
+                         const struct pl_args *args, enum pl_exit (*fn)(struct pl_deed *deed))
+{
+    return run_all_words(console, command, args, fn, A_RUNNING_SERVER);
+}
+
+enum pl_exit pl_deed_run_anywhere(struct pl_console *console, const char *command,
+                                  const struct pl_args *args,
+                                  enum pl_exit (*fn)(struct pl_deed *deed))
+{
+    return run_all_words(console, command, args, fn, ANY_SERVER);
 }
 
 /* --- the command line ------------------------------------------------------------------------ */

@@ -38,6 +38,7 @@ extern const struct pl_verb pl_task_verbs[];
 extern const struct pl_verb pl_blob_verbs[];
 extern const struct pl_verb pl_user_verbs[];
 extern const struct pl_verb pl_audit_verbs[];
+extern const struct pl_verb pl_ext_verbs[];
 
 /* Finds the verb that the first operand names, looks whether enough follows it, and runs it. */
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
@@ -50,6 +51,10 @@ enum pl_exit pl_verb_check_options(struct pl_console *console, const char *comma
 /* Runs a command that has no verbs the same way; its words are all operands. */
 enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
                          const struct pl_args *args, enum pl_exit (*fn)(struct pl_deed *deed));
+/* The same for a command that starts a server of its own where none runs (embedded.h). */
+enum pl_exit pl_deed_run_anywhere(struct pl_console *console, const char *command,
+                                  const struct pl_args *args,
+                                  enum pl_exit (*fn)(struct pl_deed *deed));
 
 /* --- for verbs ------------------------------------------------------------------------------- */
 

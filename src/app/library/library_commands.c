@@ -74,6 +74,9 @@ const struct pl_option pl_prompt_options[] = {
      .help = "the value of a variable"},
     {"model", PL_OPT_MODEL, .args = {"NAME"}, .is_repeatable = true, .verbs = "run",
      .help = "the model that answers; if repeated, the answers are printed side by side"},
+    {"tool", PL_OPT_TOOL, .args = {"NAME"}, .is_repeatable = true, .verbs = "run",
+     .help = "a tool of the server or of an extension that the model may use, in place of the "
+             "prompt's own"},
     {"answer", PL_OPT_ANSWER, .verbs = "run", .help = "print only the answer, and keep no session"},
     {"no-wait", PL_OPT_NO_WAIT, .verbs = "run",
      .help = "print the sessions, and do not wait for answers"},

@@ -54,6 +54,8 @@ enum pl_exit pl_verb_prompt_run(struct pl_deed *deed);
 enum pl_exit pl_prompt_answer(struct pl_deed *deed);
 /* How often --model was given. */
 size_t pl_deed_count_models(const struct pl_deed *deed);
+/* The member tools, of --tool; false, and nothing, if it was not given. */
+bool pl_deed_out_tools(struct pl_deed *deed);
 /* "## MODEL" before what it answered. */
 void pl_deed_put_heading(struct pl_deed *deed, struct pl_str model, bool is_first);
 enum pl_exit pl_verb_prompt_export(struct pl_deed *deed);

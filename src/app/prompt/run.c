@@ -23,6 +23,24 @@ static void out_models(struct pl_deed *deed)
     pl_json_out_close(&deed->out, ']');
 }
 
+bool pl_deed_out_tools(struct pl_deed *deed)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < deed->args->uses.len; i++) {
+        if (deed->args->uses.ptr[i].option->id != PL_OPT_TOOL)
+            continue;
+        if (!has_any) {
+            pl_json_out_key(&deed->out, "tools");
+            pl_json_out_open(&deed->out, '[');
+            has_any = true;
+        }
+        pl_json_out_text(&deed->out, pl_str_of(deed->args->uses.ptr[i].values[0]));
+    }
+    if (has_any)
+        pl_json_out_close(&deed->out, ']');
+    return has_any;
+}
+
 static enum pl_exit out_request(struct pl_deed *deed, bool is_answer)
 {
     pl_json_out_open(&deed->out, '{');
@@ -31,6 +49,7 @@ static enum pl_exit out_request(struct pl_deed *deed, bool is_answer)
         out_models(deed);
     else
         pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
+    (void)pl_deed_out_tools(deed);
     if (is_answer) {
         pl_json_out_key(&deed->out, "mode");
         pl_json_out_text(&deed->out, PL_STR("answer"));

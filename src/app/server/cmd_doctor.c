@@ -4,6 +4,8 @@
 #include "app/server/local_store.h"
 
 #include "base/text/utc.h"
+#include "ext/cell/cell.h"
+#include "ext/cell/uids.h"
 #include "io/clock.h"
 #include "io/net/conn.h"
 #include "io/file/file.h"
@@ -287,6 +289,49 @@ static void check_clock(struct exam *exam)
 }
 
 /* In an order in which each may rely on those before. */
+/* --- the sandbox of extensions ----------------------------------------------------------------- */
+
+/* Parts that a cell can do without: there is something else for each. */
+static bool is_spare(const struct pl_cell_probe *probe, enum pl_cell_part part)
+{
+    unsigned ways = PL_CELL_HAS(NAMESPACES) | PL_CELL_HAS(BWRAP);
+    return part == PL_CELL_PART_CGROUP || part == PL_CELL_PART_PROC ||
+           ((ways & (1u << part)) && (probe->has & ways));
+}
+
+static void check_sandbox(struct exam *exam)
+{
+    struct pl_cell_probe probe;
+    struct pl_error err = {0};
+    enum pl_cell_level least = PL_CELL_FULL;
+    if (exam->api.config.ext_sandbox)
+        (void)pl_cell_level_find(pl_str_of(exam->api.config.ext_sandbox), &least);
+    uid_t uid = 0;
+    size_t n_uids;
+    if (exam->api.config.ext_uids)
+        (void)pl_cell_uids_read(exam->api.config.ext_uids, &uid, &n_uids, NULL);
+    if (pl_cell_probe(NULL, uid, &probe, &err) != PL_OK) {
+        find(exam, PROBLEM, NULL, "no sandbox can be tried: %s", err.message);
+        return;
+    }
+    for (int i = 0; i < PL_CELL_N_PARTS; i++) {
+        const struct pl_cell_finding *part = &probe.parts[i];
+        bool is_fine = part->is_there || is_spare(&probe, (enum pl_cell_part)i);
+        find(exam, is_fine ? FINE : WARNING, part->is_there ? NULL : part->remedy, "%s: %s",
+             pl_cell_part_name((enum pl_cell_part)i), part->says);
+    }
+    /* Without extensions nothing is lost, so this is not a problem of the server. */
+    if (pl_cell_accept(&probe, least, &err) == PL_OK)
+        find(exam, least == PL_CELL_NONE ? WARNING : FINE,
+             least == PL_CELL_NONE ? "remove --ext-sandbox none" : NULL,
+             "extensions run at level %s; %s is the least that is accepted",
+             pl_cell_level_name(probe.level), pl_cell_level_name(least));
+    else
+        find(exam, WARNING, "follow the advice above, or accept less with --ext-sandbox LEVEL",
+             "extensions do not start: level %s is required, and this machine has level %s",
+             pl_cell_level_name(least), pl_cell_level_name(probe.level));
+}
+
 static const struct {
     const char *name;
     void (*run)(struct exam *exam);
@@ -300,6 +345,7 @@ static const struct {
     {"installed", check_installed},
     {"zones", check_zones},
     {"clock", check_clock},
+    {"sandbox", check_sandbox},
 };
 
 /* --- saying it ------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "io/clock.h"
 #include "io/entropy.h"
 #include "service/admin/key_json.h"
+#include "store/audit.h"
 
 enum { MAX_NAME = 100 };
 
@@ -26,6 +27,7 @@ struct job {
     struct pl_store *store; /* owned; NULL: a server is asked */
     struct pl_auth *auth;   /* owned; of the store */
     struct pl_str user_id;  /* whose keys these are, in the store */
+    struct pl_str actor;    /* who does it there: the local administrator */
     struct pl_buf answer;   /* owned; what the server says, or would say */
     struct pl_json_doc doc; /* of the answer; root NULL: it is empty */
 };
@@ -47,10 +49,30 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
         status = pl_auth_create(job->store, &job->auth, &err);
     if (status == PL_OK)
         status = pl_auth_local_caller(job->auth, &job->api.texts.arena, &caller);
-    job->user_id = caller.user_id;
+    job->user_id = job->actor = caller.user_id;
     if (status == PL_NOT_FOUND)
         status = pl_fail(&err, PL_INVALID, "the store has no administrator");
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
+}
+
+/* A row of the audit log in the batch of what it tells, as the server writes it; the next server seals
+ * it. What a wish says has no secret in it. */
+static void add_audit(struct job *job, struct pl_batch *batch, const char *action,
+                      struct pl_str key_id, bool has_detail)
+{
+    PL_CLEANUP_BUF struct pl_buf detail;
+    pl_buf_init(&detail, 0);
+    struct pl_json_out out = pl_json_out(&detail);
+    if (has_detail)
+        pl_key_wish_write(&out, &job->wish);
+    pl_batch_add_audit(batch, &(struct pl_audit_row){
+                                  .at_ms = pl_clock_unix_ms(),
+                                  .user_id = job->actor,
+                                  .key_id = PL_STR(""),
+                                  .action = pl_str_of(action),
+                                  .object = key_id,
+                                  .detail = detail.len ? pl_buf_str(&detail) : PL_STR(""),
+                              });
 }
 
 /* The user that --user names, in the store. */
@@ -108,6 +130,7 @@ static enum pl_status create_here(struct job *job, struct pl_error *err)
     if (!batch)
         return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
     pl_batch_create_key(batch, &row);
+    add_audit(job, batch, "key.create", row.id, true);
     if (wish->has_limits)
         pl_batch_put_limits(batch, &limits);
     status = pl_store_commit(job->store, batch, err);
@@ -170,6 +193,7 @@ static enum pl_status revoke_here(struct job *job, struct pl_error *err)
     if (!batch)
         return pl_fail(err, PL_NOMEM, "out of memory");
     pl_batch_delete_key(batch, job->user_id, row.id);
+    add_audit(job, batch, "key.revoke", row.id, false);
     return pl_store_commit(job->store, batch, err);
 }
 
@@ -186,6 +210,7 @@ static enum pl_status rotate_here(struct job *job, int64_t overlap_s, struct pl_
         return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
     row.old_until_ms = pl_clock_unix_ms() + overlap_s * 1000;
     pl_batch_rotate_key(batch, &row, row.old_until_ms);
+    add_audit(job, batch, "key.rotate", row.id, false);
     status = pl_store_commit(job->store, batch, err);
     struct pl_json_out out = pl_json_out(&job->answer);
     if (status == PL_OK)
@@ -212,6 +237,7 @@ static enum pl_status change_here(struct job *job, struct pl_error *err)
     struct pl_limits limits = {.user_id = job->user_id, .key_id = row.id};
     memcpy(limits.values, wish->values, sizeof wish->values);
     pl_batch_change_key(batch, &patch);
+    add_audit(job, batch, "key.change", row.id, true);
     if (wish->has_limits)
         pl_batch_put_limits(batch, &limits);
     status = pl_store_commit(job->store, batch, err);

@@ -2,11 +2,15 @@
 #include "app/frame/commands.h"
 #include "app/server/serve_config.h"
 
+#include "app/frame/embedded.h"
 #include "base/mem.h"
 #include "io/move.h"
 #include "server/server.h"
 #include "shard/log.h"
 
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,6 +60,35 @@ static void tell_move(const struct pl_machine *machine, const void *who, unsigne
     (void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
+/* Of a server that commands started (app/frame/embedded.h): when the last of them is gone, it ends as
+ * by SIGTERM. This thread has nothing else to do, and dies with the process. */
+static void *wait_for_users(void *data_dir)
+{
+    struct pl_error err = {0};
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/" PL_EMBEDDED_USERS, (const char *)data_dir);
+    if (n > 0 && (size_t)n < sizeof path && pl_users_wait_gone(path, &err) == PL_OK)
+        kill(getpid(), SIGTERM);
+    return NULL;
+}
+
+static enum pl_status end_unused(const struct pl_server_config *config, struct pl_error *err)
+{
+    pthread_t thread;
+    if (!config->ends_unused)
+        return PL_OK;
+    sigset_t all, before;
+    sigfillset(&all); /* signals are for the loops */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure =
+        pthread_create(&thread, NULL, wait_for_users, (void *)(uintptr_t)config->data_dir);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure)
+        return pl_fail(err, PL_IO, "no thread can be started: %s", strerror(failure));
+    pthread_detach(thread);
+    return PL_OK;
+}
+
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -74,7 +107,9 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
             pl_mem_return_large();
             if (getenv("PARLEY_TRACE_MOVES"))
                 pl_move_set_trace(tell_move);
-            status = pl_server_run(&config, &source, say, console, &err);
+            status = end_unused(&config, &err);
+            if (status == PL_OK)
+                status = pl_server_run(&config, &source, say, console, &err);
             if (status != PL_OK && config.is_log_json)
                 return fail_in_log(&config, status, &err);
         }

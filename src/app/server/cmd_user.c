@@ -1,6 +1,7 @@
 /* parley user: add, look at, disable, enable and remove the users of a server. */
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
+#include "app/server/key_wish.h"
 #include "app/server/user_export.h"
 #include "app/server/user_find.h"
 
@@ -98,6 +99,89 @@ static enum pl_exit run_show(struct pl_deed *deed)
     return PL_EXIT_OK;
 }
 
+/* --- limits ---------------------------------------------------------------------------------- */
+
+static const struct limit {
+    enum pl_option_id id;
+    const char *option, *member, *title;
+    double most;
+    bool is_whole; /* otherwise dollars */
+} limits[] = {
+    {PL_OPT_RPM, "rpm", "rpm", "calls a minute", 1e9, true},
+    {PL_OPT_TPM, "tpm", "tpm", "tokens a minute", 1e12, true},
+    {PL_OPT_BUDGET_DAY, "budget-day", "budget_usd_day", "dollars a day", 1e9, false},
+    {PL_OPT_BUDGET_MONTH, "budget-month", "budget_usd_month", "dollars a month", 1e9, false},
+    {PL_OPT_MAX_TURNS, "max-turns", "max_turns", "turns at once", 64, true},
+    {PL_OPT_MAX_SESSIONS, "max-sessions", "max_sessions", "sessions", 1e9, true},
+    {PL_OPT_MAX_BLOB_BYTES, "max-blob-bytes", "max_blob_bytes", "bytes of blobs", 9007199254740991,
+     true},
+    {PL_OPT_MAX_KEYS, "max-keys", "max_keys", "keys", 1e6, true},
+    {PL_OPT_MAX_TASKS, "max-tasks", "max_tasks", "tasks", 1e6, true},
+    {PL_OPT_MAX_SOCKETS, "max-sockets", "max_sockets", "sockets at once", 1e6, true},
+};
+enum { N_LIMITS = sizeof limits / sizeof *limits };
+
+/* The body of the change; *ret_n: how many limits it names. */
+static enum pl_exit write_limits(struct pl_deed *deed, size_t *ret_n)
+{
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "limits");
+    pl_json_out_open(&deed->out, '{');
+    for (size_t i = 0; i < N_LIMITS; i++) {
+        const char *text = pl_deed_option(deed, limits[i].id);
+        int64_t value;
+        if (!text)
+            continue;
+        if (!pl_limit_read(text, limits[i].is_whole, limits[i].is_whole ? 1 : 1e6, limits[i].most,
+                           &value))
+            return pl_deed_usage(
+                deed, "--%s %s: give a %s greater than 0, at most %.0f, or none", limits[i].option,
+                text, limits[i].is_whole ? "whole number" : "number of dollars", limits[i].most);
+        pl_json_out_key(&deed->out, limits[i].member);
+        if (value)
+            pl_json_out_raw(&deed->out, pl_str_of(text));
+        else
+            pl_json_out_null(&deed->out);
+        ++*ret_n;
+    }
+    pl_json_out_close(&deed->out, '}');
+    pl_json_out_close(&deed->out, '}');
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit print_limits(struct pl_deed *deed)
+{
+    const struct pl_json_node *all =
+        pl_json_member(&deed->answer, deed->answer.root, "limits", PL_JSON_OBJECT);
+    bool has_some = false;
+    for (size_t i = 0; i < N_LIMITS; i++) {
+        const struct pl_json_node *value =
+            pl_json_member(&deed->answer, all, limits[i].member, PL_JSON_NUMBER);
+        if (!value)
+            continue;
+        has_some = true;
+        pl_show_member(deed->console, limits[i].title, pl_json_span(&deed->answer, value));
+    }
+    if (!has_some)
+        pl_console_puts(deed->console, "there are no limits\n");
+    return PL_EXIT_OK;
+}
+
+/* Without options it shows them; with some it sets these and no other. */
+static enum pl_exit run_limits(struct pl_deed *deed)
+{
+    size_t n = 0;
+    enum pl_exit code = write_limits(deed, &n);
+    const char *path = code == PL_EXIT_OK ? path_of(deed, &code) : NULL;
+    if (!n)
+        pl_buf_clear(&deed->body);
+    if (path)
+        code = pl_deed_ask(deed, n ? "PATCH" : "GET", path);
+    if (code != PL_EXIT_OK)
+        return code;
+    return deed->api.is_json ? pl_deed_print(deed) : print_limits(deed);
+}
+
 static enum pl_exit change(struct pl_deed *deed, const char *member, bool value, const char *done)
 {
     enum pl_exit code;
@@ -174,6 +258,7 @@ const struct pl_verb pl_user_verbs[] = {
     {"list", "", 0, 0, "List the users", run_list},
     {"show", "USER", 1, 1, "Show a user, by name or id", run_show},
     {"role", "USER admin|member", 2, 2, "Make a user an administrator or a member", run_role},
+    {"limits", "USER", 1, 1, "Show the user's limits, or set those that are named", run_limits},
     {"disable", "USER", 1, 1, "Close the user's sockets, stop what runs, accept no key",
      run_disable},
     {"enable", "USER", 1, 1, "Accept the user's keys again", run_enable},

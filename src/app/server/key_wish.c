@@ -67,22 +67,21 @@ static bool read_end(const char *text, int64_t *ret_ms)
     return *ret_ms > pl_clock_unix_ms();
 }
 
-/* A decimal number in (0, most]. */
-static bool read_limit(size_t i, const char *text, int64_t *ret_value)
+bool pl_limit_read(const char *text, bool is_whole, double unit, double most, int64_t *ret_value)
 {
     if (strcmp(text, "none") == 0) {
         *ret_value = 0;
         return true;
     }
     size_t n_digits = strspn(text, "0123456789"), n = n_digits;
-    if (text[n] == '.' && !limits[i].is_whole)
+    if (text[n] == '.' && !is_whole)
         n += 1 + strspn(text + n + 1, "0123456789");
     if (!n_digits || text[n] || text[n - 1] == '.')
         return false;
     double number = pl_json_number_double(pl_str_of(text));
-    if (number > limits[i].most)
+    if (number > most)
         return false;
-    *ret_value = (int64_t)(number * limits[i].unit + 0.5);
+    *ret_value = (int64_t)(number * unit + 0.5);
     return *ret_value > 0;
 }
 
@@ -118,7 +117,8 @@ enum pl_exit pl_key_wish_read(struct pl_console *console, const struct pl_args *
         wish.limits[i] = pl_args_value(args, limits[i].id);
         wish.values[i] = -1;
         wish.has_limits |= wish.limits[i] != NULL;
-        if (wish.limits[i] && !read_limit(i, wish.limits[i], &wish.values[i]))
+        if (wish.limits[i] && !pl_limit_read(wish.limits[i], limits[i].is_whole, limits[i].unit,
+                                             limits[i].most, &wish.values[i]))
             return pl_usage_fail(console, "key", "--%s %s: give a %s greater than 0, or none",
                                  limits[i].option, wish.limits[i],
                                  limits[i].is_whole ? "whole number" : "number of dollars");

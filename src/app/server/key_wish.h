@@ -23,6 +23,9 @@ enum pl_exit pl_key_wish_read(struct pl_console *console, const struct pl_args *
 /* The body of a request that makes or changes a key. */
 void pl_key_wish_write(struct pl_json_out *out, const struct pl_key_wish *wish);
 
+/* A decimal number in (0, most], times `unit`; "none" is 0. False: it is neither. */
+bool pl_limit_read(const char *text, bool is_whole, double unit, double most, int64_t *ret_value);
+
 /* "90d", "12h", "30m", "2w", "45s": seconds; -1: it is none. */
 int64_t pl_duration_read(const char *text);
 /* pl_choice_fn over the scopes. */

@@ -2,10 +2,13 @@
  * values, and the first source wins. */
 #include "app/server/serve_config.h"
 
+#include "app/server/sections/serve_oidc.h"
 #include "app/server/serve_environment.h"
 #include "app/server/serve_models.h"
 #include "app/server/store_password.h"
 #include "base/text/suggest.h"
+#include "ext/cell/level.h"
+#include "ext/cell/uids.h"
 #include "promptfile/yaml.h"
 #include "http/client_address.h"
 #include "io/fetch/fetch.h"
@@ -14,6 +17,7 @@
 #include "json/write.h"
 #include "server/setup.h"
 #include "session/session.h"
+#include "shard/access_log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,10 +51,12 @@ static const struct setting settings[] = {
     {"store_answer_ms", FIXED, NO_OPTION, TIME, AT(store_answer_ms), "5000", 100, 600000},
     {"store_away_ms", FIXED, NO_OPTION, TIME, AT(store_away_ms), "600000", 100, 86400000},
     {"unix", FIXED, PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
+    {"ui_dir", LIVE, PL_OPT_UI_DIR, TEXT, AT(ui_dir), NULL, 0, 0},
     {"tls_cert", LIVE, PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
     {"tls_key", LIVE, PL_OPT_TLS_KEY, TEXT, AT(tls_key), NULL, 0, 0},
     {"behind_proxy", FIXED, PL_OPT_BEHIND_PROXY, FLAG, AT(is_behind_proxy), "false", 0, 0},
     {"trusted_proxies", LIVE, NO_OPTION, LIST, AT(proxies), NULL, 0, 0},
+    {"proxy_protocol", LIVE, NO_OPTION, LIST, AT(proxy_protocol), NULL, 0, 0},
     {"allow_host", LIVE, PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
     {"allow_origin", LIVE, PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
     {"allow_fetch", LIVE, PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
@@ -67,6 +73,10 @@ static const struct setting settings[] = {
     {"drain_ms", LIVE, PL_OPT_DRAIN, TIME, AT(drain_ms), "10000", 0, 600000},
     {"log_level", LIVE, PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
     {"log_json", FIXED, PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
+    {"access_log", FIXED, NO_OPTION, TEXT, AT(access_log), "off", 0, 0},
+    {"access_log_level", LIVE, NO_OPTION, TEXT, AT(access_log_level), "request", 0, 0},
+    {"access_log_max_mib", FIXED, NO_OPTION, COUNT, AT(access_log_max_mib), "100", 1, 1048576},
+    {"access_log_keep", FIXED, NO_OPTION, COUNT, AT(access_log_keep), "7", 1, 1000},
     {"model", LIVE, PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
     {"gateway_record", LIVE, NO_OPTION, TEXT, AT(gateway_record), "off", 0, 0},
     {"allow_unpriced", LIVE, NO_OPTION, FLAG, AT(allows_unpriced), "false", 0, 0},
@@ -77,13 +87,24 @@ static const struct setting settings[] = {
     {"upstream_idle_ms", LIVE, NO_OPTION, TIME, AT(upstream_idle_ms), "90000", 1, 3600000},
     {"upstream_cooldown_ms", LIVE, NO_OPTION, TIME, AT(upstream_cooldown_ms), "10000", 0, 3600000},
     {"upstream_answer_ms", LIVE, NO_OPTION, TIME, AT(answer_ms), "1800000", 1, 86400000},
+    {"demo_word_ms", LIVE, NO_OPTION, TIME, AT(demo_word_ms), "60", 0, 10000},
     {"client_tool_ms", LIVE, NO_OPTION, TIME, AT(client_tool_ms), "600000", 1, 86400000},
     {"turn_ms", LIVE, NO_OPTION, TIME, AT(turn_ms), "1800000", 1, PL_SESSION_MAX_MS},
+    {"otlp_endpoint", FIXED, NO_OPTION, TEXT, AT(otlp_endpoint), NULL, 0, 0},
+    {"otlp_headers_file", FIXED, NO_OPTION, TEXT, AT(otlp_headers_file), NULL, 0, 0},
+    {"otlp_sample_percent", FIXED, NO_OPTION, COUNT, AT(otlp_percent), "100", 0, 100},
     {"retention_days", LIVE, NO_OPTION, COUNT, AT(retention_days), "0", 0, 36500},
     {"backup_dir", LIVE, NO_OPTION, TEXT, AT(backup_dir), NULL, 0, 0},
     {"backup_every", LIVE, NO_OPTION, PERIOD, AT(backup_every), "off", 0, 0},
     {"backup_keep", LIVE, NO_OPTION, COUNT, AT(backup_keep), "7", 1, 10000},
+    {"schedules", FIXED, NO_OPTION, FLAG, AT(has_schedules), "true", 0, 0},
+    {"until_unused", FIXED, NO_OPTION, FLAG, AT(ends_unused), "false", 0, 0},
+    {"workspace", FIXED, PL_OPT_WORKSPACE, TEXT, AT(workspace), NULL, 0, 0},
+    {"ext_env", LIVE, NO_OPTION, LIST, AT(ext_env), NULL, 0, 0},
     {"task_ms", LIVE, NO_OPTION, TIME, AT(task_ms), "1800000", 1, 86400000},
+    {"ext_sandbox", FIXED, PL_OPT_EXT_SANDBOX, TEXT, AT(ext_sandbox), "full", 0, 0},
+    {"ext_uids", FIXED, PL_OPT_EXT_UIDS, TEXT, AT(ext_uids), PL_CELL_UIDS, 0, 0},
+    {"unsafe_no_sandbox", FIXED, PL_OPT_UNSAFE_NO_SANDBOX, FLAG, AT(is_unsafe), "false", 0, 0},
 };
 #undef AT
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
@@ -298,6 +319,8 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
             is_known = pl_str_eq(name, pl_str_of(pl_serve_models_settings[i]));
             pl_suggest_offer(&suggest, pl_serve_models_settings[i]);
         }
+        is_known = is_known || pl_str_eq(name, PL_STR("oidc"));
+        pl_suggest_offer(&suggest, "oidc");
         if (!is_known)
             return pl_fail(err, PL_INVALID, "%s, line %zu: there is no setting \"%.*s\"%s%s%s",
                            reading->path, line_of_name(reading, name), PL_STR_ARG(name),
@@ -561,11 +584,42 @@ static enum pl_status read_models(const struct pl_serve_models_source *source,
     models->first_byte_ms = config->upstream_first_byte_ms;
     models->idle_ms = config->upstream_idle_ms;
     models->cooldown_ms = config->upstream_cooldown_ms;
+    models->demo_word_ms = config->demo_word_ms;
     config->models = models;
     return pl_serve_models_read(source, models, err);
 }
 
+/* The sandbox of extensions. */
+static enum pl_status check_sandbox(struct pl_server_config *config, struct pl_error *err)
+{
+    enum pl_cell_level level = PL_CELL_FULL;
+    uid_t first;
+    size_t n;
+    if (config->ext_sandbox && !pl_cell_level_find(pl_str_of(config->ext_sandbox), &level))
+        return pl_fail(err, PL_USAGE,
+                       "ext_sandbox \"%.40s\" is no level; give full, namespaces, landlock or none",
+                       config->ext_sandbox);
+    if (config->is_unsafe && level != PL_CELL_FULL && level != PL_CELL_NONE)
+        return pl_fail(err, PL_USAGE,
+                       "unsafe_no_sandbox means ext_sandbox none; give one of the two");
+    if (config->is_unsafe)
+        config->ext_sandbox = pl_cell_level_name(PL_CELL_NONE);
+    return config->ext_uids ? pl_cell_uids_read(config->ext_uids, &first, &n, err) : PL_OK;
+}
+
 /* What several settings say together. */
+static enum pl_status check_proxies(const char *name, const char *const *proxies,
+                                    struct pl_error *err)
+{
+    for (; proxies && *proxies; proxies++)
+        if (!pl_proxy_is_valid(pl_str_of(*proxies)))
+            return pl_fail(err, PL_USAGE,
+                           "%s \"%.100s\" is no address; give one such as 10.0.0.1, a range such "
+                           "as 10.0.0.0/8, or unix",
+                           name, *proxies);
+    return PL_OK;
+}
+
 static enum pl_status check_together(const struct pl_server_config *config, struct pl_error *err)
 {
     for (const char *const *host = config->fetch_hosts; host && *host; host++)
@@ -574,12 +628,26 @@ static enum pl_status check_together(const struct pl_server_config *config, stru
                            "allow_fetch \"%.100s\" is not a host; give a name or an address, "
                            "optionally with a port, such as files.intranet:8080",
                            *host);
-    for (const char *const *proxy = config->proxies; proxy && *proxy; proxy++)
-        if (!pl_proxy_is_valid(pl_str_of(*proxy)))
-            return pl_fail(err, PL_USAGE,
-                           "trusted_proxies \"%.100s\" is no address; give one such as 10.0.0.1, a "
-                           "range such as 10.0.0.0/8, or unix",
-                           *proxy);
+    enum pl_status status = check_proxies("trusted_proxies", config->proxies, err);
+    if (status == PL_OK)
+        status = check_proxies("proxy_protocol", config->proxy_protocol, err);
+    if (status == PL_OK)
+        status = pl_access_log_check(config, err);
+    if (status != PL_OK)
+        return status;
+    if (config->proxy_protocol && config->proxy_protocol[0] && config->tls_cert)
+        return pl_fail(err, PL_USAGE,
+                       "proxy_protocol is for a proxy that does TLS; leave tls_cert and tls_key "
+                       "out, and give behind_proxy");
+    if (config->otlp_endpoint && strncmp(config->otlp_endpoint, "http://", 7) != 0 &&
+        strncmp(config->otlp_endpoint, "https://", 8) != 0)
+        return pl_fail(err, PL_USAGE,
+                       "otlp_endpoint \"%.100s\" must be the address of a collector, such as "
+                       "http://127.0.0.1:4318",
+                       config->otlp_endpoint);
+    if (config->otlp_headers_file && !config->otlp_endpoint)
+        return pl_fail(err, PL_USAGE,
+                       "otlp_headers_file needs otlp_endpoint: the address of the collector");
     if (config->backup_every && !config->backup_dir)
         return pl_fail(err, PL_USAGE,
                        "backup_every needs backup_dir: the directory for the backups, outside the "
@@ -641,7 +709,11 @@ static enum pl_status understand(struct reading *reading, struct pl_server_confi
     if (status == PL_OK)
         status = note(reading, read_models(&source, config, err), err);
     if (status == PL_OK)
+        status = note(reading, pl_serve_oidc_read(&source, &config->oidc, err), err);
+    if (status == PL_OK)
         status = note(reading, check_together(config, err), err);
+    if (status == PL_OK)
+        status = note(reading, check_sandbox(config, err), err);
     return status;
 }
 
@@ -744,6 +816,8 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
             status = keep_old(setting, arena, now, &config);
     }
     pl_serve_models_compare(now->models, config.models, changed);
+    if (!pl_serve_oidc_is_same(now->oidc, config.oidc))
+        add_name(changed, "oidc");
     if (status == PL_OK)
         *ret_config = config;
     return status == PL_NOMEM ? fail_memory(err) : status;
@@ -858,6 +932,10 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
         pl_serve_models_write(&out, config.models);
     else if (config.models)
         pl_serve_models_print(console, config.models);
+    if (is_json)
+        pl_serve_oidc_write(&out, config.oidc);
+    else
+        pl_serve_oidc_print(console, config.oidc);
     if (is_json) {
         pl_json_out_close(&out, '}');
         pl_console_puts(console, "\n");

@@ -2,17 +2,16 @@
  * here, so that an error can name its line. */
 #include "app/server/serve_models.h"
 
+#include "app/server/sections/secret_file.h"
 #include "app/server/serve_config.h"
 #include "base/text/suggest.h"
-#include "io/file/file.h"
-#include "io/system/machine.h"
 #include "json/number.h"
 #include "json/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_KEY_FILE = 64 << 10, MAX_VENDORS = 64, MAX_ALIASES = 256, MAX_MODELS = 256 };
+enum { MAX_VENDORS = 64, MAX_ALIASES = 256, MAX_MODELS = 256 };
 
 const char *const pl_serve_models_settings[] = {"providers", "aliases", NULL};
 
@@ -95,31 +94,6 @@ static enum pl_status read_list(const struct reading *r, const struct pl_json_no
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
-static enum pl_status read_key_file(const struct reading *r, const char *path, const char **ret_key,
-                                    struct pl_error *err)
-{
-    PL_CLEANUP_FILE struct pl_file file = {0};
-    struct pl_path_info info = pl_path_look(path);
-    if (info.is_there && (info.mode & 077))
-        return pl_fail(err, PL_INVALID,
-                       "other users can read the key in %s; protect it with \"chmod 600\"", path);
-    enum pl_status status = pl_file_read(path, MAX_KEY_FILE, NULL, &file, err);
-    if (status != PL_OK) {
-        char why[300];
-        snprintf(why, sizeof why, "%.299s", err->message);
-        return pl_fail(err, status, "the key in %s cannot be read: %s", path, why);
-    }
-    struct pl_str text = file.bytes;
-    while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
-        text.len--;
-    while (text.len && (unsigned char)text.ptr[0] <= ' ')
-        text = pl_str_slice(text, 1, text.len);
-    if (!text.len || memchr(text.ptr, '\0', text.len))
-        return pl_fail(err, PL_INVALID, "%s contains no key", path);
-    *ret_key = keep(r, text);
-    return *ret_key ? PL_OK : PL_NOMEM;
-}
-
 static enum pl_status find_key(const struct reading *r, struct pl_vendor_config *vendor,
                                const char *variable, const char *file, struct pl_error *err)
 {
@@ -129,7 +103,7 @@ static enum pl_status find_key(const struct reading *r, struct pl_vendor_config 
                        vendor->name);
     vendor->key_from = variable ? variable : file;
     if (file)
-        return read_key_file(r, file, &vendor->key, err);
+        return pl_secret_file_read(r->source->arena, file, "key", &vendor->key, err);
     const char *key = variable ? getenv(variable) : NULL;
     if (variable && (!key || !*key))
         return pl_fail(err, PL_INVALID,
@@ -141,9 +115,30 @@ static enum pl_status find_key(const struct reading *r, struct pl_vendor_config 
 
 /* --- "providers" ----------------------------------------------------------------------------- */
 
-enum field { DIALECT, BASE_URL, KEY_ENV, KEY_FILE, CA_FILE, PROFILE, MODELS, PRICES, N_FIELDS };
-static const char *const field_names[N_FIELDS] = {"dialect", "base_url", "key_env", "key_file",
-                                                  "ca_file", "profile",  "models",  "prices"};
+enum field {
+    DIALECT,
+    BASE_URL,
+    KEY_ENV,
+    KEY_FILE,
+    CA_FILE,
+    PROFILE,
+    EMBEDDINGS,
+    MODELS,
+    PRICES,
+    HEADERS,
+    CONNECT_MS,
+    FIRST_BYTE_MS,
+    IDLE_MS,
+    MAX_CONCURRENT,
+    QUEUE,
+    QUEUE_MS,
+    N_FIELDS
+};
+static const char *const field_names[N_FIELDS] = {
+    "dialect",    "base_url",       "key_env", "key_file", "ca_file",    "profile",
+    "embeddings", "models",         "prices",  "headers",  "connect_ms", "first_byte_ms",
+    "idle_ms",    "max_concurrent", "queue",   "queue_ms",
+};
 
 static int field_of(struct pl_str name, struct pl_suggest *suggest)
 {
@@ -228,11 +223,116 @@ static enum pl_status read_prices(struct reading *r, const struct pl_json_node *
     return status;
 }
 
+/* {Name: value}, or {Name: {env: VARIABLE}} for a value that is a secret. No message has a value. */
+static enum pl_status read_header(struct reading *r, const struct pl_json_node *key,
+                                  const char *what, const char **ret_line, struct pl_error *err)
+{
+    const struct pl_json_node *node = key + 1;
+    const char *name, *value = NULL, *variable = NULL;
+    enum pl_status status = read_text(r, key, "the name of a header", &name, err);
+    bool is_object = pl_json_kind(node) == PL_JSON_OBJECT;
+    const struct pl_json_node *env =
+        is_object ? pl_json_get(r->source->file, node, PL_STR("env")) : NULL;
+    if (status == PL_OK && is_object && (!env || pl_json_count(node) != 1))
+        return pl_fail(err, PL_INVALID, "%s: %s: %.64s must be a text or {env: VARIABLE}", r->place,
+                       what, name);
+    if (status == PL_OK)
+        status = read_text(r, env ? env : node, what, env ? &variable : &value, err);
+    if (status != PL_OK)
+        return status;
+    if (variable)
+        value = getenv(variable);
+    if (!value || !*value)
+        return pl_fail(err, PL_INVALID, "%s: %s: %.64s takes its value from %s, which is not set",
+                       r->place, what, name, variable);
+    PL_CLEANUP_BUF struct pl_buf line;
+    pl_buf_init(&line, 0);
+    pl_buf_addf(&line, "%s: %s", name, value);
+    *ret_line = line.status == PL_OK ? keep(r, pl_buf_str(&line)) : NULL;
+    return *ret_line ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status read_headers(struct reading *r, const struct pl_json_node *object,
+                                   const char *what, const char *const **ret, struct pl_error *err)
+{
+    size_t n = 0;
+    enum pl_status status = PL_OK;
+    if (pl_json_kind(object) != PL_JSON_OBJECT)
+        return pl_fail(err, PL_INVALID, "%s: %s must be {NAME: value}", r->place, what);
+    const char **lines =
+        pl_arena_zalloc(r->source->arena, pl_json_count(object) + 1, sizeof *lines);
+    if (!lines)
+        return PL_NOMEM;
+    for (const struct pl_json_node *key = pl_json_first_member(object);
+         status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key))
+        status = read_header(r, key, what, &lines[n++], err);
+    *ret = lines;
+    return status;
+}
+
+/* A whole number of the file within bounds. */
+static enum pl_status read_number(const struct reading *r, const struct pl_json_node *node,
+                                  const char *what, int64_t least, int64_t most, int64_t *ret,
+                                  struct pl_error *err)
+{
+    if (pl_json_kind(node) == PL_JSON_NUMBER &&
+        pl_json_number_int64(pl_json_span(r->source->file, node), ret) && *ret >= least &&
+        *ret <= most)
+        return PL_OK;
+    return pl_fail(err, PL_INVALID, "%s: %s must be a whole number from %lld to %lld", r->place,
+                   what, (long long)least, (long long)most);
+}
+
+static enum pl_status read_vendor_number(struct reading *r, int field,
+                                         const struct pl_json_node *node, const char *what,
+                                         struct pl_vendor_config *vendor, struct pl_error *err)
+{
+    enum { MAX_MS = 86400000, MAX_CALLS = 100000 };
+    int64_t n = 0;
+    enum pl_status status =
+        read_number(r, node, what, field == QUEUE ? 0 : 1,
+                    field == MAX_CONCURRENT || field == QUEUE ? MAX_CALLS : MAX_MS, &n, err);
+    switch (field) {
+    case CONNECT_MS:
+        vendor->connect_ms = n;
+        break;
+    case FIRST_BYTE_MS:
+        vendor->first_byte_ms = n;
+        break;
+    case IDLE_MS:
+        vendor->idle_ms = n;
+        break;
+    case MAX_CONCURRENT:
+        vendor->limits.max = (size_t)n;
+        break;
+    case QUEUE:
+        vendor->limits.max_waiting = (size_t)n;
+        break;
+    default:
+        vendor->limits.wait_ms = n;
+        break;
+    }
+    return status;
+}
+
+/* What is not said of a limit: as many wait as may run, for ten seconds. */
+static void complete_limits(struct pl_vendor_config *vendor, bool has_queue)
+{
+    struct pl_gate_limits *limits = &vendor->limits;
+    if (!limits->max)
+        return;
+    if (!has_queue)
+        limits->max_waiting = limits->max;
+    if (!limits->wait_ms)
+        limits->wait_ms = 10000;
+}
+
 static enum pl_status read_fields(struct reading *r, const struct pl_json_node *object,
                                   struct pl_vendor_config *vendor, const char *texts[N_FIELDS],
                                   struct pl_error *err)
 {
     enum pl_status status = PL_OK;
+    bool has_queue = false;
     for (const struct pl_json_node *key = pl_json_first_member(object);
          status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key)) {
         struct pl_str name = pl_json_raw(r->source->file, key);
@@ -244,10 +344,14 @@ static enum pl_status read_fields(struct reading *r, const struct pl_json_node *
                            vendor->name, PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
                            suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
         snprintf(what, sizeof what, "%s of the provider %.64s", field_names[field], vendor->name);
-        status = field == MODELS   ? read_list(r, key + 1, what, &vendor->models, err)
-                 : field == PRICES ? read_prices(r, key + 1, what, &vendor->prices, err)
-                                   : read_text(r, key + 1, what, &texts[field], err);
+        has_queue |= field == QUEUE;
+        status = field == MODELS    ? read_list(r, key + 1, what, &vendor->models, err)
+                 : field == PRICES  ? read_prices(r, key + 1, what, &vendor->prices, err)
+                 : field == HEADERS ? read_headers(r, key + 1, what, &vendor->headers, err)
+                 : field > HEADERS  ? read_vendor_number(r, field, key + 1, what, vendor, err)
+                                    : read_text(r, key + 1, what, &texts[field], err);
     }
+    complete_limits(vendor, has_queue);
     return status;
 }
 
@@ -279,6 +383,7 @@ static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *
     vendor->base_url = texts[BASE_URL] ? texts[BASE_URL] : kind ? kind->base_url : NULL;
     vendor->ca_file = texts[CA_FILE];
     vendor->profile = texts[PROFILE];
+    vendor->embeddings = texts[EMBEDDINGS];
     if (!vendor->dialect || !vendor->base_url)
         return pl_fail(err, PL_INVALID, "%s: the provider %s needs a dialect and a base_url",
                        r->place, vendor->name);
@@ -349,6 +454,89 @@ static enum pl_status add_known(struct reading *r)
 
 /* --- "aliases" ------------------------------------------------------------------------------- */
 
+/* A name, or {model: name, weight: n}. */
+static enum pl_status read_target(struct reading *r, const struct pl_json_node *node,
+                                  const char *what, const char **ret_name, uint32_t *ret_weight,
+                                  bool *has_weights, struct pl_error *err)
+{
+    const struct pl_json_doc *file = r->source->file;
+    int64_t weight = 1;
+    *ret_weight = 1;
+    if (pl_json_kind(node) != PL_JSON_OBJECT)
+        return read_text(r, node, what, ret_name, err);
+    enum pl_status status = PL_OK;
+    for (const struct pl_json_node *key = pl_json_first_member(node);
+         status == PL_OK && key < pl_json_end(node); key = pl_json_next_member(key)) {
+        if (pl_json_key_is(file, key, PL_STR("model"))) {
+            status = read_text(r, key + 1, what, ret_name, err);
+        } else if (pl_json_key_is(file, key, PL_STR("weight"))) {
+            char weight_of[140];
+            snprintf(weight_of, sizeof weight_of, "a weight of %s", what);
+            *has_weights = true;
+            status = read_number(r, key + 1, weight_of, 1, PL_SPREAD_MAX_WEIGHT, &weight, err);
+        } else {
+            struct pl_str name = pl_json_raw(file, key);
+            struct pl_suggest suggest = pl_suggest(name);
+            pl_suggest_offer(&suggest, "model");
+            pl_suggest_offer(&suggest, "weight");
+            status = pl_fail(err, PL_INVALID, "%s: a target of %s has no \"%.*s\"%s%s%s", r->place,
+                             what, PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
+                             suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
+        }
+    }
+    *ret_weight = (uint32_t)weight;
+    if (status == PL_OK && !*ret_name)
+        status = pl_fail(err, PL_INVALID, "%s: a target of %s needs a model", r->place, what);
+    return status;
+}
+
+static enum pl_status read_targets(struct reading *r, const struct pl_json_node *list,
+                                   const char *what, struct pl_alias_config *alias,
+                                   struct pl_error *err)
+{
+    size_t n = pl_json_kind(list) == PL_JSON_ARRAY ? pl_json_count(list) : 0, i = 0;
+    bool has_weights = false;
+    if (!n || n > MAX_MODELS)
+        return pl_fail(err, PL_INVALID, "%s: the targets of %s must be a list of models", r->place,
+                       what);
+    const char **names = pl_arena_zalloc(r->source->arena, n + 1, sizeof *names);
+    uint32_t *weights = pl_arena_zalloc(r->source->arena, n, sizeof *weights);
+    enum pl_status status = names && weights ? PL_OK : PL_NOMEM;
+    for (const struct pl_json_node *one = pl_json_first(list);
+         status == PL_OK && one < pl_json_end(list); one = pl_json_next(one), i++)
+        status = read_target(r, one, what, &names[i], &weights[i], &has_weights, err);
+    alias->targets = names;
+    alias->weights = has_weights ? weights : NULL;
+    return status;
+}
+
+/* {spread: …, targets: […]} */
+static enum pl_status read_spread_alias(struct reading *r, const struct pl_json_node *object,
+                                        const char *what, struct pl_alias_config *alias,
+                                        struct pl_error *err)
+{
+    const struct pl_json_doc *file = r->source->file;
+    enum pl_status status = PL_OK;
+    for (const struct pl_json_node *key = pl_json_first_member(object);
+         status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key)) {
+        struct pl_str name = pl_json_raw(file, key);
+        struct pl_suggest suggest = pl_suggest(name);
+        pl_suggest_offer(&suggest, "spread");
+        pl_suggest_offer(&suggest, "targets");
+        if (pl_str_eq(name, PL_STR("spread")))
+            status = read_text(r, key + 1, what, &alias->spread, err);
+        else if (pl_str_eq(name, PL_STR("targets")))
+            status = read_targets(r, key + 1, what, alias, err);
+        else
+            status = pl_fail(err, PL_INVALID, "%s: %s has no \"%.*s\"%s%s%s", r->place, what,
+                             PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
+                             suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
+    }
+    if (status == PL_OK && !alias->targets)
+        status = pl_fail(err, PL_INVALID, "%s: %s needs targets", r->place, what);
+    return status;
+}
+
 static enum pl_status read_alias(struct reading *r, const struct pl_json_node *key,
                                  struct pl_error *err)
 {
@@ -358,7 +546,10 @@ static enum pl_status read_alias(struct reading *r, const struct pl_json_node *k
     if (status != PL_OK)
         return status;
     snprintf(what, sizeof what, "the alias %.64s", alias->name);
-    status = read_list(r, key + 1, what, &alias->targets, err);
+    *alias = (struct pl_alias_config){.name = alias->name};
+    status = pl_json_kind(key + 1) == PL_JSON_OBJECT
+                 ? read_spread_alias(r, key + 1, what, alias, err)
+                 : read_list(r, key + 1, what, &alias->targets, err);
     alias->place = keep(r, pl_str_of(r->place));
     if (!alias->place)
         return PL_NOMEM;
@@ -446,13 +637,18 @@ static bool is_same_vendor(const struct pl_vendor_config *a, const struct pl_ven
     return is_same_text(a->name, b->name) && is_same_text(a->dialect, b->dialect) &&
            is_same_text(a->base_url, b->base_url) && is_same_text(a->key, b->key) &&
            is_same_text(a->ca_file, b->ca_file) && is_same_text(a->key_from, b->key_from) &&
-           is_same_text(a->profile, b->profile) && is_same_list(a->models, b->models) &&
-           a->is_local == b->is_local && is_same_prices(a->prices, b->prices);
+           is_same_text(a->profile, b->profile) && is_same_text(a->embeddings, b->embeddings) &&
+           is_same_list(a->models, b->models) && a->is_local == b->is_local &&
+           is_same_prices(a->prices, b->prices);
 }
 
 static bool is_same_alias(const struct pl_alias_config *a, const struct pl_alias_config *b)
 {
-    return is_same_text(a->name, b->name) && is_same_list(a->targets, b->targets);
+    bool is_same = is_same_text(a->name, b->name) && is_same_list(a->targets, b->targets) &&
+                   is_same_text(a->spread, b->spread) && !a->weights == !b->weights;
+    for (size_t i = 0; is_same && a->weights && a->targets[i]; i++)
+        is_same = a->weights[i] == b->weights[i];
+    return is_same;
 }
 
 static void add_changed(struct pl_buf *names, const char *name, bool is_same)
@@ -476,6 +672,44 @@ void pl_serve_models_compare(const struct pl_models_config *a, const struct pl_m
 
 /* --- showing --------------------------------------------------------------------------------- */
 
+/* Numbers of a provider that were set; 0 is none. */
+struct number {
+    const char *name;
+    int64_t value;
+};
+enum { N_NUMBERS = 6 };
+
+static void list_numbers(const struct pl_vendor_config *vendor, struct number ret[N_NUMBERS])
+{
+    const struct number numbers[N_NUMBERS] = {
+        {"connect_ms", vendor->connect_ms},
+        {"first_byte_ms", vendor->first_byte_ms},
+        {"idle_ms", vendor->idle_ms},
+        {"max_concurrent", (int64_t)vendor->limits.max},
+        {"queue", (int64_t)vendor->limits.max_waiting},
+        {"queue_ms", vendor->limits.wait_ms},
+    };
+    memcpy(ret, numbers, sizeof numbers);
+}
+
+/* Headers by their names: a value may be a secret. */
+static void print_more(struct pl_console *console, const struct pl_vendor_config *vendor)
+{
+    struct number numbers[N_NUMBERS];
+    list_numbers(vendor, numbers);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        if (numbers[i].value)
+            pl_console_putf(console, ", %s %lld", numbers[i].name, (long long)numbers[i].value);
+    if (vendor->embeddings) {
+        pl_console_puts(console, ", embeddings ");
+        pl_console_put_safe(console, pl_str_of(vendor->embeddings));
+    }
+    for (const char *const *line = vendor->headers; line && *line; line++) {
+        pl_console_puts(console, line == vendor->headers ? ", headers " : " ");
+        pl_console_put_safe(console, (struct pl_str){*line, strcspn(*line, ":")});
+    }
+}
+
 void pl_serve_models_print(struct pl_console *console, const struct pl_models_config *config)
 {
     for (size_t i = 0; i < config->n_vendors; i++) {
@@ -484,16 +718,46 @@ void pl_serve_models_print(struct pl_console *console, const struct pl_models_co
         pl_console_put_safe(console, pl_str_of(vendor->base_url));
         pl_console_puts(console, vendor->key_from ? ", key from " : "");
         pl_console_put_safe(console, pl_str_of(vendor->key_from));
-        pl_console_puts(console, vendor->key_from && !vendor->key ? " (missing)\n" : "\n");
-    }
-    for (size_t i = 0; i < config->n_aliases; i++) {
-        pl_console_putf(console, "alias %s:", config->aliases[i].name);
-        for (const char *const *target = config->aliases[i].targets; *target; target++) {
-            pl_console_puts(console, target == config->aliases[i].targets ? " " : ", then ");
-            pl_console_put_safe(console, pl_str_of(*target));
-        }
+        pl_console_puts(console, vendor->key_from && !vendor->key ? " (missing)" : "");
+        print_more(console, vendor);
         pl_console_puts(console, "\n");
     }
+    for (size_t i = 0; i < config->n_aliases; i++) {
+        const struct pl_alias_config *alias = &config->aliases[i];
+        pl_console_putf(console, "alias %s:", alias->name);
+        for (const char *const *target = alias->targets; *target; target++) {
+            bool is_first = target == alias->targets;
+            pl_console_puts(console, is_first ? " " : alias->spread ? ", " : ", then ");
+            pl_console_put_safe(console, pl_str_of(*target));
+            if (alias->weights)
+                pl_console_putf(console, " (weight %u)", alias->weights[target - alias->targets]);
+        }
+        pl_console_puts(console, alias->spread ? "; spread " : "");
+        pl_console_put_safe(console, pl_str_of(alias->spread));
+        pl_console_puts(console, "\n");
+    }
+}
+
+static void write_more(struct pl_json_out *out, const struct pl_vendor_config *vendor)
+{
+    struct number numbers[N_NUMBERS];
+    list_numbers(vendor, numbers);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        if (numbers[i].value) {
+            pl_json_out_key(out, numbers[i].name);
+            pl_json_out_int(out, numbers[i].value);
+        }
+    if (vendor->embeddings) {
+        pl_json_out_key(out, "embeddings");
+        pl_json_out_text(out, pl_str_of(vendor->embeddings));
+    }
+    if (!vendor->headers)
+        return;
+    pl_json_out_key(out, "headers");
+    pl_json_out_open(out, '[');
+    for (const char *const *line = vendor->headers; *line; line++)
+        pl_json_out_text(out, (struct pl_str){*line, strcspn(*line, ":")});
+    pl_json_out_close(out, ']');
 }
 
 static void write_vendor(struct pl_json_out *out, const struct pl_vendor_config *vendor)
@@ -514,7 +778,35 @@ static void write_vendor(struct pl_json_out *out, const struct pl_vendor_config 
         else
             pl_json_out_null(out);
     }
+    write_more(out, vendor);
     pl_json_out_close(out, '}');
+}
+
+static void write_alias(struct pl_json_out *out, const struct pl_alias_config *alias)
+{
+    pl_json_out_key(out, alias->name);
+    if (alias->spread) {
+        pl_json_out_open(out, '{');
+        pl_json_out_key(out, "spread");
+        pl_json_out_text(out, pl_str_of(alias->spread));
+        pl_json_out_key(out, "targets");
+    }
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; alias->targets[i]; i++) {
+        if (!alias->weights) {
+            pl_json_out_text(out, pl_str_of(alias->targets[i]));
+            continue;
+        }
+        pl_json_out_open(out, '{');
+        pl_json_out_key(out, "model");
+        pl_json_out_text(out, pl_str_of(alias->targets[i]));
+        pl_json_out_key(out, "weight");
+        pl_json_out_int(out, alias->weights[i]);
+        pl_json_out_close(out, '}');
+    }
+    pl_json_out_close(out, ']');
+    if (alias->spread)
+        pl_json_out_close(out, '}');
 }
 
 void pl_serve_models_write(struct pl_json_out *out, const struct pl_models_config *config)
@@ -526,12 +818,7 @@ void pl_serve_models_write(struct pl_json_out *out, const struct pl_models_confi
     pl_json_out_close(out, '}');
     pl_json_out_key(out, "aliases");
     pl_json_out_open(out, '{');
-    for (size_t i = 0; i < config->n_aliases; i++) {
-        pl_json_out_key(out, config->aliases[i].name);
-        pl_json_out_open(out, '[');
-        for (const char *const *target = config->aliases[i].targets; *target; target++)
-            pl_json_out_text(out, pl_str_of(*target));
-        pl_json_out_close(out, ']');
-    }
+    for (size_t i = 0; i < config->n_aliases; i++)
+        write_alias(out, &config->aliases[i]);
     pl_json_out_close(out, '}');
 }

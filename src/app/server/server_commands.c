@@ -4,6 +4,8 @@
 
 #include "app/server/key_wish.h"
 
+#include "ext/cell/level.h"
+#include "ext/cell/uids.h"
 #include "session/rows.h"
 
 static const char *status_choice(size_t i)
@@ -34,6 +36,8 @@ const struct pl_option pl_serve_options[] = {
      .help = "The certificate's private key in PEM"},
     {"unix", PL_OPT_UNIX, .args = {"PATH"}, .takes_file = true,
      .help = "Also listen on this Unix socket; requests need a key, as on a port"},
+    {"ui-dir", PL_OPT_UI_DIR, .args = {"DIR"}, .takes_file = true,
+     .help = "Serve the web page from this directory instead of the one in the program"},
     {"behind-proxy", PL_OPT_BEHIND_PROXY, .help = "A proxy in front of the server does TLS"},
     {"allow-host", PL_OPT_ALLOW_HOST, .args = {"NAME"}, .is_repeatable = true,
      .help = "A further host name that clients may use (Host header)"},
@@ -54,6 +58,14 @@ const struct pl_option pl_serve_options[] = {
              "--behind-proxy"},
     {"body-memory", PL_OPT_BODY_MEMORY, .args = {"MIB"},
      .help = "Memory for request bodies, a quarter of it for one user; 256 by default"},
+    {"workspace", PL_OPT_WORKSPACE, .args = {"DIR"},
+     .help = "Files for extensions: a directory for each user is made in DIR"},
+    {"ext-sandbox", PL_OPT_EXT_SANDBOX, .args = {"LEVEL"}, .choice = pl_cell_level_choice,
+     .help = "The least sandbox that extensions may run in; full by default"},
+    {"ext-uids", PL_OPT_EXT_UIDS, .args = {"FIRST-LAST"},
+     .help = "The user ids of extensions if the server runs as root; " PL_CELL_UIDS " by default"},
+    {"unsafe-no-sandbox", PL_OPT_UNSAFE_NO_SANDBOX,
+     .help = "The same as --ext-sandbox none: extensions can read what the server can"},
     {"drain", PL_OPT_DRAIN, .args = {"MS"},
      .help = "How long running turns may take during shutdown; 10000 by default"},
     {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
@@ -315,6 +327,8 @@ const struct pl_option pl_doctor_options[] = {
     {"port", PL_OPT_PORT, .args = {"PORT"},
      .help = "The port the server will listen on; 8787 by "
              "default"},
+    {"ext-sandbox", PL_OPT_EXT_SANDBOX, .args = {"LEVEL"}, .choice = pl_cell_level_choice,
+     .help = "The least sandbox that the server will accept; full by default"},
     PL_OPTION_JSON,
     PL_OPTION_HELP,
     {0},
@@ -324,7 +338,11 @@ const char *const pl_doctor_paragraphs[] = {
     "Checks whether this machine can run the server and whether its data is intact: the data "
     "directory and its permissions, the store (opened and read completely, if no server runs), "
     "disk space, file descriptors, the port and the process that uses it, libraries and programs, "
-    "time zones, the clock.",
+    "time zones, the clock, the sandbox of extensions.",
+    "For the sandbox it makes an empty cell and reports each part: user id, namespaces, "
+    "bubblewrap, "
+    "Landlock, seccomp, cgroup, /proc, and the level that they make together. A part that is "
+    "missing comes with its remedy.",
     "Each line is ok, a warning, or a problem with advice. Exit 1 if there is a problem.",
     NULL,
 };

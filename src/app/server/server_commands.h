@@ -54,5 +54,11 @@ PL_COMMAND_TEXTS(doctor);
     "The command uses the server of the data directory, through its control socket; the user who " \
     "runs the server needs no key there. --server URL or PARLEY_SERVER name another server, with " \
     "the key in PARLEY_KEY or --key-file. Exit 4 if no server answers."
+#define PL_TEXT_ANY_SERVER                                                                         \
+    "The command uses the server of the data directory, through its control socket; the user who " \
+    "runs the server needs no key there. If none runs, the command starts one for itself, with "   \
+    "the same data and configuration but without schedules; it ends with the command. --server "   \
+    "URL or PARLEY_SERVER name another server, with the key in PARLEY_KEY or --key-file. Exit 4 "  \
+    "if that one does not answer."
 
 #endif

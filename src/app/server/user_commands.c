@@ -6,6 +6,22 @@ const struct pl_option pl_user_options[] = {
     {"export", PL_OPT_EXPORT, .args = {"DIR"}, .takes_file = true, .verbs = "remove",
      .help = "write everything of the user to a new directory first"},
     {"yes", PL_OPT_YES, .verbs = "remove", .help = "do not ask"},
+    {"rpm", PL_OPT_RPM, .args = {"N"}, .verbs = "limits",
+     .help = "calls of models a minute; none lifts it, as any of these"},
+    {"tpm", PL_OPT_TPM, .args = {"N"}, .verbs = "limits", .help = "tokens a minute"},
+    {"budget-day", PL_OPT_BUDGET_DAY, .args = {"USD"}, .verbs = "limits",
+     .help = "dollars a day, UTC"},
+    {"budget-month", PL_OPT_BUDGET_MONTH, .args = {"USD"}, .verbs = "limits",
+     .help = "dollars a calendar month, UTC"},
+    {"max-turns", PL_OPT_MAX_TURNS, .args = {"N"}, .verbs = "limits",
+     .help = "turns that run at once, 64 at most"},
+    {"max-sessions", PL_OPT_MAX_SESSIONS, .args = {"N"}, .verbs = "limits", .help = "sessions"},
+    {"max-blob-bytes", PL_OPT_MAX_BLOB_BYTES, .args = {"N"}, .verbs = "limits",
+     .help = "bytes of all blobs"},
+    {"max-keys", PL_OPT_MAX_KEYS, .args = {"N"}, .verbs = "limits", .help = "keys"},
+    {"max-tasks", PL_OPT_MAX_TASKS, .args = {"N"}, .verbs = "limits", .help = "scheduled tasks"},
+    {"max-sockets", PL_OPT_MAX_SOCKETS, .args = {"N"}, .verbs = "limits",
+     .help = "sockets and event streams open at once"},
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -16,6 +32,8 @@ const struct pl_option pl_user_options[] = {
 const char *const pl_user_paragraphs[] = {
     "A user is an administrator or a member. Members use what is their own; administrators also "
     "manage users, keys and limits. USER is a name or an id.",
+    "limits shows what binds the user over all keys, and sets what its options name; none lifts a "
+    "limit. Running work is not stopped by it.",
     "disable closes the user's sockets, stops what runs and accepts no key of the user; enable "
     "brings the same keys back. remove erases the user with all sessions, prompts, memories, "
     "tasks, blobs, keys and usage; it asks first. The last active administrator can be neither "
@@ -27,6 +45,7 @@ const char *const pl_user_paragraphs[] = {
 const struct pl_example pl_user_examples[] = {
     {"user add ada", "Create a member and print the id and a first key"},
     {"user role ada admin", "Make ada an administrator"},
+    {"user limits ada --budget-month 50 --max-turns 4", "Bind ada, over all keys"},
     {"user disable ada", "Shut ada out for now"},
     {"user remove ada --export ./ada --yes", "Save everything of ada, then erase it"},
     {NULL, NULL},

@@ -29,6 +29,12 @@ enum pl_status pl_count_document(struct pl_str text, const struct pl_format *as,
                                  const struct pl_count_choice *choice,
                                  struct pl_counted *ret_counted, struct pl_error *err);
 
+/* Appends [{"index","role","parts":[…],"tokens"}, …]: each element of the document's list of messages, and each of its
+ * parts, by itself. Their sum is not that of the document, which has more than its messages. Failures as for pl_count_document. */
+enum pl_status pl_count_messages(struct pl_str text, const struct pl_format *as,
+                                 const struct pl_count_choice *choice, struct pl_buf *to,
+                                 struct pl_error *err);
+
 /* Appends {"tokens":N,"estimated":bool,"by":{…}}. */
 void pl_counted_write(struct pl_buf *to, const struct pl_counted *counted);
 

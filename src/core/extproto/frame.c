@@ -255,7 +255,10 @@ static void write_error(struct pl_json_out *out, const struct pl_ext_result *res
     pl_json_out_open(out, '{');
     put(out, "code", pl_str_of(result->error));
     put(out, "message", result->message);
-    if (result->reason.len) {
+    if (result->details.len) {
+        pl_json_out_key(out, "details");
+        pl_json_out_raw(out, result->details);
+    } else if (result->reason.len) {
         pl_json_out_key(out, "details");
         pl_json_out_open(out, '{');
         put(out, "reason", result->reason);

@@ -105,6 +105,7 @@ struct pl_ext_result {
     const char *error;
     struct pl_str message; /* of an error */
     struct pl_str reason;  /* details.reason of an error; empty: no details */
+    struct pl_str details; /* of an error: JSON of an object, in place of the reason; empty: none */
     bool is_retryable;
     bool is_chunk, is_last;
     int64_t index;   /* of a chunk */

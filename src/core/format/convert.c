@@ -353,7 +353,8 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
                                      .from = opts->from,
                                      .to = opts->to,
                                      .profile = opts->profile,
-                                     .n_called_before = opts->n_called_before};
+                                     .n_called_before = opts->n_called_before,
+                                     .made_s = opts->made_s};
     t.arena = &space->arena;
     t.conv = &space->conv;
     t.writer = &space->writer;

@@ -39,6 +39,7 @@ struct pl_convert_opts {
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
     uint32_t n_called_before; /* calls of the vendor's tools in what came before this answer: ids
                                  that are made for them are numbered */
+    int64_t made_s;           /* unix: when an answer was made, if it does not say it; 0: unknown */
     size_t max_items;         /* messages, parts and tools of the source; 0: PL_CONV_MAX_ITEMS */
     size_t max_bytes; /* of result, report and carry each; 0: by the source (pl_convert_most) */
 };

@@ -265,6 +265,7 @@ enum pl_status pl_step_chat(struct pl_step *x)
     }
     if (s->loops.len)
         pl_step_stop_all(x, PL_STR("interrupted by a new message"));
+    pl_asides_cancel(x, true);
     start(x, &said);
     return PL_OK;
 }

@@ -14,7 +14,6 @@
 enum {
     PATCH_FRAME = 512,  /* more than a patch has beside its texts */
     CALL_OVERHEAD = 64, /* what a call costs beside its arguments */
-    FULL_PERCENT = 80,  /* of the window: compact before the next call */
 };
 
 static struct pl_agent_loop *open_loop(struct pl_step *x)
@@ -457,7 +456,7 @@ static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
         pl_json_kind(doc.root) != PL_JSON_OBJECT)
         return false;
     double n = count_of(&doc, "input_tokens") + count_of(&doc, "output_tokens");
-    return n * 100 > (double)window * FULL_PERCENT;
+    return n * 100 > (double)window * PL_SESSION_FULL_PERCENT;
 }
 
 enum pl_status pl_step_model_end(struct pl_step *x)
@@ -497,6 +496,8 @@ enum pl_status pl_step_model_failed(struct pl_step *x)
     if (!reason.len)
         reason = PL_STR("The model failed without a reason");
     pl_turn_cancel_calls(x, loop->turn);
+    if (x->event->model.error_info.len)
+        loop->turn->error_info = pl_turn_keep(loop->turn, x->event->model.error_info);
     pl_agent_loop_end_turn(x, loop, PL_TURN_FAILED, reason);
     if (!x->event->model.is_overflow)
         pl_agent_loop_fail(x, loop, reason);

@@ -191,7 +191,7 @@ static void hash_arguments(const struct pl_tool_call *call, char ret_hex[PL_SHA2
     pl_sha256_hex(call->arguments, ret_hex);
 }
 
-/* The questions, each with the hash of the arguments that are asked about. */
+/* The questions, each with the call that is asked about, and the hash of its arguments. */
 static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call,
                           struct pl_str questions)
 {
@@ -216,6 +216,10 @@ static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call,
             pl_json_out_raw(&out, pl_json_span(&doc, k + 1));
         }
         pl_out_member(&out, "arguments_hash", pl_str_of(hash));
+        pl_out_member(&out, "tool_name", call->tool_name);
+        pl_out_member(&out, "display_name", call->display_name);
+        pl_out_member(&out, "arguments", call->arguments);
+        pl_out_member(&out, "scope_rule", call->tool_name);
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');
@@ -251,6 +255,7 @@ void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_to
         x->is_oom ? NULL : pl_question_add(x, loop, call, kind, questions);
     if (!question)
         return;
+    call->asked_ms = x->now_ms;
     pl_tool_call_set_status(x, loop->turn, call, PL_TOOL_CALL_AWAITING);
     pl_step_tell_question(x, PL_FRAME_QUESTION_ASKED, question, PL_STR("pending"),
                           (struct pl_str){0});
@@ -277,7 +282,8 @@ void pl_question_settle(struct pl_step *x, size_t index, struct pl_str state, st
 void pl_questions_cancel(struct pl_step *x, const struct pl_turn *turn)
 {
     for (size_t i = 0; i < x->s->questions.len;) {
-        if (pl_str_eq(x->s->questions.ptr[i]->turn_id, pl_str_of(turn->id.text)))
+        if (!x->s->questions.ptr[i]->is_aside &&
+            pl_str_eq(x->s->questions.ptr[i]->turn_id, pl_str_of(turn->id.text)))
             pl_question_settle(x, i, PL_STR("cancelled"), (struct pl_str){0});
         else
             i++;
@@ -325,16 +331,49 @@ static void deny(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_c
         pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_DENIED, pl_buf_str(&words));
 }
 
+bool pl_tool_is_allowed(const struct pl_session *s, struct pl_str tool_name)
+{
+    struct pl_str rest = s->record.allowed;
+    while (rest.len) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
+        if (pl_str_eq(pl_str_slice(rest, 0, n), tool_name))
+            return true;
+        rest = pl_str_slice(rest, end ? n + 1 : n, rest.len);
+    }
+    return false;
+}
+
+/* The person does not want to be asked again for this tool, in this session. */
+static void allow(struct pl_step *x, struct pl_str tool_name)
+{
+    PL_CLEANUP_BUF struct pl_buf names;
+    pl_buf_init(&names, 0);
+    if (pl_tool_is_allowed(x->s, tool_name))
+        return;
+    pl_buf_add(&names, x->s->record.allowed);
+    pl_buf_add(&names, tool_name);
+    pl_buf_addc(&names, '\n');
+    x->is_oom |= names.status != PL_OK;
+    if (!x->is_oom)
+        pl_step_set_text(x, &x->s->record.allowed, pl_buf_str(&names));
+    x->has_settings = true;
+}
+
 /* What the person said, to the call that waited for it. */
 static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                         bool is_ask, bool is_approved, const struct pl_json_doc *answer)
 {
+    call->answered_ms = x->now_ms;
     if (is_ask) {
         int64_t since = call->started_ms ? call->started_ms : x->now_ms;
         pl_tool_call_settle(x, loop, call, false, answer->text,
                             x->now_ms > since ? x->now_ms - since : 0);
         add_answer_block(x, loop->turn, call, answer);
     } else if (is_approved) {
+        const struct pl_json_node *scope = pl_json_get(answer, answer->root, PL_STR("scope"));
+        if (pl_json_is(scope, PL_JSON_STRING) && pl_json_text_is(answer, scope, PL_STR("session")))
+            allow(x, call->tool_name);
         call->is_confirmed = true;
         call->is_started = false; /* it is started like any other, when there is room */
         pl_tool_call_set_status(x, loop->turn, call, PL_TOOL_CALL_PENDING);
@@ -368,6 +407,8 @@ enum pl_status pl_step_answer(struct pl_step *x)
     size_t i = pl_question_find(x->s, x->event->answer.tool_call_id);
     struct pl_agent_loop *loop = NULL;
     struct pl_tool_call *call = pl_tool_call_find(x->s, x->event->answer.tool_call_id, &loop);
+    if (i < x->s->questions.len && x->s->questions.ptr[i]->is_aside)
+        return pl_aside_answer(x, i);
     if (i == x->s->questions.len || x->s->questions.ptr[i]->is_client || !call ||
         call->status != PL_TOOL_CALL_AWAITING)
         return pl_step_refuse(x, PL_CONFLICT, PL_REFUSAL_QUESTION_NOT_PENDING,
@@ -386,6 +427,13 @@ enum pl_status pl_step_answer(struct pl_step *x)
     if (!is_ask && !is_approved && !pl_json_is(approve, PL_JSON_FALSE))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
                               "A confirmation must be answered with {\"approve\": true or false}");
+    const struct pl_json_node *scope =
+        !is_ask ? pl_json_get(&answer, answer.root, PL_STR("scope")) : NULL;
+    if (scope && !(pl_json_is(scope, PL_JSON_STRING) &&
+                   (pl_json_text_is(&answer, scope, PL_STR("once")) ||
+                    pl_json_text_is(&answer, scope, PL_STR("session")))))
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
+                              "The scope of an approval is \"once\" or \"session\"");
     if (!is_ask && means_others(call, &answer))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
                               "The answer is for other arguments: its arguments_hash is not that "

@@ -29,6 +29,8 @@ void pl_session_record_write(const struct pl_session_record *record, struct pl_b
         pl_json_out_bool(&out, flags[i].value);
     }
     pl_out_json(&out, "replay_state", record->replay_state);
+    if (record->source.ptr)
+        pl_out_member(&out, "source", record->source);
     if (record->system_prompt.ptr)
         pl_out_member(&out, "system_prompt", record->system_prompt);
     if (record->settings.ptr)

@@ -60,8 +60,11 @@ struct pl_session_record {
     /* JSON {system_prompt?, settings?, tools?}: what the chat at work says instead; in no Session
      * object */
     struct pl_str chat_override;
-    bool is_planning; /* the mode; in no Session object */
-    int64_t version;  /* grows with every change: the ETag */
+    struct pl_str
+        allowed; /* tools that need not ask again in this session, a name and a newline each; {NULL, 0}: none */
+    struct pl_str source; /* what made it, a word: "chat", "task" …; set once, empty: "chat" */
+    bool is_planning;     /* the mode; in no Session object */
+    int64_t version;      /* grows with every change: the ETag */
     int64_t epoch;
     int64_t next_event; /* sequence of the next event, as far as is durable */
     int64_t next_entry; /* place of the next turn */

@@ -53,7 +53,8 @@ void pl_session_destroy(struct pl_session *session)
     struct pl_session_record *r = &session->record;
     const struct pl_str strings[] = {r->id,          r->user_id, r->intent,       r->solution_id,
                                      r->biz_role_id, r->model,   r->replay_state, r->system_prompt,
-                                     r->settings,    r->tools,   r->handoff,      r->chat_override};
+                                     r->settings,    r->tools,   r->handoff,      r->chat_override,
+                                     r->source,      r->allowed};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         pl_mem_free((char *)strings[i].ptr);
     pl_mem_free(session);
@@ -81,6 +82,8 @@ static void copy_record(struct pl_step *x, const struct pl_session_record *from)
         {&to->tools, from->tools, false},
         {&to->handoff, from->handoff, false},
         {&to->chat_override, from->chat_override, false},
+        {&to->source, from->source, false},
+        {&to->allowed, from->allowed, false},
     };
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i].to = (struct pl_str){0};
@@ -379,6 +382,9 @@ static enum pl_status (*const handlers[])(struct pl_step *x) = {
     [PL_SE_TOOL_ASKS] = pl_step_tool_asks,
     [PL_SE_TOOL_CLIENT] = pl_step_tool_client,
     [PL_SE_CLIENT_RESULT] = pl_step_client_result,
+    [PL_SE_ASIDE] = pl_step_aside,
+    [PL_SE_ASIDE_END] = pl_step_aside_end,
+    [PL_SE_TOOL_GO] = pl_step_tool_go,
     [PL_SE_SUMMARY] = pl_step_summary,
     [PL_SE_SUMMARY_FAILED] = pl_step_summary_failed,
     [PL_SE_RECOVER] = pl_step_recover,
@@ -458,6 +464,11 @@ int64_t pl_session_next_tick_ms(const struct pl_session *session)
 bool pl_session_is_quiet(const struct pl_session *session)
 {
     return !session->loops.len && !session->questions.len && !session->queue.len;
+}
+
+struct pl_str pl_session_trace(const struct pl_session *s)
+{
+    return pl_str_of(s->trace_id);
 }
 
 bool pl_session_is_running(const struct pl_session *session)

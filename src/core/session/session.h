@@ -32,12 +32,14 @@ struct pl_session; /* owned */
 #define PL_SESSION_MAX_CALLS        128         /* per chat: from a user's message to chat:end */
 #define PL_SESSION_MAX_BLOCKS       4096        /* of a turn */
 #define PL_SESSION_MAX_WHOLE        1024 /* of them whole ones: the row is written with each */
+#define PL_SESSION_MAX_ASIDES       16   /* open questions of extensions */
 #define PL_SESSION_MAX_PARALLEL     8
 #define PL_SESSION_MAX_DEPTH        8
 #define PL_SESSION_MAX_MS           (30 * 60 * 1000) /* of a chat, while it waits for nobody */
 #define PL_SESSION_MAX_QUEUED       64
 #define PL_SESSION_MAX_QUEUED_BYTES (4u << 20) /* together; one alone may have any length */
 #define PL_SESSION_MAX_COMPACTIONS  2          /* in a row */
+#define PL_SESSION_FULL_PERCENT     80         /* of the window: compact before the next call */
 #define PL_SESSION_COALESCE_MS      20
 #define PL_SESSION_COALESCE_BYTES   512
 #define PL_SESSION_CHECKPOINT_MS    250
@@ -70,6 +72,9 @@ enum pl_session_event_kind {
     PL_SE_MODEL_RESULT, /* of a call that was recorded: what came of it then */
     PL_SE_TOOL_CLIENT,  /* a tool is the client's: the call waits for what the client says */
     PL_SE_CLIENT_RESULT, /* a client has run its tool, well or not */
+    PL_SE_ASIDE,         /* something at work asks a person, and goes on meanwhile */
+    PL_SE_ASIDE_END,     /* … and no longer wants to know */
+    PL_SE_TOOL_GO,       /* a call of the session's own tools was let through (gates_calls) */
 };
 
 enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };
@@ -148,6 +153,7 @@ struct pl_session_event {
             struct pl_str metadata;
             struct pl_str memory_refs; /* MEMORY: JSON array of MemoryRef */
             struct pl_str reason;      /* MODEL_FAILED: a sentence */
+            struct pl_str error_info;  /* MODEL_FAILED: JSON {code, detail, …}; or empty */
             bool is_overflow; /* MODEL_FAILED: the context was too long: compact, try again */
             bool is_recorded; /* MODEL_CALL: it ran elsewhere and is not run again */
             bool is_last;     /* MODEL_END: nothing follows, whatever was called */
@@ -173,6 +179,12 @@ struct pl_session_event {
             struct pl_str model, usage, timing;
             int64_t tokens_before, tokens_after, archived_count;
         } summary;
+        struct {
+            struct pl_str id;        /* unique; what the answer names as tool_call_id */
+            struct pl_str turn_id;   /* of the call it comes from; empty: of none */
+            struct pl_str kind;      /* "ask", "capability" */
+            struct pl_str questions; /* JSON {questions:[…]} as for AskUserQuestion */
+        } aside;
         struct {
             struct pl_str text;
         } notice;
@@ -218,6 +230,7 @@ enum pl_session_effect_kind {
     PL_EFFECT_RUN_TOOL,     /* call; answer with TOOL_RESULT or TOOL_ASKS */
     PL_EFFECT_CANCEL_TOOL,  /* call */
     PL_EFFECT_SUMMARISE,    /* loop_id, compaction_id, trigger: answer with SUMMARY* */
+    PL_EFFECT_TELL_ASIDE,   /* tool_call_id: an aside; arguments: the answer, empty: cancelled */
 };
 
 struct pl_session_effect {
@@ -253,6 +266,9 @@ struct pl_session_out {
     enum pl_refusal refusal; /* with PL_CONFLICT, PL_LIMIT, PL_INVALID or PL_NOT_FOUND */
     bool is_behind;   /* set by the host: rows of before are not stored yet, no checkpoint now */
     bool wants_whole; /* set by the host: some subscriber asked for content:"always" */
+    /* Set by the host: calls of the session's own tools pass it as RUN_TOOL first, and go on with
+     * TOOL_GO or end with TOOL_RESULT. */
+    bool gates_calls;
 };
 void pl_session_out_init(struct pl_session_out *out);
 void pl_session_out_deinit(struct pl_session_out *out);
@@ -286,6 +302,8 @@ int64_t pl_session_next_tick_ms(const struct pl_session *session);
 bool pl_session_is_quiet(const struct pl_session *session);
 /* Whether a model, a tool or a summary is at work for it. */
 bool pl_session_is_running(const struct pl_session *session);
+/* The W3C trace of what is being worked on, 32 digits; empty: none yet. */
+struct pl_str pl_session_trace(const struct pl_session *session);
 
 /* The Session object, as GET answers it. */
 void pl_session_write(const struct pl_session *session, struct pl_buf *to);

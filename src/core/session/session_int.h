@@ -45,6 +45,7 @@ struct pl_question {
     struct pl_str questions; /* JSON array */
     int64_t asked_ms;
     bool is_client;      /* no question but a call that its client runs; client_call.c */
+    bool is_aside;       /* of something that goes on meanwhile; aside.c */
     int64_t deadline_ms; /* of such a call, unix; 0: none */
 };
 
@@ -200,6 +201,7 @@ void pl_tool_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_
 void pl_tool_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_tool_call *call,
                              enum pl_tool_call_status status);
 enum pl_status pl_step_tool_result(struct pl_step *x);
+enum pl_status pl_step_tool_go(struct pl_step *x);
 
 /* --- card.c, planning.c ---------------------------------------------------------------------- */
 
@@ -227,6 +229,8 @@ void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_to
 struct pl_question *pl_question_add(struct pl_step *x, const struct pl_agent_loop *loop,
                                     const struct pl_tool_call *call, struct pl_str kind,
                                     struct pl_str questions);
+/* Whether a person has said that this tool need not ask again in this session. */
+bool pl_tool_is_allowed(const struct pl_session *s, struct pl_str tool_name);
 size_t pl_question_find(const struct pl_session *s, struct pl_str tool_call_id);
 /* The calls above this loop show the first question below them, or none. */
 void pl_questions_refresh(struct pl_step *x, struct pl_agent_loop *loop);
@@ -255,6 +259,15 @@ void pl_client_call_load(struct pl_step *x, struct pl_question *question);
 void pl_client_calls_expire(struct pl_step *x);
 enum pl_status pl_step_tool_client(struct pl_step *x);
 enum pl_status pl_step_client_result(struct pl_step *x);
+
+/* --- aside.c: questions of what goes on meanwhile ----------------------------------------------- */
+
+enum pl_status pl_step_aside(struct pl_step *x);
+enum pl_status pl_step_aside_end(struct pl_step *x);
+/* All of them; `tells`: those who asked hear of it. */
+void pl_asides_cancel(struct pl_step *x, bool tells);
+/* The event answers this one. */
+enum pl_status pl_aside_answer(struct pl_step *x, size_t index);
 
 /* --- chat.c, queue.c ------------------------------------------------------------------------- */
 

@@ -119,6 +119,8 @@ void pl_step_tell_question(struct pl_step *x, enum pl_frame_kind kind,
         pl_question_write(question, state, answer, settled_ms, &out);
         pl_frame_end(x, &out);
     }
+    if (question->is_aside)
+        return;
     struct pl_session_row row = {
         .kind = PL_ROW_QUESTION,
         .question =
@@ -171,12 +173,14 @@ void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind)
     row.session.biz_role_id = pl_step_keep(x, r->biz_role_id);
     row.session.model = pl_step_keep(x, r->model);
     row.session.replay_state = pl_step_keep(x, r->replay_state);
+    row.session.source = pl_step_keep(x, r->source);
     /* They may be long and change seldom: a row of the session leaves them where they are. */
     bool has_settings = kind != PL_ROW_SESSION;
     row.session.system_prompt = has_settings ? pl_step_keep(x, r->system_prompt) : none;
     row.session.settings = has_settings ? pl_step_keep(x, r->settings) : none;
     row.session.tools = has_settings ? pl_step_keep(x, r->tools) : none;
     row.session.handoff = has_settings ? pl_step_keep(x, r->handoff) : none;
+    row.session.allowed = has_settings ? pl_step_keep(x, r->allowed) : none;
     row.session.chat_override = has_settings ? pl_step_keep(x, r->chat_override) : none;
     pl_step_put_row(x, &row);
 }

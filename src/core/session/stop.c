@@ -46,6 +46,7 @@ static void fail_calls(struct pl_step *x, struct pl_agent_loop *loop)
 /* Children first, so that everything in a parent's turn is settled when the turn is sent. */
 static void interrupt_all(struct pl_step *x, bool is_crash)
 {
+    pl_asides_cancel(x, !is_crash);
     for (size_t i = x->s->loops.len; i > 0; i--)
         if (!is_crash)
             cancel_work(x, x->s->loops.ptr[i - 1]);
@@ -96,6 +97,7 @@ static bool only_waits(const struct pl_session *s)
 
 static void settle(struct pl_step *x, bool is_crash, struct pl_str reason)
 {
+    pl_asides_cancel(x, !is_crash);
     if (only_waits(x->s)) {
         pl_step_set_status(x, PL_SESSION_WAITING);
         return;

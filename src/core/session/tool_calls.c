@@ -158,7 +158,7 @@ static void run_tool(struct pl_step *x, const struct pl_agent_loop *loop,
         .tool_call_id = pl_str_of(call->id.text),
         .tool_name = call->tool_name,
         .arguments = call->arguments,
-        .is_confirmed = call->is_confirmed,
+        .is_confirmed = call->is_confirmed || pl_tool_is_allowed(x->s, call->tool_name),
     };
     pl_step_want(x, &effect);
 }
@@ -168,7 +168,8 @@ static bool read_arguments(struct pl_step *x, struct pl_agent_loop *loop, struct
                            struct pl_json_doc *ret_doc)
 {
     struct pl_error why;
-    enum pl_status status = pl_json_parse(&x->out->arena, call->arguments, NULL, ret_doc, &why);
+    struct pl_str text = call->changed.len ? call->changed : call->arguments;
+    enum pl_status status = pl_json_parse(&x->out->arena, text, NULL, ret_doc, &why);
     if (status == PL_NOMEM) {
         x->is_oom = true;
         return false;
@@ -208,10 +209,26 @@ static void start(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_
     if (!read_arguments(x, loop, call, &doc))
         return;
     const struct builtin *builtin = builtin_of(call->tool_name);
-    if (builtin)
+    call->is_gated = builtin && x->out->gates_calls && !call->is_admitted;
+    if (builtin && !call->is_gated)
         builtin->start(x, loop, call, &doc);
     else
         run_tool(x, loop, call);
+}
+
+/* The host has let it through. */
+enum pl_status pl_step_tool_go(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = NULL;
+    struct pl_tool_call *call = pl_tool_call_find(x->s, x->event->tool.tool_call_id, &loop);
+    if (!call || !call->is_started || call->status != PL_TOOL_CALL_PENDING || !call->is_gated)
+        return PL_OK;
+    call->is_admitted = true;
+    if (x->event->tool.result.len)
+        call->changed = pl_turn_keep(loop->turn, x->event->tool.result);
+    start(x, loop, call);
+    loop->is_due = true;
+    return PL_OK;
 }
 
 static size_t n_running(const struct pl_turn *turn)
@@ -294,7 +311,7 @@ enum pl_status pl_step_tool_result(struct pl_step *x)
     struct pl_agent_loop *loop = NULL;
     struct pl_tool_call *call = pl_tool_call_find(x->s, x->event->tool.tool_call_id, &loop);
     if (!call || !call->is_started || call->status != PL_TOOL_CALL_PENDING || call->is_client ||
-        builtin_of(call->tool_name))
+        (builtin_of(call->tool_name) && !call->is_gated))
         return PL_OK;
     struct pl_str result = x->event->tool.result.len ? x->event->tool.result : PL_STR("null");
     struct pl_json_doc doc;

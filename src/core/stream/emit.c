@@ -347,3 +347,12 @@ void pl_stream_put_string(struct pl_stream *s, struct pl_str raw)
     pl_buf_add(&s->out, raw);
     pl_buf_addc(&s->out, '"');
 }
+
+void pl_stream_add_created(const struct pl_stream *s, struct pl_buf *to,
+                           const struct pl_delta *start)
+{
+    if (start->created.len)
+        pl_buf_add(to, start->created);
+    else
+        pl_buf_addf(to, "%lld", (long long)s->made_s);
+}

@@ -161,6 +161,7 @@ struct pl_stream {
     struct pl_delta stop;    /* held back until the usage is known; strings in `kept` */
     struct pl_counts counts; /* merged: the last word on each */
     bool has_usage;
+    int64_t made_s;           /* unix: when an answer was made that does not say it; 0: unknown */
     struct pl_delta fragment; /* all of it empty but for what a fragment has */
     struct pl_repeat repeat;
     struct pl_stream_own own;
@@ -213,6 +214,9 @@ void pl_stream_end_event(struct pl_stream *s);
  * or out of memory (s->status). */
 const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct pl_delta *other,
                                                struct pl_json_doc *ret_doc);
+/* When the answer was made: as it says, or made_s. */
+void pl_stream_add_created(const struct pl_stream *s, struct pl_buf *to,
+                           const struct pl_delta *start);
 /* A JSON string around raw contents, through s->out. */
 void pl_stream_put_string(struct pl_stream *s, struct pl_str raw);
 

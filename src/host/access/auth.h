@@ -39,6 +39,8 @@ enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
 /* The one-time link of the first start: a code that can be exchanged for a key once, within an hour
  * and until an administrator has a key. NULL when one had it already. */
 const char *pl_auth_first_code(const struct pl_auth *auth);
+/* Whether it can still be used. */
+bool pl_auth_first_code_is_open(struct pl_auth *auth, int64_t unix_ms);
 
 /* A new key: its row (which the caller stores) and the plaintext, which is stored nowhere. */
 #define PL_KEY_PREFIX "sk-parley-v1-"

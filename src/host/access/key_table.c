@@ -207,6 +207,25 @@ void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_s
     pthread_rwlock_unlock(&auth->lock);
 }
 
+void pl_auth_remove_logins(struct pl_auth *auth, int64_t ended_by_ms,
+                           void (*fn)(void *ctx, struct pl_str key_id), void *ctx)
+{
+    size_t n = 0;
+    pthread_rwlock_wrlock(&auth->lock);
+    for (size_t i = 0; i < auth->keys.len; i++) {
+        struct pl_auth_key *key = auth->keys.ptr[i];
+        if (key->is_login && key->expires_ms && key->expires_ms <= ended_by_ms) {
+            fn(ctx, pl_str_of(key->id));
+            drop_secrets(auth, key);
+            free_key(key);
+        } else {
+            auth->keys.ptr[n++] = key;
+        }
+    }
+    auth->keys.len = n;
+    pthread_rwlock_unlock(&auth->lock);
+}
+
 /* The struct stays: copies of keys refer to it. */
 void pl_auth_remove_user(struct pl_auth *auth, struct pl_str id)
 {

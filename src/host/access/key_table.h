@@ -48,6 +48,9 @@ enum pl_status pl_auth_change_user(struct pl_auth *auth, const struct pl_user_ch
 /* With all its keys. */
 void pl_auth_remove_user(struct pl_auth *auth, struct pl_str id);
 void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id);
+/* Sign-ins that ended at this instant or before. As pl_auth_each_key. */
+void pl_auth_remove_logins(struct pl_auth *auth, int64_t ended_by_ms,
+                           void (*fn)(void *ctx, struct pl_str key_id), void *ctx);
 
 /* Changes of keys are submitted by any shard and come back to it, so what the store did last may be
  * heard of first. A change takes its number, is submitted, and gives the lock back: numbers are in

@@ -1,6 +1,7 @@
 /* Buckets and budgets of the keys and users that have limits, and a table of the usage since the last
  * commit, all under one lock. A timer on the first shard commits the table once a second. */
 #include "access/meter.h"
+#include "access/meter_runs.h"
 
 #include "base/mem.h"
 #include "base/table.h"
@@ -53,6 +54,7 @@ struct pl_meter {
     struct pl_server *server; /* borrowed */
     pthread_mutex_t lock;
     struct pl_table limited, used, sockets; /* under the lock; owned */
+    struct pl_meter_runs runs;              /* under the lock, but for expired_ms and taken */
     struct pl_timer timer;                  /* the first shard's */
     bool is_committing;                     /* the first shard's */
 };
@@ -340,12 +342,14 @@ static void store_open(struct pl_meter *meter, struct pl_shard *shard, struct pl
 bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct pl_meter_ask *ask,
                     struct pl_meter_call *ret_call, struct pl_meter_refusal *ret_refusal)
 {
-    struct pl_meter_call call = {.tokens = ask->tokens,
+    struct pl_meter_call call = {.shard = shard,
+                                 .tokens = ask->tokens,
                                  .cost_micro = ask->cost_micro > 0 ? ask->cost_micro : 0};
     snprintf(call.user_id, sizeof call.user_id, "%.*s", PL_STR_ARG(ask->user_id));
     snprintf(call.key_id, sizeof call.key_id, "%.*s", (int)ask->key_id.len,
              ask->key_id.len ? ask->key_id.ptr : "");
     snprintf(call.model, sizeof call.model, "%.*s", PL_STR_ARG(ask->model));
+    pl_meter_run_begin(shard, ask, &call);
     pthread_mutex_lock(&meter->lock);
     struct limited *key = find_limited(meter, ask->key_id);
     struct limited *user = find_limited(meter, ask->user_id);
@@ -437,7 +441,7 @@ static void release(struct limited *limited, const struct pl_meter_call *call,
 
 static void store_settled(struct pl_meter *meter, struct pl_shard *shard,
                           const struct pl_meter_call *call, const struct pl_usage_row *row,
-                          struct pl_batch *batch)
+                          const struct pl_model_run *run, struct pl_batch *batch)
 {
     bool is_own = !batch;
     if (is_own)
@@ -445,6 +449,7 @@ static void store_settled(struct pl_meter *meter, struct pl_shard *shard,
     if (!batch)
         return; /* the row of the open call stays, and is counted at the next start */
     pl_batch_add_usage(batch, row);
+    pl_batch_put_model_run(batch, run);
     if (call->is_stored)
         pl_batch_close_call(batch, pl_str_of(call->id.text));
     if (is_own)
@@ -472,15 +477,23 @@ void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_m
         .n_aborted = used->outcome == PL_METER_ABORTED,
         .n_unpriced = is_unknown,
     };
+    struct pl_model_run run = pl_meter_run_row(call, used, &row, now_ms);
     bool is_summed = !batch && !call->is_stored;
+    if (meter->server->meter_watch && shard)
+        meter->server->meter_watch->settled(shard, &row);
     pthread_mutex_lock(&meter->lock);
     release(find_limited(meter, row.key_id), call, &row, now_ms);
     release(find_limited(meter, row.user_id), call, &row, now_ms);
-    if (is_summed)
+    if (is_summed) {
         add_used(meter, &row);
+        pl_meter_runs_add(&meter->runs, &run);
+    }
     pthread_mutex_unlock(&meter->lock);
-    if (!is_summed)
-        store_settled(meter, shard, call, &row, batch);
+    if (is_summed)
+        return; /* told when it is stored */
+    store_settled(meter, shard, call, &row, &run, batch);
+    if (meter->server->tell_run)
+        meter->server->tell_run(meter->server, &run);
 }
 
 void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *call,
@@ -498,6 +511,8 @@ void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *ca
     if (call->is_open)
         add_used(meter, &row);
     pthread_mutex_unlock(&meter->lock);
+    if (call->is_open && meter->server->meter_watch && call->shard)
+        meter->server->meter_watch->passed_over(call->shard, model);
 }
 
 /* --- sockets --------------------------------------------------------------------------------- */
@@ -555,7 +570,8 @@ void pl_meter_leave_socket(struct pl_meter *meter, struct pl_str user_id)
 static struct pl_batch *take_used(struct pl_meter *meter)
 {
     pthread_mutex_lock(&meter->lock);
-    struct pl_batch *batch = meter->used.n_links ? pl_batch_create() : NULL;
+    bool has_any = meter->used.n_links || meter->runs.n;
+    struct pl_batch *batch = has_any ? pl_batch_create() : NULL;
     struct pl_table_link *link = batch ? pl_table_next(&meter->used, NULL) : NULL;
     while (link) {
         struct used *used = PL_CONTAINER_OF(link, struct used, link);
@@ -564,6 +580,8 @@ static struct pl_batch *take_used(struct pl_meter *meter)
         pl_table_remove(&meter->used, &used->link);
         pl_mem_free(used);
     }
+    if (batch)
+        pl_meter_runs_take(&meter->runs, batch);
     pthread_mutex_unlock(&meter->lock);
     return batch;
 }
@@ -572,6 +590,7 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
 {
     struct pl_meter *meter = ctx;
     meter->is_committing = false;
+    pl_meter_runs_tell(&meter->runs, meter->server, status == PL_OK);
     if (status != PL_OK)
         pl_log_say(meter->server->log, meter->server->shards[0], PL_LOG_WARNING,
                    "a second of usage could not be stored: %s", err->message);
@@ -582,6 +601,8 @@ static void on_timer(struct pl_timer *timer)
     struct pl_meter *meter = PL_CONTAINER_OF(timer, struct pl_meter, timer);
     struct pl_loop *loop = meter->server->shards[0]->loop;
     struct pl_batch *batch = meter->is_committing ? NULL : take_used(meter);
+    if (batch)
+        pl_meter_runs_expire(&meter->runs, batch, pl_loop_unix_ms(loop));
     if (batch) {
         meter->is_committing = true;
         pl_store_submit(meter->server->store, loop, batch, committed, meter);
@@ -668,6 +689,7 @@ void pl_meter_destroy(struct pl_meter *meter)
         pl_table_remove(&meter->sockets, link);
         pl_mem_free(PL_CONTAINER_OF(link, struct sockets, link));
     }
+    pl_meter_runs_deinit(&meter->runs);
     pl_table_deinit(&meter->sockets);
     pl_table_deinit(&meter->limited);
     pl_table_deinit(&meter->used);

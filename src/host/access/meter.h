@@ -34,7 +34,16 @@ enum {
     PL_METER_OUTPUT_TOKENS = 1000, /* of an answer nobody knows yet */
 };
 
+/* What a call is for: kept with it as a run (store/page.h). Strings that are empty are none. */
+struct pl_meter_about {
+    const char *source; /* static: "chat", "prompt", "gateway" … */
+    struct pl_str session_id, turn_id, prompt_id;
+    struct pl_str run_id; /* "run_…", where somebody knows it already; empty: a new one */
+    int64_t version;      /* of the prompt */
+};
+
 struct pl_meter_ask {
+    struct pl_meter_about about;
     struct pl_str user_id, key_id; /* key_id empty: none */
     struct pl_str model;           /* "vendor/model" */
     int64_t tokens;                /* estimates: of input and output */
@@ -51,6 +60,10 @@ struct pl_meter_call {
     struct pl_id id;
     int64_t tokens, cost_micro;
     bool is_open, is_stored;
+    const char *source;
+    char session_id[PL_ID_MAX], turn_id[PL_ID_MAX], prompt_id[PL_ID_MAX], run_id[PL_ID_MAX];
+    int64_t version, started_ms;
+    struct pl_shard *shard; /* borrowed: where it was begun */
 };
 
 enum pl_meter_why { PL_METER_RATE, PL_METER_MONEY, PL_METER_NO_PRICE };
@@ -69,6 +82,8 @@ struct pl_meter_used {
     struct pl_str model;           /* who really answered; empty: who was asked */
     int64_t input, output, cached; /* tokens; -1 counts as 0 */
     int64_t cost_micro;            /* -1: not known */
+    int64_t first_at_ms;           /* unix: when the first word came; 0: none came */
+    const char *error;             /* static: a code; NULL: none */
 };
 /* Accepts a call that is not open. Into the batch, where there is one: what was used is durable with
  * what it brought. NULL: by itself. */
@@ -77,6 +92,14 @@ void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_m
 /* An attempt that failed before another model was asked in its place: counted, and nothing else. */
 void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *call,
                           struct pl_str model, int64_t now_ms);
+
+/* Told of each call that ends, on the shard it was made on: server/ hands one over, for /metrics. The
+ * row is valid during the call. */
+struct pl_meter_watch {
+    void (*settled)(struct pl_shard *shard, const struct pl_usage_row *row);
+    /* Another model was asked in the place of this one. */
+    void (*passed_over)(struct pl_shard *shard, struct pl_str model);
+};
 
 /* --- limits ---------------------------------------------------------------------------------- */
 

@@ -10,27 +10,26 @@
 
 #include <stdio.h>
 
-enum { NAME_MAX_BYTES = 40 };
+enum { NAME_MAX_BYTES = 48 };
 
-static bool is_secure(const struct pl_exchange *x)
+bool pl_sign_in_is_secure(const struct pl_exchange *x)
 {
     return (x->conn && x->conn->is_tls) || x->setup->config.is_behind_proxy;
 }
 
-static void write_name(const struct pl_exchange *x, char to[NAME_MAX_BYTES])
+static void write_name(const struct pl_exchange *x, const char *end, char to[NAME_MAX_BYTES])
 {
     const struct pl_server *server = x->shard->server;
     unsigned port = 0;
     for (size_t i = 0; i < server->n_sockets && !port; i++)
         port = server->sockets[i].is_unix ? 0 : server->sockets[i].port;
-    snprintf(to, NAME_MAX_BYTES, "%sparley-%u", is_secure(x) ? "__Host-" : "", port);
+    snprintf(to, NAME_MAX_BYTES, "%sparley-%u%s", pl_sign_in_is_secure(x) ? "__Host-" : "", port,
+             end);
 }
 
-struct pl_str pl_sign_in_cookie(const struct pl_exchange *x)
+struct pl_str pl_cookie_get(const struct pl_exchange *x, const char *name)
 {
-    char name[NAME_MAX_BYTES];
     struct pl_str rest = pl_http_header_get(x->head, "cookie");
-    write_name(x, name);
     size_t n_name = strlen(name);
     while (rest.len) {
         const char *end = memchr(rest.ptr, ';', rest.len);
@@ -45,14 +44,43 @@ struct pl_str pl_sign_in_cookie(const struct pl_exchange *x)
     return (struct pl_str){0};
 }
 
-void pl_sign_in_set(struct pl_exchange *x, struct pl_str secret)
+static struct pl_str find_cookie(const struct pl_exchange *x, const char *end_of_name)
 {
     char name[NAME_MAX_BYTES];
-    write_name(x, name);
-    pl_exchange_header(
-        x, "Set-Cookie", "%s=%.*s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s", name,
-        (int)secret.len, secret.len ? secret.ptr : "",
-        (long long)(secret.len ? PL_SIGN_IN_MS / 1000 : 0), is_secure(x) ? "; Secure" : "");
+    write_name(x, end_of_name, name);
+    return pl_cookie_get(x, name);
+}
+
+static void set_cookie(struct pl_exchange *x, const char *end_of_name, struct pl_str value,
+                       const char *same_site, int64_t lasts_ms)
+{
+    char name[NAME_MAX_BYTES];
+    write_name(x, end_of_name, name);
+    pl_exchange_header(x, "Set-Cookie", "%s=%.*s; Path=/; HttpOnly; SameSite=%s; Max-Age=%lld%s",
+                       name, (int)value.len, value.len ? value.ptr : "", same_site,
+                       (long long)(value.len ? lasts_ms / 1000 : 0),
+                       pl_sign_in_is_secure(x) ? "; Secure" : "");
+}
+
+struct pl_str pl_sign_in_cookie(const struct pl_exchange *x)
+{
+    return find_cookie(x, "");
+}
+
+void pl_sign_in_set(struct pl_exchange *x, struct pl_str secret)
+{
+    set_cookie(x, "", secret, "Strict", PL_SIGN_IN_MS);
+}
+
+struct pl_str pl_sign_in_attempt(const struct pl_exchange *x)
+{
+    return find_cookie(x, "-oidc");
+}
+
+/* The provider's page sends the browser back, so this one comes from another site. */
+void pl_sign_in_attempt_set(struct pl_exchange *x, struct pl_str value, int64_t lasts_ms)
+{
+    set_cookie(x, "-oidc", value, "Lax", lasts_ms);
 }
 
 bool pl_sign_in_csrf(struct pl_str secret, char ret_csrf[PL_CSRF_SIZE + 1])

@@ -7,10 +7,17 @@
 #define PL_SIGN_IN_MS (INT64_C(30) * 86400000)
 #define PL_CSRF_SIZE  43
 
+/* The value of a cookie; empty: there is none of this name. */
+struct pl_str pl_cookie_get(const struct pl_exchange *x, const char *name);
 /* The secret of the request's cookie; empty: none. */
 struct pl_str pl_sign_in_cookie(const struct pl_exchange *x);
 /* Set-Cookie with this secret; an empty one ends it. */
 void pl_sign_in_set(struct pl_exchange *x, struct pl_str secret);
+/* Whether the browser speaks TLS with us, or with a proxy before us. */
+bool pl_sign_in_is_secure(const struct pl_exchange *x);
+/* The same for a sign-in at a provider that has begun (oidc/attempt.h). */
+struct pl_str pl_sign_in_attempt(const struct pl_exchange *x);
+void pl_sign_in_attempt_set(struct pl_exchange *x, struct pl_str value, int64_t lasts_ms);
 /* What a change has to send as X-Parley-CSRF: derived from the secret, which no script can read. */
 bool pl_sign_in_csrf(struct pl_str secret, char ret_csrf[PL_CSRF_SIZE + 1]);
 

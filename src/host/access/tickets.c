@@ -83,6 +83,15 @@ const char *pl_auth_first_code(const struct pl_auth *auth)
     return auth->first_code[0] ? auth->first_code : NULL;
 }
 
+bool pl_auth_first_code_is_open(struct pl_auth *auth, int64_t unix_ms)
+{
+    pthread_mutex_lock(&auth->tickets_lock);
+    bool is_open =
+        auth->first_code_state == PL_FIRST_CODE_OPEN && unix_ms < auth->first_code_until_ms;
+    pthread_mutex_unlock(&auth->tickets_lock);
+    return is_open;
+}
+
 bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t now_ms)
 {
     uint8_t given[32], right[32];

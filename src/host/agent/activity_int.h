@@ -63,6 +63,16 @@ struct pl_activity {
     struct pl_meter_call meter;                   /* what its call has reserved … */
     struct pl_meter_used used;                    /* … and what it used; strings of the arena */
     int64_t n_said;                               /* bytes of its answer so far */
+    struct pl_ext_ask *ask;                       /* a tool of an extension; its own */
+    struct pl_ext_chain *chain;                   /* owned; hooks at work */
+    struct pl_ext_wake *wake;                     /* owned; extensions that are being started */
+    struct pl_str tool_result;                    /* arena; while hooks look at it */
+    bool is_tool_error;                           /* … and whether it is an error */
+    bool has_result;                              /* hooks have seen it */
+    bool is_input_changed;                        /* by a hook */
+    int64_t first_at_ms;                          /* unix: of its first word; 0: none yet */
+    struct pl_span span;
+    const char *span_error; /* error.type of it; NULL: none so far */
 };
 
 /* Out of the list and freed, or freed when it is back. */
@@ -83,6 +93,9 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
                                         struct pl_str summary, struct pl_request *ret_request);
 /* What a vendor is sent as traceparent; empty: the session has no trace. Memory of the run. */
 struct pl_str pl_activity_traceparent(struct pl_activity *activity);
+/* --- activity_span.c: its span, which has the id that the vendor is told */
+void pl_activity_begin_span(struct pl_activity *activity, const struct pl_driver *driver);
+void pl_activity_end_span(struct pl_activity *activity);
 /* --- metering.c: its call is admitted and counted */
 /* False: it may not begin, and the sentence (memory of the arena) says why. A replay calls nobody. */
 bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why);
@@ -97,7 +110,18 @@ void pl_activity_finish_tool(struct pl_activity *activity, struct pl_str result_
 void pl_activity_fail_tool(struct pl_activity *activity, enum pl_tool_error error,
                            const char *message);
 
+/* The same when hooks have seen it. */
+void pl_activity_give_result(struct pl_activity *activity, struct pl_str result_json,
+                             bool is_error);
+
 /* --- tools.c: those that are built in */
 void pl_tool_run(struct pl_activity *activity);
+
+/* --- tools/hooked.c: hooks around every call */
+void pl_tool_begin(struct pl_activity *activity);
+/* Extensions hear that a call is over. */
+void pl_tool_tell_end(struct pl_activity *activity, bool is_error);
+/* True: hooks look at the result, and pl_activity_give_result follows. */
+bool pl_tool_result_hook(struct pl_activity *activity, struct pl_str result, bool is_error);
 
 #endif

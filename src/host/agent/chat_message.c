@@ -108,7 +108,8 @@ static enum pl_status read_model(const struct pl_models *models, struct pl_arena
  * held to the schema here, since a socket has no other. */
 static const char *const override_names[] = {"system_prompt", "settings", "tools", "prefill"};
 
-static enum pl_status read_override(struct pl_arena *arena, const struct pl_json_doc *doc,
+static enum pl_status read_override(const struct pl_chat_of *of, struct pl_arena *arena,
+                                    const struct pl_json_doc *doc,
                                     const struct pl_json_node *object, struct pl_str *ret_override,
                                     struct pl_error *err)
 {
@@ -137,7 +138,8 @@ static enum pl_status read_override(struct pl_arena *arena, const struct pl_json
     if (text.len <= 2)
         return text.status;
     struct pl_str kept = pl_arena_dup(arena, pl_buf_str(&checked));
-    enum pl_status status = kept.ptr ? pl_ask_how_check(arena, kept, err) : PL_NOMEM;
+    enum pl_status status =
+        kept.ptr ? pl_ask_how_check(arena, kept, of->ext, of->user_id, err) : PL_NOMEM;
     if (status == PL_OK) {
         *ret_override = pl_arena_dup(arena, pl_buf_str(&text));
         status = ret_override->ptr ? text.status : PL_NOMEM;
@@ -145,7 +147,7 @@ static enum pl_status read_override(struct pl_arena *arena, const struct pl_json
     return status;
 }
 
-enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *arena,
+enum pl_status pl_chat_parse(const struct pl_chat_of *of, struct pl_arena *arena,
                              const struct pl_json_doc *doc, const struct pl_json_node *object,
                              struct pl_session_event *ret_event, struct pl_error *err)
 {
@@ -162,7 +164,7 @@ enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *ar
     struct pl_str model;
     enum pl_status status = pl_member_text(arena, doc, object, "model", &model);
     if (status == PL_OK)
-        status = read_model(models, arena, model, &event, err);
+        status = read_model(of->models, arena, model, &event, err);
     if (status == PL_OK)
         status = read_word(doc, object, "mode", modes, sizeof modes / sizeof *modes,
                            "The mode must be planning or executing.", &mode, err);
@@ -174,7 +176,7 @@ enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *ar
         status =
             pl_member_text(arena, doc, object, "client_message_id", &event.chat.client_message_id);
     if (status == PL_OK)
-        status = read_override(arena, doc, object, &event.chat.override, err);
+        status = read_override(of, arena, doc, object, &event.chat.override, err);
     if (status != PL_OK)
         return status;
     if (event.chat.client_message_id.len > MAX_CLIENT_ID)

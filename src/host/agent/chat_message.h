@@ -6,12 +6,20 @@
 #include "agent/driver.h"
 #include "json/json.h"
 
+struct pl_ext_server;
 struct pl_models;
+
+/* What a message may name: the models, and the tools of the extensions of who sends it. */
+struct pl_chat_of {
+    const struct pl_models *models;
+    struct pl_ext_server *ext;
+    struct pl_str user_id;
+};
 
 /* {message, model?, mode?, askuser_answer?, client_message_id?, when_busy?}: CHAT, or ANSWER when
  * askuser_answer {tool_call_id, answer} is there. Strings are arena memory or views of the
  * document. PL_INVALID with the pointer of what is wrong; PL_NOT_FOUND: no such model; PL_NOMEM. */
-enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *arena,
+enum pl_status pl_chat_parse(const struct pl_chat_of *of, struct pl_arena *arena,
                              const struct pl_json_doc *doc, const struct pl_json_node *object,
                              struct pl_session_event *ret_event, struct pl_error *err);
 

@@ -130,6 +130,8 @@ static void handle_event(struct pl_driver *driver, struct pl_session_command *co
         return;
     struct pl_error err = {0};
     command->before = pl_session_position(driver->session);
+    if (command->by.id[0])
+        driver->by = command->by;
     pl_chat_complete(driver->drivers->shard, pl_session_record(driver->session), &command->event);
     enum pl_status status = pl_commit_queue_apply(driver, command->event, &err);
     if (status == PL_NOMEM) {
@@ -371,6 +373,8 @@ static void handle(struct pl_driver *driver, struct pl_session_command *command)
     const struct pl_session_record *record = pl_session_record(driver->session);
     if (command->user_id.ptr && !pl_str_eq(command->user_id, record->user_id))
         pl_driver_refuse(command, PL_PROBLEM_NOT_FOUND, NULL);
+    else if (pl_intake_take(driver, command))
+        return;
     else if (needs_look_up(command))
         start_look_up(driver, command);
     else
@@ -499,7 +503,11 @@ static void handle_create(struct pl_drivers *drivers, struct pl_session_command 
 
 void pl_driver_open_command(struct pl_letter *letter)
 {
-    struct pl_session_command *command = pl_session_command_open(letter);
+    pl_driver_readmit(pl_session_command_open(letter));
+}
+
+void pl_driver_readmit(struct pl_session_command *command)
+{
     struct pl_drivers *drivers =
         pl_shard_of_session(command->home->server, command->session_id)->drivers;
     if (!drivers) { /* the server is ending, and this is its last thread */

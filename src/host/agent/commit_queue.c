@@ -2,6 +2,8 @@
  * the front. */
 #include "agent/driver_int.h"
 #include "base/mem.h"
+#include "ext/run/ext.h"
+#include "live/lists.h"
 
 static void submit(struct pl_driver *driver);
 static void release(struct pl_driver *driver);
@@ -26,6 +28,11 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
     struct pl_driver *driver = ctx;
     struct pl_metrics *metrics = &driver->drivers->shard->metrics;
     pl_driver_is_back(driver, PL_AWAY_COMMIT);
+    pl_span_end(driver->drivers->shard->server->tracer, &driver->commit,
+                &(struct pl_span_about){.name = "commit",
+                                        .kind = PL_SPAN_INTERNAL,
+                                        .error = status == PL_OK ? (struct pl_str){0}
+                                                                 : PL_STR("commit_failed")});
     pl_driver_settle(driver);
     if (status != PL_OK) {
         pl_metric_add(metrics, PL_METRIC_commit_failures_total, 1);
@@ -48,6 +55,11 @@ static void submit(struct pl_driver *driver)
         return;
     struct pl_shard *shard = driver->drivers->shard;
     driver->n_submitted++;
+    const struct pl_span *whole = driver->turn.id[0] ? &driver->turn : &driver->by;
+    if (shard->server->tracer && whole->id[0]) {
+        struct pl_id_seed seed = pl_shard_seed(shard);
+        pl_span_begin_part(&driver->commit, whole, (struct pl_str){0}, seed.random[0]);
+    }
     pl_driver_lend(driver, PL_AWAY_COMMIT);
     pl_store_submit(shard->server->store, shard->loop, PL_TAKE(driver->batch), on_committed,
                     driver);
@@ -110,6 +122,24 @@ static enum pl_status encode(struct pl_driver *driver, const struct pl_session_o
                           driver->drivers->by_id.n_links, published);
 }
 
+/* Those who follow lists are told of a session that looks different from what they were told last. Text that streams
+ * changes no list. */
+static void keep_listed(struct pl_driver *driver, struct pl_pending *pending)
+{
+    const struct pl_session_record *record = pl_session_record(driver->session);
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    if (record->version == driver->listed_version ||
+        !pl_lists_are_followed(driver->drivers->shard->server))
+        return;
+    driver->listed_version = record->version;
+    pl_buf_adds(&text, "{\"session\":");
+    pl_session_write(driver->session, &text);
+    pl_buf_addc(&text, '}');
+    if (text.status == PL_OK)
+        pending->listed = pl_arena_dup(&pending->arena, pl_buf_str(&text));
+}
+
 /* False: out of memory; the caller breaks the driver. */
 static bool enqueue(struct pl_driver *driver, struct pl_session_command *command, bool must_commit)
 {
@@ -127,6 +157,7 @@ static bool enqueue(struct pl_driver *driver, struct pl_session_command *command
     }
     for (size_t i = 0; i < out->rows.len; i++)
         pl_batch_put_row(driver->batch, &out->rows.ptr[i]);
+    keep_listed(driver, pending);
     /* Nobody waits for a mere checkpoint. */
     bool waits =
         must_commit || (has_rows && (command || pending->n_effects || has_durable_frame(out)));
@@ -148,6 +179,10 @@ static void release(struct pl_driver *driver)
         if (!driver->pendings)
             driver->last_pending = NULL;
         pl_feed_deliver(&driver->feed, &pending->events);
+        if (pending->listed.len)
+            pl_lists_tell(driver->drivers->shard->server,
+                          pl_session_record(driver->session)->user_id, "session:updated",
+                          pending->listed);
         if (pending->command)
             pl_driver_answer(pending->command);
         for (size_t i = 0; i < pending->n_effects; i++)
@@ -230,6 +265,23 @@ static void set_tick(struct pl_driver *driver)
         pl_timer_start(loop, &driver->tick, delay_ms, on_tick);
 }
 
+/* Whether an extension looks at calls of the session's own tools. Events that start none are not asked about. */
+static bool gates_calls(const struct pl_driver *driver, const struct pl_session_event *event)
+{
+    static const enum pl_ext_hook hooks[] = {PL_EXT_HOOK_TOOL_CALL, PL_EXT_HOOK_TOOL_CALL_FINAL};
+    static const char *const tools[] = {"AskUserQuestion", "Agent"};
+    struct pl_ext_server *ext = driver->drivers->shard->server->ext;
+    bool starts_none = event->kind == PL_SE_MODEL_TEXT || event->kind == PL_SE_MODEL_BLOCK ||
+                       event->kind == PL_SE_TICK;
+    if (starts_none || !pl_ext_server_has_any(ext))
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        if (pl_ext_wants(ext, pl_session_record(driver->session)->user_id, hooks[i / 2],
+                         pl_str_of(tools[i % 2])))
+            return true;
+    return false;
+}
+
 enum pl_status pl_commit_queue_apply(struct pl_driver *driver, struct pl_session_event event,
                                      struct pl_error *err)
 {
@@ -238,6 +290,7 @@ enum pl_status pl_commit_queue_apply(struct pl_driver *driver, struct pl_session
     event.seed = &seed;
     drivers->out.wants_whole = pl_feed_wants_whole(&driver->feed);
     drivers->out.is_behind = is_behind(driver);
+    drivers->out.gates_calls = gates_calls(driver, &event);
     return pl_session_apply(driver->session, &event, &drivers->out, err);
 }
 
@@ -253,6 +306,7 @@ void pl_commit_queue_carry_out(struct pl_driver *driver, struct pl_session_comma
             return;
         }
         submit(driver);
+        pl_driver_tell_extensions(driver);
         pl_driver_count(driver, pl_session_is_running(driver->session));
         pl_turn_limit_follow(driver);
         pl_queued_memory_follow(driver);

@@ -53,6 +53,7 @@ struct pl_pending {
     struct pl_arena arena;
     struct pl_session_effect *effects; /* arena */
     size_t n_effects;
+    struct pl_str listed; /* arena; what followers of lists are told; empty: nothing */
     struct pl_published events;
 };
 
@@ -69,10 +70,14 @@ struct pl_driver {
     struct pl_pending *pendings, *last_pending; /* owned */
     struct pl_batch *batch;                     /* owned; rows of the next commit; NULL: none yet */
     uint64_t n_submitted, n_committed;          /* batches */
+    int64_t listed_version; /* of the session, as followers of lists were told last */
     struct pl_feed feed;
     struct pl_activity *activities; /* owned; models, tools and summaries at work */
     struct pl_timer tick, idle, retry;
     struct pl_timer limit; /* the end of the work on one message (turn_limit.c) */
+    struct pl_span by;     /* the request that asked last */
+    struct pl_span turn;   /* all work on one message (turn_limit.c) */
+    struct pl_span commit; /* of PL_AWAY_COMMIT */
     struct pl_loop_hook settle;
     struct pl_hold queued; /* of the user's memory, for messages that wait (queued_memory.c) */
     bool is_gathering;     /* more belongs to the batch: not submitted yet */
@@ -158,6 +163,15 @@ void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
 
 /* Answers with the session, its open turns, questions and queue. */
 void pl_driver_look(struct pl_driver *driver, struct pl_session_command *command);
+
+/* --- told.c: extensions hear of what was applied; drivers->out has it */
+void pl_driver_tell_extensions(struct pl_driver *driver);
+
+/* --- intake.c: extensions see a message before the session does */
+/* True: it was taken, and comes back by pl_driver_readmit or is answered. */
+bool pl_intake_take(struct pl_driver *driver, struct pl_session_command *command);
+/* A command that was opened before, on its session's shard. */
+void pl_driver_readmit(struct pl_session_command *command);
 
 /* --- subscribers.c */
 void pl_driver_subscribe(struct pl_driver *driver, struct pl_session_command *command);

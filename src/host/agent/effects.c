@@ -16,10 +16,14 @@
 #include "agent/context/replay_source.h"
 #include "agent/context/summary_run.h"
 #include "agent/activity_int.h"
+#include "agent/tools/ext_tool.h"
+#include "extproto/frame.h"
+#include "agent/tools/card_keep.h"
 #include "agent/tools/offer.h"
 #include "agent/tools/tools.h"
 #include "base/mem.h"
 #include "io/move.h"
+#include "http/json_members.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "store/library.h"
@@ -81,10 +85,14 @@ static void leave(struct pl_activity *activity)
 
 void pl_activity_end(struct pl_activity *activity)
 {
+    pl_activity_end_span(activity);
     pl_activity_settle(activity, NULL);
     leave(activity);
     pl_timer_stop(activity->loop, &activity->timer);
     pl_model_cancel(PL_TAKE(activity->call));
+    pl_ext_ask_cancel(PL_TAKE(activity->ask));
+    pl_ext_chain_cancel(PL_TAKE(activity->chain));
+    pl_ext_wake_cancel(PL_TAKE(activity->wake));
     if (pl_machine_is_away(&machine, activity->state))
         become(activity, PL_ACTIVITY_LEFT);
     else
@@ -129,6 +137,7 @@ static struct pl_activity *create(struct pl_driver *driver, const struct pl_sess
         destroy(activity);
         return NULL;
     }
+    pl_activity_begin_span(activity, driver);
     activity->driver = driver;
     activity->next = driver->activities;
     if (driver->activities)
@@ -179,6 +188,7 @@ void pl_activity_bring_last(struct pl_activity *activity, const struct pl_sessio
 {
     struct pl_driver *driver = activity->driver;
     become(activity, PL_ACTIVITY_BRINGING);
+    pl_activity_end_span(activity);
     leave(activity);
     pl_activity_settle(activity, driver);
     pl_driver_apply(driver, event);
@@ -203,8 +213,15 @@ static struct pl_session_event model_event(const struct pl_activity *activity,
     return event;
 }
 
+static void note_first(struct pl_activity *activity)
+{
+    if (!activity->first_at_ms)
+        activity->first_at_ms = pl_loop_unix_ms(activity->loop);
+}
+
 static void on_text(void *ctx, bool is_thinking, struct pl_str text)
 {
+    note_first(ctx);
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_TEXT);
     event.model.is_thinking = is_thinking;
     event.model.text = text;
@@ -214,6 +231,7 @@ static void on_text(void *ctx, bool is_thinking, struct pl_str text)
 
 static void on_block(void *ctx, const struct pl_model_block *block)
 {
+    note_first(ctx);
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_BLOCK);
     event.model.type = block->type;
     event.model.content = block->content;
@@ -232,10 +250,13 @@ static bool is_unknown(const struct pl_activity *activity, struct pl_str tool_na
 static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
                     struct pl_str proof)
 {
+    note_first(ctx);
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_CALL);
     event.model.tool_name = tool_name;
     event.model.display_name =
-        pl_tool_display_name(tool_name, ((struct pl_activity *)ctx)->effect.language);
+        pl_tools_has(tool_name)
+            ? pl_tool_display_name(tool_name, ((struct pl_activity *)ctx)->effect.language)
+            : pl_ext_tool_label(ctx, tool_name);
     event.model.arguments = arguments;
     event.model.proof = proof;
     event.model.is_unknown = is_unknown(ctx, tool_name);
@@ -291,21 +312,47 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
     pl_activity_bring_last(activity, &event);
 }
 
-static void fail_model(struct pl_activity *activity, struct pl_str reason, bool is_overflow)
+/* {"code", "detail", "retryable", …}: what a program can go by. */
+static void write_info(const struct pl_model_failure *failure, struct pl_buf *to)
 {
+    struct pl_json_out out = pl_json_out(to);
+    pl_json_out_open(&out, '{');
+    pl_put_text(&out, "code", pl_str_of(pl_model_failure_code(failure)));
+    pl_put_text(&out, "detail", failure->reason);
+    pl_put_bool(&out, "retryable", pl_model_failure_is_retryable(failure));
+    pl_put_number(&out, "retry_after_ms", failure->retry_after_ms);
+    pl_put_number(&out, "vendor_status", failure->vendor_status);
+    pl_put_text(&out, "request_id",
+                failure->request_id.len ? failure->request_id : (struct pl_str){0});
+    pl_json_out_close(&out, '}');
+}
+
+static void fail_call(struct pl_activity *activity, const struct pl_model_failure *failure)
+{
+    PL_CLEANUP_BUF struct pl_buf info;
+    pl_buf_init(&info, 0);
+    write_info(failure, &info);
+    activity->span_error = failure->is_overflow ? "context_length_exceeded" : "model_failed";
     struct pl_session_event event = model_event(activity, PL_SE_MODEL_FAILED);
-    event.model.reason = reason;
-    event.model.is_overflow = is_overflow;
+    event.model.reason = failure->reason;
+    event.model.is_overflow = failure->is_overflow;
+    event.model.error_info = info.status == PL_OK ? pl_buf_str(&info) : (struct pl_str){0};
     pl_activity_bring_last(activity, &event);
 }
 
-static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
+static void fail_model(struct pl_activity *activity, struct pl_str reason, const char *code)
+{
+    fail_call(activity, &(struct pl_model_failure){.reason = reason, .code = code});
+}
+
+static void on_failed(void *ctx, const struct pl_model_failure *failure)
 {
     struct pl_activity *activity = ctx;
     activity->call = NULL;
     if (!activity->n_said)
-        activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
-    fail_model(activity, reason, is_overflow);
+        activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED,
+                                                .error = pl_model_failure_code(failure)};
+    fail_call(activity, failure);
 }
 
 static const struct pl_model_ops model_ops = {
@@ -321,7 +368,7 @@ static void on_patience_end(struct pl_timer *timer)
              "The answer took longer than this server allows (upstream_answer_ms: %lld).",
              (long long)activity->setup->config.answer_ms);
     pl_model_cancel(PL_TAKE(activity->call));
-    fail_model(activity, pl_str_of(reason), false);
+    fail_model(activity, pl_str_of(reason), "upstream_timeout");
 }
 
 enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_answering,
@@ -342,6 +389,7 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
         .is_answering = is_answering,
         .unix_ms = activity->unix_ms,
         .summary = summary,
+        .ext = activity->server->ext,
     };
     return pl_request_read(store, &activity->arena, &query, ret_request, &activity->err);
 }
@@ -355,24 +403,6 @@ static enum pl_status read_replay(struct pl_activity *activity)
         model, &activity->text, &activity->pace, &activity->is_last, &activity->err);
     activity->request = (struct pl_request){.model = model, .turns = pl_buf_str(&activity->text)};
     return status;
-}
-
-/* The trace of the request that caused it, in a span that the turn names: the last digits of its
- * UUID are random. */
-struct pl_str pl_activity_traceparent(struct pl_activity *activity)
-{
-    enum { SPAN = 16, WHOLE = 55 };
-    struct pl_str id =
-        activity->effect.turn_id.len ? activity->effect.turn_id : activity->effect.compaction_id;
-    char span[SPAN + 1] = "", text[WHOLE + 1];
-    size_t n = 0;
-    for (size_t i = id.len; i > 0 && n < SPAN; i--)
-        if (id.ptr[i - 1] != '-')
-            span[SPAN - ++n] = id.ptr[i - 1];
-    if (n < SPAN || activity->effect.trace_id.len != 32)
-        return (struct pl_str){0};
-    snprintf(text, sizeof text, "00-%.*s-%s-01", PL_STR_ARG(activity->effect.trace_id), span);
-    return pl_arena_dup(&activity->arena, pl_str_of(text));
 }
 
 static struct pl_model_request model_request(struct pl_activity *activity)
@@ -420,6 +450,67 @@ static void bring_memories(struct pl_activity *activity)
     pl_commit_queue_carry_out(driver, NULL, false);
 }
 
+static void model_ready(struct pl_activity *activity);
+
+/* On a worker: the request as extensions have changed it. */
+static void prepare_again(struct pl_job *job)
+{
+    struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
+    struct pl_model_request request = model_request(activity);
+    pl_model_prepared_destroy(PL_TAKE(activity->prepared));
+    activity->status = pl_model_prepare(&request, &activity->prepared, &activity->err);
+}
+
+/* The hook context fails open: what cannot be read changes nothing. */
+static void on_context(void *ctx, const struct pl_ext_ruling *ruling)
+{
+    struct pl_activity *activity = ctx;
+    struct pl_json_doc doc;
+    activity->chain = NULL;
+    struct pl_str data =
+        ruling->is_changed ? pl_arena_dup(&activity->arena, ruling->data) : (struct pl_str){0};
+    const struct pl_json_node *messages = NULL;
+    if (data.ptr && pl_json_parse(&activity->arena, data, &pl_json_own, &doc, NULL) == PL_OK)
+        messages = pl_json_member(&doc, doc.root, "messages", PL_JSON_ARRAY);
+    if (!messages) {
+        model_ready(activity);
+        return;
+    }
+    activity->request.turns = pl_json_span(&doc, messages);
+    pl_activity_work(activity, prepare_again, model_ready);
+}
+
+static void model_built(struct pl_activity *activity)
+{
+    struct pl_ext_server *ext = activity->server->ext;
+    PL_CLEANUP_BUF struct pl_buf data;
+    pl_buf_init(&data, 0);
+    bool is_hooked = activity->status == PL_OK && pl_ext_server_has_any(ext) &&
+                     !pl_model_replayed(activity->effect.model).len &&
+                     pl_ext_wants(ext, activity->user_id, PL_EXT_HOOK_CONTEXT, (struct pl_str){0});
+    if (is_hooked) {
+        struct pl_json_out out = pl_json_out(&data);
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "session_id");
+        pl_json_out_text(&out, activity->session_id);
+        pl_json_out_key(&out, "messages");
+        pl_json_out_raw(&out, activity->request.turns);
+        pl_json_out_close(&out, '}');
+        struct pl_ext_chain_query query = {
+            .user_id = activity->user_id,
+            .session_id = activity->session_id,
+            .turn_id = activity->effect.turn_id,
+            .loop_id = activity->effect.loop_id,
+            .hook = PL_EXT_HOOK_CONTEXT,
+            .data = pl_buf_str(&data),
+        };
+        if (data.status == PL_OK && data.len < PL_EXT_LINE_BYTES / 2)
+            activity->chain = pl_ext_chain_start(activity->shard, &query, on_context, activity);
+    }
+    if (!activity->chain)
+        model_ready(activity);
+}
+
 static void model_ready(struct pl_activity *activity)
 {
     struct pl_str why;
@@ -429,7 +520,7 @@ static void model_ready(struct pl_activity *activity)
     request.prepared = PL_TAKE(activity->prepared);
     if (activity->status == PL_OK && !is_admitted) {
         pl_model_prepared_destroy(request.prepared);
-        fail_model(activity, why, false);
+        fail_model(activity, why, "not_admitted");
         return;
     }
     if (activity->status == PL_OK)
@@ -440,7 +531,7 @@ static void model_ready(struct pl_activity *activity)
     if (activity->status != PL_OK) {
         fail_model(activity,
                    pl_str_of(activity->err.message[0] ? activity->err.message : "Out of memory."),
-                   false);
+                   "not_asked");
         return;
     }
     pl_buf_deinit(&activity->text);
@@ -448,25 +539,52 @@ static void model_ready(struct pl_activity *activity)
     bring_memories(activity);
 }
 
+/* Extensions that never ran for this user have said which tools they have, or could not. */
+static void on_awake(void *ctx)
+{
+    struct pl_activity *activity = ctx;
+    activity->wake = NULL;
+    pl_activity_work(activity, model_run, model_built);
+}
+
 static void start_model(struct pl_activity *activity)
 {
     activity->unix_ms = pl_loop_unix_ms(activity->loop);
     if (!pl_auth_is_active(activity->server->auth, activity->user_id)) {
-        fail_model(activity, PL_STR("The user of this session is disabled."), false);
+        fail_model(activity, PL_STR("The user of this session is disabled."), "not_admitted");
         return;
     }
-    pl_activity_work(activity, model_run, model_ready);
+    activity->wake = pl_ext_wake_start(activity->shard, activity->user_id, on_awake, activity);
+    if (!activity->wake)
+        pl_activity_work(activity, model_run, model_built);
 }
 
 /* --- tools ----------------------------------------------------------------------------------- */
 
 void pl_activity_finish_tool(struct pl_activity *activity, struct pl_str result_json, bool is_error)
 {
+    if (!pl_tool_result_hook(activity, result_json, is_error))
+        pl_activity_give_result(activity, result_json, is_error);
+}
+
+void pl_activity_give_result(struct pl_activity *activity, struct pl_str result_json, bool is_error)
+{
+    pl_tool_tell_end(activity, is_error);
     struct pl_session_event event = {.kind = PL_SE_TOOL_RESULT};
     event.tool.tool_call_id = activity->effect.tool_call_id;
     event.tool.result = result_json;
     event.tool.is_error = is_error;
     event.tool.duration_ms = pl_loop_now_ms(activity->loop) - activity->started_ms;
+    PL_CLEANUP_BUF struct pl_buf with_card;
+    pl_buf_init(&with_card, 0);
+    struct pl_driver *driver = activity->driver;
+    struct pl_batch *batch =
+        driver && !is_error && pl_driver_is_loaded(driver) ? pl_commit_queue_batch(driver) : NULL;
+    if (batch &&
+        pl_card_keep(&activity->arena, activity->session_id, result_json, batch, &with_card))
+        event.tool.result = pl_buf_str(&with_card);
+    if (is_error)
+        activity->span_error = "tool_failed";
     pl_activity_bring_last(activity, &event);
 }
 
@@ -491,7 +609,7 @@ static void give_up(struct pl_activity *activity)
              (long long)activity->setup->config.turn_ms);
     pl_model_cancel(PL_TAKE(activity->call));
     if (activity->effect.kind == PL_EFFECT_CALL_MODEL)
-        fail_model(activity, pl_str_of(reason), false);
+        fail_model(activity, pl_str_of(reason), "upstream_timeout");
     else if (activity->effect.kind == PL_EFFECT_RUN_TOOL)
         pl_activity_fail_tool(activity, PL_TOOL_ERROR_TIMEOUT, reason);
     else
@@ -529,7 +647,7 @@ static void on_begin(struct pl_letter *letter)
     struct pl_activity *activity = PL_CONTAINER_OF(letter, struct pl_activity, letter);
     static void (*const starts[])(struct pl_activity *) = {
         [PL_EFFECT_CALL_MODEL] = start_model,
-        [PL_EFFECT_RUN_TOOL] = pl_tool_run,
+        [PL_EFFECT_RUN_TOOL] = pl_tool_begin,
         [PL_EFFECT_SUMMARISE] = pl_summarise,
     };
     if (activity->state == PL_ACTIVITY_LEFT) {
@@ -579,6 +697,10 @@ static void cancel(struct pl_driver *driver, const struct pl_session_effect *eff
 
 void pl_effect_run(struct pl_driver *driver, const struct pl_session_effect *effect)
 {
+    if (effect->kind == PL_EFFECT_TELL_ASIDE) {
+        pl_ext_question_tell(driver->drivers->shard, effect->tool_call_id, effect->arguments);
+        return;
+    }
     if (effect->kind == PL_EFFECT_CANCEL_MODEL || effect->kind == PL_EFFECT_CANCEL_TOOL)
         cancel(driver, effect);
     else

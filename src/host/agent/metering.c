@@ -34,6 +34,19 @@ static bool may_use(struct pl_activity *activity, const struct pl_model_target *
     return may;
 }
 
+/* A word of the static list that is the session's own. */
+static const char *source_word(const struct pl_activity *activity)
+{
+    static const char *const words[] = {"chat",   "prompt", "task", "gateway",
+                                        "replay", "import", "fork", "handoff"};
+    struct pl_str source = activity->driver ? pl_session_record(activity->driver->session)->source
+                                            : (struct pl_str){0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (pl_str_eq(source, pl_str_of(words[i])))
+            return words[i];
+    return words[0];
+}
+
 bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
@@ -52,6 +65,9 @@ bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why)
         (int64_t)(n_bytes / BYTES_PER_TOKEN), PL_METER_OUTPUT_TOKENS, -1, -1, -1, -1, -1};
     pl_target_name(&targets[0], name, sizeof name);
     struct pl_meter_ask ask = {
+        .about = {.source = source_word(activity),
+                  .session_id = activity->session_id,
+                  .turn_id = activity->effect.turn_id},
         .user_id = activity->user_id,
         .key_id = activity->effect.key_id,
         .model = pl_str_of(name),
@@ -128,6 +144,7 @@ void pl_activity_settle(struct pl_activity *activity, struct pl_driver *driver)
         activity->used.output = counts.output;
         activity->used.cost_micro = cost_of(activity, activity->effect.model, &counts);
     }
+    activity->used.first_at_ms = activity->first_at_ms;
     struct pl_batch *batch =
         driver && pl_driver_is_loaded(driver) ? pl_commit_queue_batch(driver) : NULL;
     pl_meter_settle(activity->server->meter, activity->shard, &activity->meter, &activity->used,

@@ -20,15 +20,52 @@ static void on_limit(struct pl_timer *timer)
     pl_activities_give_up(driver);
 }
 
+static void end_span(struct pl_driver *driver)
+{
+    struct pl_span_fact facts[] = {
+        {"gen_ai.operation.name", PL_STR("invoke_agent"), -1},
+        {"gen_ai.conversation.id", driver->link.key, -1},
+    };
+    pl_span_end(driver->drivers->shard->server->tracer, &driver->turn,
+                &(struct pl_span_about){.name = "invoke_agent parley",
+                                        .kind = PL_SPAN_INTERNAL,
+                                        .facts = facts,
+                                        .n_facts = sizeof facts / sizeof *facts,
+                                        .error = driver->is_overdue ? PL_STR("timeout")
+                                                                    : (struct pl_str){0}});
+    driver->turn = (struct pl_span){0};
+}
+
+/* A part of the request that asked for it, if it has the request's trace. */
+static void begin_span(struct pl_driver *driver)
+{
+    struct pl_shard *shard = driver->drivers->shard;
+    struct pl_str trace = pl_session_trace(driver->session);
+    if (!shard->server->tracer || !trace.len)
+        return;
+    struct pl_id_seed seed = pl_shard_seed(shard);
+    if (pl_str_eq(trace, pl_str_of(driver->by.trace_id)))
+        pl_span_begin_part(&driver->turn, &driver->by, (struct pl_str){0}, seed.random[0]);
+    else
+        pl_span_begin(&driver->turn, trace, (struct pl_str){0}, (struct pl_str){0}, seed.random[0],
+                      pl_tracer_samples(shard->server->tracer, trace));
+}
+
 void pl_turn_limit_follow(struct pl_driver *driver)
 {
     struct pl_shard *shard = driver->drivers->shard;
-    if (!pl_session_is_running(driver->session)) {
+    bool is_running = pl_session_is_running(driver->session);
+    bool is_new = is_running && has_begun_anew(&driver->drivers->out);
+    if (driver->turn.id[0] && (!is_running || is_new))
+        end_span(driver);
+    if (is_running && !driver->turn.id[0])
+        begin_span(driver);
+    if (!is_running) {
         driver->is_overdue = false;
         pl_timer_stop(shard->loop, &driver->limit);
         return;
     }
-    if (has_begun_anew(&driver->drivers->out))
+    if (is_new)
         driver->is_overdue = false;
     else if (driver->is_overdue || pl_timer_is_on(&driver->limit))
         return;

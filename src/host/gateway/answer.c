@@ -30,7 +30,9 @@ static void tell_error(struct pl_gateway_call *call)
     const struct pl_model_target *target = pl_gateway_call_target(call);
     struct pl_str body = pl_buf_str(&call->answer);
     struct pl_str text = pl_vendor_error_text(&x->arena, target, body);
-    if (pl_gateway_call_is_same(call) && text.len && is_json(call)) {
+    bool is_same = call->options.is_embedding ? call->embeds.shape == PL_EMBED_OPENAI
+                                              : pl_gateway_call_is_same(call);
+    if (is_same && text.len && is_json(call)) {
         x->is_problem = true;
         x->problem_detail = (struct pl_str){0};
         x->status = call->status;
@@ -87,7 +89,7 @@ void pl_gateway_call_put_headers(struct pl_gateway_call *call)
  * thread that has the call. */
 static bool convert_answer(struct pl_gateway_call *call, const struct pl_format *from,
                            struct pl_str text, const struct pl_json_doc *doc,
-                           const struct pl_format *to, struct pl_buf *ret_out, const char *where)
+                           const struct pl_format *to, struct pl_buf *ret_out, bool tells_loss)
 {
     struct pl_error err = {0};
     struct pl_convert_opts opts = {
@@ -96,8 +98,9 @@ static bool convert_answer(struct pl_gateway_call *call, const struct pl_format 
         .kind = PL_KIND_RESPONSE,
         .mode = PL_MODE_GATEWAY,
         .doc = doc,
+        .made_s = call->made_s,
     };
-    enum pl_status status = pl_gateway_call_convert(call, text, &opts, ret_out, where, &err);
+    enum pl_status status = pl_gateway_call_convert(call, text, &opts, ret_out, tells_loss, &err);
     if (status == PL_NOMEM) {
         pl_gateway_call_fail(call, 503, NULL, "There is not enough memory to convert the answer.");
     } else if (status != PL_OK) {
@@ -142,6 +145,10 @@ static void read_answer(struct pl_exchange *x)
     struct pl_str text = pl_buf_str(&call->answer);
     struct pl_json_doc doc;
     struct pl_error err = {0};
+    if (call->options.is_embedding) {
+        pl_gateway_call_read_embedding(call);
+        return;
+    }
     if (pl_json_parse(&x->arena, text, &pl_json_any, &doc, &err) != PL_OK) {
         pl_gateway_call_fail(call, 502, NULL, "%s sent an answer that is not JSON: %.*s.",
                              target->vendor->name, PL_STR_ARG(reason_of(call, &err)));
@@ -161,7 +168,7 @@ static void read_answer(struct pl_exchange *x)
         x->reply.max = old.max;
         call->answer = old;
     } else if (!convert_answer(call, target->format, text, &doc, call->options.speech->format,
-                               &x->reply, "answer#")) {
+                               &x->reply, true)) {
         return;
     }
     pl_gateway_call_own_whole(call, &x->reply);
@@ -172,7 +179,7 @@ static void read_answer(struct pl_exchange *x)
         pl_buf_add(&call->last, pl_buf_str(&x->reply));
     else
         (void)convert_answer(call, call->options.speech->format, pl_buf_str(&x->reply), NULL,
-                             &pl_format_openai_responses, &call->last, NULL);
+                             &pl_format_openai_responses, &call->last, false);
     call->whole = pl_buf_str(&call->last);
 }
 
@@ -205,7 +212,7 @@ static void convert_whole(struct pl_exchange *x)
         pl_buf_add(&x->reply, call->whole);
     else
         (void)convert_answer(call, &pl_format_openai_responses, call->whole, NULL,
-                             call->options.speech->format, &x->reply, NULL);
+                             call->options.speech->format, &x->reply, false);
 }
 
 void pl_gateway_call_answer_whole(struct pl_gateway_call *call)
@@ -341,6 +348,8 @@ static void feed(struct pl_gateway_call *call, struct pl_str piece)
     size_t before = call->stream->out.len;
     enum pl_status status = pl_stream_feed(call->stream, piece, &err);
     pl_gateway_call_keep_bytes(call, piece, before);
+    if (!call->first_at_ms)
+        call->first_at_ms = pl_loop_unix_ms(call->x->shard->loop);
     call->n_said += piece.len;
     if (call->record)
         (void)pl_stream_feed(call->record, piece, NULL);
@@ -387,6 +396,7 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
     const struct pl_dialect *from = pl_gateway_call_target(call)->dialect;
     (void)content_type;
     call->status = status;
+    call->made_s = pl_loop_unix_ms(call->x->shard->loop) / 1000;
     call->retry_after[0] = 0;
     if (retry_after.len < sizeof call->retry_after && is_printable(retry_after))
         snprintf(call->retry_after, sizeof call->retry_after, "%.*s", PL_STR_ARG(retry_after));
@@ -396,6 +406,9 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
     if (made == PL_OK && call->is_kept && speech != &pl_speech_openai_responses)
         made = pl_stream_create(from, &pl_dialect_openai_responses, &call->record);
     if (made == PL_OK) {
+        call->stream->made_s = call->made_s;
+        if (call->record)
+            call->record->made_s = call->made_s;
         pl_gateway_call_begin_loss(call);
         return;
     }
@@ -438,10 +451,8 @@ static void on_end(void *ctx)
 static void on_failed(void *ctx, enum pl_vendor_failure why, const char *sentence)
 {
     static const int statuses[] = {
-        [PL_VENDOR_REFUSED] = 502,
-        [PL_VENDOR_TIMEOUT] = 504,
-        [PL_VENDOR_BROKEN] = 502,
-        [PL_VENDOR_MEMORY] = 503,
+        [PL_VENDOR_REFUSED] = 502, [PL_VENDOR_TIMEOUT] = 504, [PL_VENDOR_BROKEN] = 502,
+        [PL_VENDOR_MEMORY] = 503,  [PL_VENDOR_FULL] = 429,    [PL_VENDOR_LATE] = 503,
     };
     struct pl_gateway_call *call = ctx;
     call->vendor = NULL;

@@ -86,6 +86,7 @@ static void give_pass_back(struct pl_gateway_call *call)
 
 static void end(struct pl_gateway_call *call)
 {
+    pl_gateway_call_end_span(call);
     pl_gateway_call_count_failure(call);
     pl_gateway_call_become(call, PL_GW_OVER);
     give_pass_back(call);
@@ -145,7 +146,7 @@ void pl_gateway_call_work(struct pl_gateway_call *call, size_t n_bytes,
 /* The client's own headers that are passed on to a vendor of the same kind. */
 static const char *const passed_on[] = {"anthropic-beta", "anthropic-version", "openai-beta"};
 
-static bool make_headers(struct pl_gateway_call *call, const char *ret_headers[4])
+static bool make_headers(struct pl_gateway_call *call, const char *ret_headers[5])
 {
     size_t n = 0;
     struct pl_exchange *x = call->x;
@@ -161,6 +162,9 @@ static bool make_headers(struct pl_gateway_call *call, const char *ret_headers[4
         snprintf(line, size, "%s: %.*s", passed_on[i], PL_STR_ARG(value));
         ret_headers[n++] = line;
     }
+    const char *trace = pl_gateway_call_traceparent(call);
+    if (trace)
+        ret_headers[n++] = trace;
     ret_headers[n] = NULL;
     return true;
 }
@@ -182,7 +186,7 @@ static void ask_vendor(struct pl_gateway_call *call)
 {
     struct pl_shard *shard = call->x->shard;
     struct pl_error err = {0};
-    const char *headers[4];
+    const char *headers[5];
     enum pl_status status = make_headers(call, headers) ? PL_OK : PL_NOMEM;
     if (status == PL_OK)
         status = pl_vendor_upstreams(shard->loop, &shard->upstreams, &err);
@@ -192,6 +196,7 @@ static void ask_vendor(struct pl_gateway_call *call)
         .pieces = call->pieces,
         .n_pieces = call->n_pieces,
         .is_stream = call->is_stream,
+        .is_embedding = call->options.is_embedding,
         .extra_headers = headers,
         .owner = call->x->caller.user_id,
         .pass = call->pass,
@@ -246,10 +251,13 @@ static void ask(struct pl_exchange *x)
     call->is_counted = false;
     pl_buf_clear(&call->answer);
     pl_gateway_call_give_tree_back(call);
+    pl_gateway_call_begin_span(call);
     x->shard->gateway->was_converted[call->habit] = !pl_gateway_call_is_same(call);
     if (pl_gateway_call_target(call)->vendor) {
         pl_gateway_call_log_losses(call);
         ask_vendor(call);
+    } else if (call->options.is_embedding) {
+        pl_gateway_call_end_embedding(call);
     } else {
         pl_gateway_call_ask_own(call);
     }
@@ -313,6 +321,7 @@ bool pl_gateway_call_next(struct pl_gateway_call *call)
                "gateway: %.*s of %.*s failed, trying the next; request %s",
                PL_STR_ARG(pl_gateway_call_target(call)->model), PL_STR_ARG(call->model),
                x->request_id);
+    pl_gateway_call_end_span(call);
     give_pass_back(call);
     pl_gateway_call_note_failure(call);
     call->i = i;

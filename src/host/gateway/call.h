@@ -9,6 +9,7 @@
  *     local_model.c  models of ours (demo, replay) in the place of a vendor
  *     resume.c       prompts of the library and answers to go on from, put into the body
  *     keep.c         the exchange as a session
+ *     embed.c        embeddings, which go the same way in other shapes
  *     ids.c          our ids in the place of the vendor's
  *
  * A call is memory of its exchange. pl_gateway_call_finish ends everything else before it
@@ -74,8 +75,9 @@ struct pl_gateway_call {
     struct pl_str config;   /* JSON, arena; of the prompt it referred to, when that has members for
                                the request of one vendor; else empty */
     struct pl_gateway_call_size size;
-    struct pl_str model; /* as the client calls it */
-    struct pl_id id;     /* of the response, for a client of Responses; else empty */
+    struct pl_embed_asked embeds; /* of a call for embeddings */
+    struct pl_str model;          /* as the client calls it */
+    struct pl_id id;              /* of the response, for a client of Responses; else empty */
     bool is_stream;
     bool is_kept; /* as a session, when it is over */
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
@@ -92,6 +94,7 @@ struct pl_gateway_call {
     struct pl_model_call *own;
 
     int status;                /* of the vendor's answer; 0: none yet */
+    int64_t made_s;            /* unix: when it came, for dialects that say so */
     char retry_after[40];      /* as the vendor said it */
     struct pl_buf answer;      /* owned; all of it, where it does not flow */
     struct pl_stream *stream;  /* owned; the vendor's dialect into the client's */
@@ -102,7 +105,8 @@ struct pl_gateway_call {
     struct pl_session_copy *copying; /* arena; the session it becomes; NULL: it could not be made */
     void (*after_keeping)(struct pl_exchange *x);
     struct pl_counts counts;
-    size_t n_said; /* bytes of the answer: an estimate where nothing was counted */
+    int64_t first_at_ms; /* unix: of the first byte of the answer; 0: none yet */
+    size_t n_said;       /* bytes of the answer: an estimate where nothing was counted */
     size_t n_calls;
 
     bool is_on_worker; /* what it converts with: the loop's memory is the loop's alone. For whoever
@@ -111,6 +115,7 @@ struct pl_gateway_call {
     bool has_left;              /* the client is gone: what was used was broken off */
     struct pl_meter_call meter; /* what is reserved */
     bool has_elements;          /* of a JSON array that flows */
+    struct pl_span span;        /* of the model that is asked */
 };
 
 static inline const struct pl_model_target *
@@ -164,16 +169,18 @@ bool pl_gateway_call_look(struct pl_gateway_call *call);
 bool pl_gateway_call_parse(struct pl_gateway_call *call);
 /* The loop goes on, or a worker has the call next: what the loop has lent goes back. */
 void pl_gateway_call_give_tree_back(struct pl_gateway_call *call);
+/* The client's bytes as the body, with the name the target has. False after pl_gateway_call_fail. */
+bool pl_gateway_call_pass_body(struct pl_gateway_call *call);
 /* Makes `body` for the present target. False after pl_gateway_call_fail. */
 bool pl_gateway_call_make_body(struct pl_gateway_call *call);
 /* Answers what a conversion of the request failed with, and where in it. */
 void pl_gateway_call_refuse(struct pl_gateway_call *call, enum pl_status status,
                             const struct pl_error *err);
-/* Converts, with the loop's memory where it can be had, into `to`, which keeps its limit. The
- * report is in *ret_report until the next conversion of the loop. */
+/* Converts, with the loop's memory where it can be had, into `to`, which keeps its limit. What
+ * was lost goes into call->loss, if it is to be told. */
 enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_str text,
                                        struct pl_convert_opts *opts, struct pl_buf *to,
-                                       const char *where, struct pl_error *err);
+                                       bool tells_loss, struct pl_error *err);
 /* Member of the request as text; {NULL, 0} if it is not one. */
 struct pl_str pl_gateway_call_text(struct pl_gateway_call *call, const char *name);
 /* --- answer.c -------------------------------------------------------------------------------- */
@@ -215,11 +222,30 @@ void pl_gateway_call_note_failure(struct pl_gateway_call *call);
 /* How much is asked, by the tree. */
 struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc);
 
+/* --- span.c ---------------------------------------------------------------------------------- */
+
+/* The target is asked: a part of the request. */
+void pl_gateway_call_begin_span(struct pl_gateway_call *call);
+/* It has answered, or failed. Once; later ends do nothing. */
+void pl_gateway_call_end_span(struct pl_gateway_call *call);
+/* The line of the head that tells the vendor its place in the trace; NULL: there is none, or no
+ * memory. */
+const char *pl_gateway_call_traceparent(struct pl_gateway_call *call);
+
 /* --- local_model.c --------------------------------------------------------------------------- */
 
 /* What one of our own models is asked: the conversation as turns. On a worker for a replay. */
 bool pl_gateway_call_make_turns(struct pl_gateway_call *call);
 void pl_gateway_call_ask_own(struct pl_gateway_call *call);
+
+/* --- embed.c --------------------------------------------------------------------------------- */
+
+/* As pl_gateway_call_make_body, for embeddings; one of our own makes them at once. */
+bool pl_gateway_call_make_embedding(struct pl_gateway_call *call);
+/* The answer of a vendor (call->answer) becomes that of the client. Any thread that has the call. */
+void pl_gateway_call_read_embedding(struct pl_gateway_call *call);
+/* One of our own has made them: counts and finishes. */
+void pl_gateway_call_end_embedding(struct pl_gateway_call *call);
 
 /* --- resume.c -------------------------------------------------------------------------------- */
 
@@ -230,6 +256,17 @@ bool pl_gateway_call_names_blobs(const struct pl_gateway_call *call);
 bool pl_gateway_call_put_blobs(struct pl_gateway_call *call);
 /* Puts it in. On a worker. False after pl_gateway_call_fail. */
 bool pl_gateway_call_resolve(struct pl_gateway_call *call);
+
+/* --- kept_turns.c: both on a worker ---------------------------------------------------------- */
+
+/* A document as a request of OpenAI's Responses, parsed; memory of the arena. */
+enum pl_status pl_gateway_to_responses(struct pl_exchange *x, const struct pl_format *from,
+                                       struct pl_str text, struct pl_json_doc *ret_doc,
+                                       struct pl_error *err);
+/* The first n_most turns of a session as such a request. */
+enum pl_status pl_gateway_kept_turns(struct pl_exchange *x, struct pl_str session_id,
+                                     int64_t n_most, struct pl_json_doc *ret_doc,
+                                     struct pl_error *err);
 
 /* --- ids.c ----------------------------------------------------------------------------------- */
 

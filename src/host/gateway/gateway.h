@@ -37,8 +37,14 @@ struct pl_gateway_options {
     const struct pl_speech *speech;
     struct pl_str model; /* empty: in the body */
     bool is_model_in_path, is_stream_in_path;
-    bool is_array; /* a stream of Gemini's as one JSON array */
+    bool is_array;     /* a stream of Gemini's as one JSON array */
+    bool is_embedding; /* it asks for embeddings, not for an answer */
 };
 void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_options *options);
+
+/* An error of a path that several vendors have, or that nobody offers, in the shape of whoever asks. */
+void pl_gateway_problem(struct pl_exchange *x, enum pl_problem problem, const char *detail);
+/* The model that the braces of the path name, with its slashes; empty when out of memory. */
+struct pl_str pl_gateway_model_in_path(struct pl_exchange *x);
 
 #endif

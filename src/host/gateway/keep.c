@@ -12,6 +12,8 @@ bool pl_gateway_call_wants_keeping(struct pl_gateway_call *call)
 {
     const struct pl_exchange *x = call->x;
     struct pl_str wanted = pl_http_header_get(x->head, "parley-record");
+    if (call->options.is_embedding) /* nothing was said */
+        return false;
     if (wanted.len)
         return pl_str_eq(wanted, PL_STR("session"));
     const char *always = x->setup->config.gateway_record;
@@ -79,11 +81,16 @@ static struct pl_str intent_of(struct pl_gateway_call *call)
     return text.ptr ? text : PL_STR("");
 }
 
-static void keep_id(struct pl_gateway_call *call)
+static void keep_id(struct pl_gateway_call *call, int64_t n_input)
 {
     if (call->id.text[0])
         pl_batch_keep_response(call->copying->batch, call->x->caller.user_id,
-                               pl_str_of(call->id.text), call->copying->record.id);
+                               &(struct pl_kept_response){
+                                   .id = pl_str_of(call->id.text),
+                                   .session_id = call->copying->record.id,
+                                   .body = call->whole,
+                                   .n_input = n_input,
+                               });
 }
 
 static void build(struct pl_exchange *x)
@@ -93,13 +100,15 @@ static void build(struct pl_exchange *x)
     call->copying = pl_arena_zalloc(&x->arena, 1, sizeof *call->copying);
     enum pl_status status = call->copying ? pl_session_copy_begin(call->copying, x) : PL_NOMEM;
     if (status == PL_OK) {
+        call->copying->record.source = PL_STR("gateway");
         call->copying->record.intent = intent_of(call);
         status = add_turns(call, call->options.speech->format, PL_KIND_REQUEST, call->text, &err);
     }
+    int64_t n_input = status == PL_OK ? call->copying->record.next_entry : 0;
     if (status == PL_OK)
         status = add_turns(call, &pl_format_openai_responses, PL_KIND_RESPONSE, call->whole, &err);
     if (status == PL_OK) {
-        keep_id(call);
+        keep_id(call, n_input);
         return;
     }
     /* Without the message, which may quote the conversation. */

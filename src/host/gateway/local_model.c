@@ -119,6 +119,8 @@ static void pass_on(struct pl_gateway_call *call)
 static void on_text(void *ctx, bool is_thinking, struct pl_str text)
 {
     struct pl_gateway_call *call = ctx;
+    if (!call->first_at_ms)
+        call->first_at_ms = pl_loop_unix_ms(call->x->shard->loop);
     call->n_said += text.len;
     pl_speak_text(&call->speaker, is_thinking, text);
     pass_on(call);
@@ -192,12 +194,17 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
         pl_gateway_call_answer_whole(call);
 }
 
-static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
+static void on_failed(void *ctx, const struct pl_model_failure *failure)
 {
     struct pl_gateway_call *call = ctx;
     call->own = NULL;
     pl_gateway_call_stop_asking(call);
-    fail(call, is_overflow ? 400 : 500, is_overflow ? "context_length_exceeded" : NULL, reason);
+    bool is_overflow = failure->is_overflow;
+    fail(call,
+         is_overflow              ? 400
+         : failure->vendor_status ? failure->vendor_status
+                                  : 500,
+         is_overflow ? "context_length_exceeded" : NULL, failure->reason);
 }
 
 static const struct pl_model_ops ops = {

@@ -98,6 +98,50 @@ static bool may_use(const struct pl_gateway_call *call)
     return may;
 }
 
+/* The first of them that does something else than what is asked; NULL: none. */
+static const struct pl_model_target *find_unfit(const struct pl_gateway_call *call)
+{
+    for (size_t i = 0; i < call->n_targets; i++) {
+        const struct pl_model_target *target = &call->targets[i];
+        bool embeds =
+            target->vendor ? target->vendor->embeds != PL_EMBED_NONE : target->info->is_embedding;
+        bool chats = target->vendor || !target->info->is_embedding;
+        if (!(call->options.is_embedding ? embeds : chats))
+            return target;
+    }
+    return NULL;
+}
+
+static bool refuse_unfit(struct pl_gateway_call *call)
+{
+    const struct pl_model_target *unfit = find_unfit(call);
+    char name[320];
+    if (!unfit)
+        return true;
+    pl_target_name(unfit, name, sizeof name);
+    if (call->options.is_embedding)
+        pl_gateway_call_fail(call, 400, NULL,
+                             "%.200s makes no embeddings; ask a model of OpenAI, Gemini or Ollama, "
+                             "or demo/embed.",
+                             name);
+    else
+        pl_gateway_call_fail(call, 400, NULL,
+                             "%.200s makes embeddings (POST /v1/embeddings) and does not chat.",
+                             name);
+    return false;
+}
+
+/* The alias decides which of its models is asked first by this call. */
+static void spread_targets(struct pl_gateway_call *call)
+{
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    uint8_t order[PL_VENDOR_MAX_CHAIN];
+    pl_targets_spread(call->targets, call->n_targets, order);
+    memcpy(targets, call->targets, call->n_targets * sizeof *targets);
+    for (size_t i = 0; i < call->n_targets; i++)
+        call->targets[i] = targets[order[i]];
+}
+
 static bool find_model(struct pl_gateway_call *call)
 {
     struct pl_error err = {0};
@@ -115,8 +159,10 @@ static bool find_model(struct pl_gateway_call *call)
         return false;
     }
     call->n_targets = pl_model_targets(call->x->setup->models, call->model, call->targets);
-    if (call->n_targets && may_use(call))
-        return true;
+    if (call->n_targets && may_use(call)) {
+        spread_targets(call);
+        return refuse_unfit(call);
+    }
     if (call->n_targets) {
         pl_gateway_call_fail(call, 403, NULL, "This key may not use the model %.*s.",
                              (int)(call->model.len < 200 ? call->model.len : 200), call->model.ptr);
@@ -130,10 +176,12 @@ static bool find_model(struct pl_gateway_call *call)
 bool pl_gateway_call_read(struct pl_gateway_call *call)
 {
     call->doc = (struct pl_json_doc){0};
-    if (!(call->is_whole_likely ? pl_gateway_call_parse(call) : pl_gateway_call_look(call)))
+    if (!(call->is_whole_likely || call->options.is_embedding ? pl_gateway_call_parse(call)
+                                                              : pl_gateway_call_look(call)))
         return false;
-    call->refers = !call->is_resolved && pl_gateway_call_refers(call);
-    const struct pl_json_node *stream = member(call, "stream");
+    call->refers =
+        !call->is_resolved && !call->options.is_embedding && pl_gateway_call_refers(call);
+    const struct pl_json_node *stream = call->options.is_embedding ? NULL : member(call, "stream");
     call->is_stream = call->options.is_model_in_path
                           ? call->options.is_stream_in_path
                           : stream && pl_json_kind(stream) == PL_JSON_TRUE;
@@ -157,7 +205,7 @@ static void add_piece(struct pl_gateway_call *call, struct pl_str piece)
 
 /* The client's bytes, in place. The target's name replaces that of the model; a request without a
  * model gets it as its first member. */
-static bool pass_body(struct pl_gateway_call *call)
+bool pl_gateway_call_pass_body(struct pl_gateway_call *call)
 {
     if (has_right_name(call)) {
         add_piece(call, call->text);
@@ -218,7 +266,7 @@ static bool convert_body(struct pl_gateway_call *call)
         .doc = &call->doc,
     };
     enum pl_status status =
-        pl_gateway_call_convert(call, call->text, &convert, &call->body, "", &err);
+        pl_gateway_call_convert(call, call->text, &convert, &call->body, true, &err);
     if (status == PL_OK) {
         ask_for_stream(call);
         status = call->body.status;
@@ -265,9 +313,11 @@ bool pl_gateway_call_make_body(struct pl_gateway_call *call)
     pl_buf_clear(&call->body);
     pl_buf_clear(&call->loss);
     call->n_pieces = 0;
+    if (call->options.is_embedding)
+        return pl_gateway_call_make_embedding(call);
     if (!pl_gateway_call_target(call)->vendor)
         return pl_gateway_call_make_turns(call);
-    return (pl_gateway_call_is_same(call) ? pass_body(call) : convert_body(call)) &&
+    return (pl_gateway_call_is_same(call) ? pl_gateway_call_pass_body(call) : convert_body(call)) &&
            merge_config(call);
 }
 
@@ -289,15 +339,18 @@ static void swap_out(struct pl_buf *to, struct pl_converted *made)
 
 enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_str text,
                                        struct pl_convert_opts *opts, struct pl_buf *to,
-                                       const char *where, struct pl_error *err)
+                                       bool tells_loss, struct pl_error *err)
 {
     struct pl_gateway *gateway = call->x->shard->gateway;
     struct pl_converted own, *made = call->is_on_worker ? &own : &gateway->converted;
     opts->workspace = call->is_on_worker ? NULL : &gateway->workspace;
     pl_converted_init(&own);
     enum pl_status status = pl_convert(text, opts, made, err);
-    if (status == PL_OK && where)
-        pl_loss_header_add(&call->loss, &call->x->arena, where, pl_buf_str(&made->report));
+    if (status == PL_OK && tells_loss && opts->kind == PL_KIND_RESPONSE)
+        pl_loss_header_add_answer(&call->loss, &call->x->arena, opts->from,
+                                  pl_buf_str(&made->report));
+    else if (status == PL_OK && tells_loss)
+        pl_loss_header_add(&call->loss, &call->x->arena, "", pl_buf_str(&made->report));
     if (status == PL_OK)
         swap_out(to, made);
     pl_converted_deinit(&own);

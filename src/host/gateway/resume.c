@@ -14,7 +14,7 @@
 #include "service/request_options.h"
 #include "store/gateway.h"
 
-enum { MAX_VARIABLES = 256, PAGE = 200 };
+enum { MAX_VARIABLES = 256 };
 
 static const struct pl_json_node *find(const struct pl_gateway_call *call, const char *name)
 {
@@ -51,75 +51,21 @@ static bool refuse(struct pl_gateway_call *call, enum pl_status status, const st
     return false;
 }
 
-/* As a request of OpenAI's, parsed; memory of the arena. */
-static enum pl_status convert(struct pl_gateway_call *call, const struct pl_format *from,
-                              struct pl_str text, struct pl_json_doc *ret_doc, struct pl_error *err)
-{
-    struct pl_converted made;
-    struct pl_convert_opts opts = {.from = from,
-                                   .to = &pl_format_openai_responses,
-                                   .max_items = PL_MAX_ITEMS,
-                                   .keeps_provider = true};
-    pl_converted_init(&made);
-    struct pl_str kept = {0};
-    enum pl_status status = pl_convert(text, &opts, &made, err);
-    if (status == PL_OK) {
-        kept = pl_arena_dup(&call->x->arena, pl_buf_str(&made.out));
-        status = kept.ptr ? PL_OK : PL_NOMEM;
-    }
-    if (status == PL_OK)
-        status = pl_json_parse(&call->x->arena, kept, &pl_json_own, ret_doc, err);
-    pl_converted_deinit(&made);
-    return status;
-}
-
 /* --- the answer before ----------------------------------------------------------------------- */
-
-static enum pl_status write_turn(struct pl_turn_walk *walk, const struct pl_turn_row *row)
-{
-    struct pl_buf *to = walk->ctx;
-    if (to->len > 1)
-        pl_buf_addc(to, ',');
-    return pl_turn_row_write(row, to);
-}
-
-static enum pl_status read_turns(struct pl_gateway_call *call, struct pl_str session_id,
-                                 struct pl_json_doc *ret_doc, struct pl_error *err)
-{
-    PL_CLEANUP_BUF struct pl_buf turns;
-    pl_buf_init(&turns, 0);
-    struct pl_turn_walk walk = {
-        .query = {.session_id = session_id,
-                  .loop_id = PL_STR("root"),
-                  .before = INT64_MAX,
-                  .after = -1,
-                  .changed_after = -1,
-                  .limit = PAGE,
-                  .is_terminal_only = true},
-        .each = write_turn,
-        .ctx = &turns,
-    };
-    pl_buf_addc(&turns, '[');
-    enum pl_status status = pl_turn_walk(&walk, call->x->shard->server->store, err);
-    pl_buf_addc(&turns, ']');
-    if (status == PL_OK)
-        status = turns.status;
-    return status == PL_OK ? convert(call, &pl_format_turns, pl_buf_str(&turns), ret_doc, err)
-                           : status;
-}
 
 static bool find_before(struct putting *putting)
 {
     struct pl_gateway_call *call = putting->call;
     struct pl_exchange *x = call->x;
     struct pl_error err = {0};
-    struct pl_str id = pl_gateway_call_text(call, "previous_response_id"), session_id = {0};
+    struct pl_str id = pl_gateway_call_text(call, "previous_response_id");
+    struct pl_kept_response kept;
     if (!find(call, "previous_response_id"))
         return true;
     enum pl_status status = PL_NOT_FOUND;
     if (id.len)
         status = pl_store_response_find(x->shard->server->store, &x->arena, x->caller.user_id, id,
-                                        &session_id, &err);
+                                        &kept, &err);
     if (status == PL_NOT_FOUND) {
         pl_gateway_call_fail(
             call, 400, "previous_response_not_found",
@@ -129,7 +75,7 @@ static bool find_before(struct putting *putting)
         return false;
     }
     if (status == PL_OK)
-        status = read_turns(call, session_id, &putting->before, &err);
+        status = pl_gateway_kept_turns(x, kept.session_id, INT64_MAX, &putting->before, &err);
     return status == PL_OK || refuse(call, status, &err);
 }
 
@@ -258,8 +204,8 @@ static bool find_prompt(struct putting *putting)
     if (status == PL_OK)
         status = keep_config(call, pl_buf_str(&rendered.out));
     if (status == PL_OK)
-        status = convert(call, &pl_format_structured_chat, pl_buf_str(&rendered.out),
-                         &putting->prompt, &err);
+        status = pl_gateway_to_responses(call->x, &pl_format_structured_chat,
+                                         pl_buf_str(&rendered.out), &putting->prompt, &err);
     pl_rendered_deinit(&rendered);
     return status == PL_OK || refuse(call, status, &err);
 }

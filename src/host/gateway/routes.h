@@ -5,5 +5,9 @@
 #include "http/route.h"
 
 extern const struct pl_route pl_routes_gateway[];
+extern const struct pl_route pl_routes_gateway_models[];
+extern const struct pl_route pl_routes_gateway_responses[];
+/* What is not offered under the vendors' paths. */
+extern const struct pl_route_family pl_gateway_families[];
 
 #endif

@@ -48,7 +48,8 @@ static void look(struct pl_exchange *x)
                                   call->options.speech->dialect, pl_buf_str(&call->heard),
                                   pl_buf_str(&call->told), &is_lossless, NULL);
     if (status == PL_OK)
-        pl_loss_header_add(&call->loss, &x->arena, "answer#", pl_buf_str(&report));
+        pl_loss_header_add_answer(&call->loss, &x->arena, pl_gateway_call_target(call)->format,
+                                  pl_buf_str(&report));
     else
         pl_buf_add(&call->loss, PL_STR("unknown answer#/"));
 }

@@ -96,11 +96,13 @@ bool pl_gateway_call_admit(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
     const struct pl_model_target *target = pl_gateway_call_target(call);
-    struct pl_counts counts = {estimate_input(call), PL_METER_OUTPUT_TOKENS, -1, -1, -1, -1, -1};
+    int64_t output = call->options.is_embedding ? 0 : PL_METER_OUTPUT_TOKENS;
+    struct pl_counts counts = {estimate_input(call), output, -1, -1, -1, -1, -1};
     struct pl_meter_refusal refusal;
     char name[PL_METER_MODEL_MAX];
     pl_target_name(target, name, sizeof name);
     struct pl_meter_ask ask = {
+        .about = {.source = "gateway"},
         .user_id = x->caller.user_id,
         .key_id = x->caller.key_id,
         .model = pl_str_of(name),
@@ -122,9 +124,12 @@ bool pl_gateway_call_admit(struct pl_gateway_call *call)
     return false;
 }
 
-static void settle(struct pl_gateway_call *call, const struct pl_meter_used *used)
+static void settle(struct pl_gateway_call *call, struct pl_meter_used *used)
 {
     struct pl_exchange *x = call->x;
+    used->first_at_ms = call->first_at_ms;
+    pl_exchange_note_used(x, used->model.len ? used->model : pl_str_of(call->meter.model),
+                          used->input, used->output);
     pl_meter_settle(x->shard->server->meter, x->shard, &call->meter, used, NULL,
                     pl_loop_unix_ms(x->shard->loop));
 }

@@ -131,8 +131,11 @@ static bool find_route(struct pl_exchange_own *own)
     if (status == PL_OK)
         return true;
     if (status == PL_NOT_FOUND) {
-        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL,
-                            "There is nothing at this path; /openapi.json lists all paths.");
+        char lack[400] = "There is nothing at this path; /openapi.json lists all paths.";
+        const struct pl_route_family *family = pl_family_of(x->target.path);
+        if (family)
+            family->describe_lack(x, lack, sizeof lack);
+        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "%s", lack);
         return false;
     }
     pl_exchange_header(x, "Allow", "%s", own->allow);

@@ -54,6 +54,11 @@ static bool is_proxy(struct pl_str text, const char *const *proxies)
     return false;
 }
 
+bool pl_proxy_is_named(const char *peer, const char *const *proxies)
+{
+    return is_proxy(pl_str_of(peer), proxies);
+}
+
 /* "10.0.0.1", "10.0.0.1:99", "[::1]", "[::1]:99" with spaces around -> the address alone. */
 static struct pl_str bare(struct pl_str text)
 {

@@ -9,6 +9,9 @@
 /* "10.0.0.1", "10.0.0.0/8", "fd00::/8", "unix". */
 bool pl_proxy_is_valid(struct pl_str text);
 
+/* Whether the other end of a connection is one of these (ended by NULL; may be NULL). */
+bool pl_proxy_is_named(const char *peer, const char *const *proxies);
+
 /* `peer` is the other end of the connection. If it is one of `proxies` (ended by NULL; may be NULL),
  * the client is the last address of X-Forwarded-For that is none of them: what stands before it,
  * anybody may have written. What is no address ends the search. */

@@ -21,6 +21,11 @@
 #include "base/table.h"
 #include "http/limits/address_limit.h"
 #include "io/move.h"
+#include "shard/log.h"
+#include "wire/proxy_header.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
 
 enum { MAX_LINGERED = 1 << 20, MAX_REFUSED = 1000 };
 
@@ -264,10 +269,68 @@ void pl_http_conn_go_on(struct pl_http_conn *conn)
     parse_rest(conn);
 }
 
+/* --- a proxy's word -------------------------------------------------------------------------- */
+
+/* Its client takes the proxy's place: in the log, and among the connections of its address. */
+static void believe(struct pl_http_conn *conn, const struct pl_proxy_header *header)
+{
+    PL_CLEANUP_BUF struct pl_buf address;
+    pl_buf_init(&address, 0);
+    if (!header->has_source)
+        return;
+    if (header->is_unix) {
+        snprintf(conn->peer, sizeof conn->peer, "unix");
+        return;
+    }
+    pl_address_write(&header->source, &address);
+    snprintf(conn->peer, sizeof conn->peer, "%.*s", PL_STR_ARG(pl_buf_str(&address)));
+    pl_address_limit_leave(conn->shard->server, &conn->place);
+    struct pl_network network =
+        pl_network_of(header->source.is_v6 ? AF_INET6 : AF_INET, header->source.bytes);
+    if (pl_address_limit_enter_as(conn->shard, &network, &conn->place) != PL_ARRIVAL_FINE &&
+        !conn->refusal) {
+        conn->refusal = PL_HTTP_ADDRESS_FULL;
+        pl_metric_add(&conn->shard->metrics, PL_METRIC_http_refused_total, 1);
+    }
+}
+
+static void read_proxy_header(struct pl_http_conn *conn, struct pl_str bytes)
+{
+    struct pl_proxy_header header;
+    pl_buf_add(&conn->rest, bytes);
+    if (conn->rest.status != PL_OK) {
+        pl_http_conn_close(conn);
+        return;
+    }
+    enum pl_proxy_result result = pl_proxy_header_read(pl_buf_str(&conn->rest), &header);
+    if (result == PL_PROXY_MORE)
+        return;
+    conn->awaits_proxy = false;
+    if (result == PL_PROXY_WRONG) {
+        pl_log_say(conn->shard->server->log, conn->shard, PL_LOG_WARNING,
+                   "%s, which is one of proxy_protocol, sent no PROXY header; the connection is "
+                   "closed",
+                   conn->peer);
+        pl_buf_clear(&conn->rest);
+        refuse(conn, PL_PROBLEM_INVALID_REQUEST,
+               "Connections from this address must begin with a PROXY header (proxy_protocol).");
+        return;
+    }
+    believe(conn, &header);
+    conn->rest.len -= header.n_bytes;
+    memmove(conn->rest.ptr, conn->rest.ptr + header.n_bytes, conn->rest.len);
+    if (conn->rest.len)
+        parse_rest(conn);
+}
+
 static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_http_conn *conn = ctx;
     struct pl_str text = {bytes, n};
+    if (conn->awaits_proxy) {
+        read_proxy_header(conn, text);
+        return;
+    }
     if (conn->phase == PL_PHASE_LINGER) {
         conn->n_lingered += n;
         if (conn->n_lingered > MAX_LINGERED)
@@ -329,7 +392,13 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
     int64_t n_max = (int64_t)shard->setup->config.max_connections, n = count_all(shard->server);
     struct pl_http_conn *conn = NULL;
     struct pl_hold place = {0};
-    enum pl_arrival arrival = pl_address_limit_enter(shard, bare, &place);
+    struct pl_peer peer;
+    pl_conn_peer(bare, &peer);
+    /* A proxy's connections are its clients', and are counted when it has said whose. */
+    bool awaits_proxy =
+        !is_control && pl_proxy_is_named(peer.address, shard->setup->config.proxy_protocol);
+    enum pl_arrival arrival =
+        awaits_proxy ? PL_ARRIVAL_FINE : pl_address_limit_enter(shard, bare, &place);
     if (n < n_max + MAX_REFUSED && arrival != PL_ARRIVAL_DROPPED)
         conn = pl_mem_alloc(1, sizeof *conn);
     struct pl_http1 *http = conn ? pl_http1_create() : NULL;
@@ -344,8 +413,6 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
         pl_conn_close(bare);
         return;
     }
-    struct pl_peer peer;
-    pl_conn_peer(bare, &peer);
     *conn = (struct pl_http_conn){
         .shard = shard,
         .next = shard->conns,
@@ -354,10 +421,12 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
         .is_unix = strcmp(peer.address, "unix") == 0,
         .is_tls = peer.is_tls,
         .is_control = is_control && peer.is_local_user,
+        .awaits_proxy = awaits_proxy,
         .refusal = refusal,
         .place = place,
     };
     pl_buf_init(&conn->rest, 0);
+    snprintf(conn->peer, sizeof conn->peer, "%s", peer.address);
     if (conn->next)
         conn->next->prev = conn;
     shard->conns = conn;

@@ -40,6 +40,8 @@ struct pl_http_conn {
     struct pl_hold place; /* among those of its address */
     uint64_t n_lingered;
     bool is_unix, is_tls;
+    char peer[PL_CLIENT_ADDRESS_SIZE]; /* the other end, or who a proxy says it is */
+    bool awaits_proxy;                 /* a proxy's header comes first (wire/proxy_header.h) */
     bool is_control; /* by the control socket: the local user is the administrator */
     bool is_parsing; /* the loop of the parser is on the stack */
     bool is_paused;  /* reading is */

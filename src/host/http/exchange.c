@@ -430,6 +430,7 @@ static void end(struct pl_exchange_own *own)
             pl_route_times_note(x->shard->route_times, x->route,
                                 pl_loop_now_ms(x->shard->loop) - x->started_ms);
         pl_log_request(x);
+        pl_trace_end(x);
     }
     pl_upload_end(own);
     pl_exchange_give_back(own);
@@ -475,6 +476,7 @@ void pl_exchange_start(struct pl_exchange_own *own)
 void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http)
 {
     void (*gone)(struct pl_exchange * x) = own->gone;
+    pl_log_client(&own->x, own->address);
     own->x.conn = NULL;
     own->http = http;
     own->gone = NULL;

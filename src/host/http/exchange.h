@@ -12,6 +12,7 @@
 #include "json/write.h"
 #include "shard/setup.h"
 #include "shard/shard.h"
+#include "shard/tracing.h"
 #include "wire/http1/http1.h"
 #include "wire/target.h"
 
@@ -47,7 +48,8 @@ struct pl_exchange {
     struct pl_json_doc body; /* parsed and validated, when the route has a request schema */
     struct pl_caller caller;
     char request_id[40];  /* also sent back as X-Request-Id */
-    char traceparent[56]; /* W3C; empty when the client sent none */
+    char traceparent[56]; /* W3C; empty when the client sent none and nobody traces */
+    struct pl_span span;  /* of the request */
     int64_t started_ms;
     /* The answer: */
     int status;               /* 200 unless said otherwise */
@@ -61,6 +63,8 @@ struct pl_exchange {
     void *state;                  /* the handler's; arena */
     struct pl_str problem_detail; /* of a failure here, for the log; arena or static. Never another
                                      server's words */
+    struct pl_str used_model;     /* arena; a model was called for it; empty: none */
+    int64_t used_input, used_output; /* its tokens */
     bool is_problem;
     bool is_replayed; /* the answer is one that was kept for its Idempotency-Key */
 };
@@ -82,6 +86,10 @@ void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
 /* Zeroed memory of the arena for what a handler has to remember. NULL after failing for want of it
  * and finishing: there is nothing left to do. On the shard. */
 void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes);
+
+/* A model was called for it: for the access log. */
+void pl_exchange_note_used(struct pl_exchange *x, struct pl_str model, int64_t input,
+                           int64_t output);
 
 /* Runs `work` on a worker thread (it may use the arena, the store, reply, status), then `after` on
  * the shard; after NULL: finish. In the lane of the store, or with pl_exchange_compute in that of
@@ -106,6 +114,8 @@ void pl_exchange_trailer(struct pl_exchange *x, const char *name, struct pl_str 
 bool pl_exchange_wants_chinese(const struct pl_exchange *x);
 /* ETag "v"; false when If-None-Match says the client has it (the answer is then 304). */
 bool pl_exchange_etag(struct pl_exchange *x, int64_t version);
+/* The same for a tag that is not a number, with its quotes. */
+bool pl_exchange_tag(struct pl_exchange *x, const char *tag);
 /* False when there is an If-Match and it does not name this version (412 is then the answer). */
 bool pl_exchange_if_match(struct pl_exchange *x, int64_t version);
 /* The same for a tag that is not a number, with its quotes. */

@@ -5,6 +5,7 @@
 
 #include "base/text/uuid.h"
 #include "http/claim.h"
+#include "http/client_address.h"
 #include "http/exchange.h"
 #include "http/limits/body_memory.h"
 #include "http/route.h"
@@ -80,10 +81,12 @@ struct pl_exchange_own {
     unsigned n_away;    /* jobs on workers and batches in the store that have a pointer to it */
     struct pl_buf body; /* owned; the collected body of the request */
     size_t max_body, n_body;
-    struct pl_hold body_hold;  /* of the memory for bodies */
-    struct pl_hold spool_hold; /* of the room for answers in files */
-    char spool_user[64];       /* who asked, once the arena is gone */
-    struct pl_hold kept_hold;  /* the same: for data derived from the body, and for the answer */
+    uint64_t n_sent;                      /* bytes of the answer, with its head */
+    char address[PL_CLIENT_ADDRESS_SIZE]; /* of a client that is gone; empty: it is not */
+    struct pl_hold body_hold;             /* of the memory for bodies */
+    struct pl_hold spool_hold;            /* of the room for answers in files */
+    char spool_user[64], spool_key[64], spool_model[160]; /* for the log, once the arena is gone */
+    struct pl_hold kept_hold; /* the same: for data derived from the body, and for the answer */
     /* Its rate: n_body at the last looks, a second or more apart (connection.c). */
     size_t body_marks[PL_HTTP_SLOW_LOOKS];
     unsigned n_looks;

@@ -23,6 +23,9 @@ void pl_exchange_finish(struct pl_exchange *x)
     struct pl_exchange_own *own = pl_exchange_own(x);
     assert(own->n_away == 0);
     own->gone = NULL;
+    bool is_change = x->route && x->route->tells && !x->is_problem && !x->is_replayed;
+    if (is_change && x->status < 300 && x->shard->server->tell_change)
+        x->shard->server->tell_change(x);
     pl_exchange_become(own, PL_X_SETTLE);
     pl_exchange_wake(own);
 }
@@ -52,8 +55,11 @@ void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const s
     /* Without an id yet, the head is still to be looked at. */
     if (!x->request_id[0])
         pl_exchange_set_id(x);
+    const struct pl_route_family *family = x->route ? NULL : pl_family_of(x->target.path);
     if (x->route && x->route->say_problem)
         x->route->say_problem(x, problem, detail ? text : pl_problem_info(problem)->title);
+    else if (family)
+        family->say_problem(x, problem, detail ? text : pl_problem_info(problem)->title);
     else
         pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
 }
@@ -72,6 +78,14 @@ void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
         pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
     else
         pl_exchange_fail(x, status, err);
+}
+
+void pl_exchange_note_used(struct pl_exchange *x, struct pl_str model, int64_t input,
+                           int64_t output)
+{
+    x->used_model = pl_arena_dup(&x->arena, model);
+    x->used_input = input > 0 ? input : 0;
+    x->used_output = output > 0 ? output : 0;
 }
 
 void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes)

@@ -1,6 +1,6 @@
 /* OpenAPI 3.1 out of the tables: one operation per route, its components from schemas/api.json and
- * from the schemas that file refers to. Those keep their $id, so a reference by address finds them
- * in the same document, as JSON Schema 2020-12 bundles them. */
+ * from the schemas that file refers to. Every reference leads into the same document, because that
+ * is what generators of types can follow. */
 #include "http/route.h"
 
 #include "http/api_text.h"
@@ -201,50 +201,111 @@ static void write_path(struct pl_json_out *out, const char *path)
     pl_json_out_close(out, '}');
 }
 
-/* A schema of ours, with its references adapted to its new place. */
-static void write_moved(struct pl_json_out *out, struct pl_str json)
+/* Where the references of a schema lead, once it is a component: its own definitions to PREFIX.NAME, those of another
+ * schema to NAME.json's components. Generators read only references into the same document. */
+static struct pl_str move_ref(struct pl_buf *to, struct pl_str json, const char *prefix)
+{
+    struct pl_str own = PL_STR("\"#/$defs/"), other = PL_STR("\"https://parley.local/schemas/");
+    struct pl_str end = PL_STR(".json"), inside = PL_STR("#/$defs/");
+    pl_buf_adds(to, "\"#/components/schemas/");
+    if (pl_str_starts(json, own)) {
+        pl_buf_adds(to, prefix);
+        return pl_str_slice(json, own.len, json.len);
+    }
+    json = pl_str_slice(json, other.len, json.len);
+    const char *at = memmem(json.ptr, json.len, end.ptr, end.len);
+    size_t n = at ? (size_t)(at - json.ptr) : 0;
+    pl_buf_add(to, pl_str_slice(json, 0, n));
+    json = pl_str_slice(json, n + (at ? end.len : 0), json.len);
+    if (!pl_str_starts(json, inside))
+        return json;
+    pl_buf_addc(to, '.');
+    return pl_str_slice(json, inside.len, json.len);
+}
+
+static const char *next_ref(struct pl_str json)
+{
+    const char *own = memmem(json.ptr, json.len, "\"#/$defs/", 9);
+    const char *other = memmem(json.ptr, json.len, "\"https://parley.local/schemas/", 30);
+    return !own || (other && other < own) ? other : own;
+}
+
+static void write_moved(struct pl_json_out *out, struct pl_str json, const char *prefix)
 {
     PL_CLEANUP_BUF struct pl_buf moved;
-    struct pl_str from = PL_STR("\"#/$defs/");
     pl_buf_init(&moved, 0);
     while (json.len) {
-        const char *at = memmem(json.ptr, json.len, from.ptr, from.len);
+        const char *at = next_ref(json);
         size_t n = at ? (size_t)(at - json.ptr) : json.len;
         pl_buf_add(&moved, pl_str_slice(json, 0, n));
+        json = pl_str_slice(json, n, json.len);
         if (at)
-            pl_buf_add(&moved, PL_STR("\"#/components/schemas/"));
-        json = pl_str_slice(json, at ? n + from.len : n, json.len);
+            json = move_ref(&moved, json, prefix);
     }
     pl_json_out_raw(out, pl_buf_str(&moved));
     if (moved.status != PL_OK)
         out->buf->status = moved.status;
 }
 
+/* The members of a schema that mean something inside another document. */
+static bool is_moved(struct pl_str key)
+{
+    return !pl_str_eq(key, PL_STR("$schema")) && !pl_str_eq(key, PL_STR("$id")) &&
+           !pl_str_eq(key, PL_STR("$defs"));
+}
+
+static void write_defs(struct pl_json_out *out, const struct pl_json_doc *doc, const char *prefix)
+{
+    const struct pl_json_node *defs = pl_json_get(doc, doc->root, PL_STR("$defs"));
+    if (!defs)
+        return;
+    for (const struct pl_json_node *key = pl_json_first_member(defs); key < pl_json_end(defs);
+         key = pl_json_next_member(key)) {
+        char name[128];
+        snprintf(name, sizeof name, "%s%.*s", prefix, PL_STR_ARG(pl_json_raw(doc, key)));
+        pl_json_out_key(out, name);
+        write_moved(out, pl_json_span(doc, key + 1), prefix);
+    }
+}
+
+/* A schema that the API refers to: itself as NAME, its definitions as NAME.DEFINITION. */
+static void write_builtin(struct pl_json_out *out, struct pl_arena *arena,
+                          const struct pl_schema_builtin *one)
+{
+    struct pl_json_doc doc;
+    char prefix[64];
+    if (pl_json_parse(arena, one->text, NULL, &doc, NULL) != PL_OK) {
+        out->buf->status = PL_NOMEM;
+        return;
+    }
+    snprintf(prefix, sizeof prefix, "%s.", one->name);
+    pl_json_out_key(out, one->name);
+    pl_json_out_open(out, '{');
+    for (const struct pl_json_node *key = pl_json_first_member(doc.root);
+         key < pl_json_end(doc.root); key = pl_json_next_member(key))
+        if (is_moved(pl_json_raw(&doc, key))) {
+            pl_json_out_key_str(out, pl_json_raw(&doc, key));
+            write_moved(out, pl_json_span(&doc, key + 1), prefix);
+        }
+    pl_json_out_close(out, '}');
+    write_defs(out, &doc, prefix);
+}
+
 static void write_schemas(struct pl_json_out *out, struct pl_arena *arena)
 {
     struct pl_json_doc doc;
-    const struct pl_json_node *defs = NULL;
-    if (pl_json_parse(arena, pl_api_schemas, NULL, &doc, NULL) == PL_OK)
-        defs = pl_json_get(&doc, doc.root, PL_STR("$defs"));
-    if (!defs) {
+    if (pl_json_parse(arena, pl_api_schemas, NULL, &doc, NULL) != PL_OK) {
         out->buf->status = PL_NOMEM;
         return;
     }
     pl_json_out_key(out, "schemas");
     pl_json_out_open(out, '{');
-    for (const struct pl_json_node *key = pl_json_first_member(defs); key < pl_json_end(defs);
-         key = pl_json_next_member(key)) {
-        pl_json_out_key_str(out, pl_json_raw(&doc, key));
-        write_moved(out, pl_json_span(&doc, key + 1));
-    }
+    write_defs(out, &doc, "");
     for (const struct pl_schema_builtin *one = pl_schema_builtins; one->name; one++) {
-        char address[128], name[64];
+        char address[128];
         snprintf(address, sizeof address, "\"https://parley.local/schemas/%s.json", one->name);
-        if (!memmem(pl_api_schemas.ptr, pl_api_schemas.len, address, strlen(address)))
-            continue;
-        snprintf(name, sizeof name, "%s.json", one->name);
-        pl_json_out_key(out, name);
-        pl_json_out_raw(out, one->text);
+        if (memmem(pl_api_schemas.ptr, pl_api_schemas.len, address, strlen(address)))
+            write_builtin(out, arena, one);
     }
     pl_json_out_close(out, '}');
 }

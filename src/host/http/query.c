@@ -29,6 +29,7 @@ static bool refuse(struct pl_exchange *x, struct pl_str name, const char *detail
 /* The line of a parameter; NULL after an answer. */
 static const struct pl_route_param *find(struct pl_exchange *x, struct pl_str name)
 {
+    static const struct pl_route_param other = {"", "{}", ""};
     struct pl_suggest suggest = pl_suggest(name);
     const struct pl_route_param *param = x->route->params;
     for (; param && param->name; param++) {
@@ -36,6 +37,8 @@ static const struct pl_route_param *find(struct pl_exchange *x, struct pl_str na
             return param;
         pl_suggest_offer(&suggest, param->name);
     }
+    if (x->route->flags & PL_ROUTE_ANY_QUERY)
+        return &other;
     char detail[256];
     snprintf(detail, sizeof detail, "There is no query parameter \"%.*s\"%s%s%s",
              PL_STR_ARG(told(name)), suggest.best ? "; did you mean \"" : "",

@@ -40,6 +40,21 @@ const struct pl_route *const *pl_routes(void)
     return tables;
 }
 
+static const struct pl_route_family *families;
+
+void pl_families_use(const struct pl_route_family *given)
+{
+    families = given;
+}
+
+const struct pl_route_family *pl_family_of(struct pl_str path)
+{
+    for (const struct pl_route_family *family = families; family && family->prefix; family++)
+        if (pl_str_starts(path, pl_str_of(family->prefix)))
+            return family;
+    return NULL;
+}
+
 static uint16_t child_of(uint16_t parent, struct pl_str segment)
 {
     for (uint16_t at = nodes[parent].first; at; at = nodes[at].next)
@@ -122,6 +137,7 @@ enum pl_status pl_route_find(enum pl_method method, const struct pl_target *targ
 {
     uint16_t at = 0;
     size_t n_args = 0;
+    bool is_any = false; /* anything could stand in its place: that it is not there is all to say */
     pthread_once(&made, make);
     for (size_t i = 0; i < target->n_segments; i++) {
         struct pl_str segment = target->segments[i];
@@ -129,6 +145,7 @@ enum pl_status pl_route_find(enum pl_method method, const struct pl_target *targ
         if (!next && segment.len && n_args < PL_ROUTE_MAX_ARGS) {
             next = child_of(at, (struct pl_str){0});
             ret_args[n_args++] = segment;
+            is_any = is_any || i == 0;
         }
         if (!next)
             return PL_NOT_FOUND;
@@ -141,5 +158,5 @@ enum pl_status pl_route_find(enum pl_method method, const struct pl_target *targ
         return PL_OK;
     }
     write_allowed(&nodes[at], ret_allow);
-    return strcmp(ret_allow, "OPTIONS") == 0 ? PL_NOT_FOUND : PL_CONFLICT;
+    return is_any || strcmp(ret_allow, "OPTIONS") == 0 ? PL_NOT_FOUND : PL_CONFLICT;
 }

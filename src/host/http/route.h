@@ -15,6 +15,7 @@ enum pl_route_flag {
     PL_ROUTE_VENDOR_KEY = 1 << 6, /* the key may come in the header a vendor's clients use */
     PL_ROUTE_STORED = 1 << 8,     /* what it brings is stored as it is: strict JSON, though large */
     PL_ROUTE_RETELLS = 1 << 7,    /* after a crash its answer is made of what is stored */
+    PL_ROUTE_ANY_QUERY = 1 << 9,  /* somebody else makes its address, and may add parameters */
 };
 
 /* A few bytes can ask for very many, so every answer has an end, checked while it is written. What
@@ -84,7 +85,23 @@ struct pl_route {
     void (*say_problem)(struct pl_exchange *x, enum pl_problem problem, const char *detail);
     size_t max_body;  /* 0: by what the route takes (pl_route_max_body) */
     size_t max_reply; /* of an answer that is gathered; 0: PL_MAX_REPLY. More than that is 413 */
+    /* The event that those who follow the user's lists are told once it has succeeded:
+     * "prompt:updated" (live/lists.h). NULL: none. */
+    const char *tells;
 };
+
+/* Paths whose clients know another shape of errors, also for what is not there: those that begin with
+ * `prefix`. */
+struct pl_route_family {
+    const char *prefix; /* "/v1/"; NULL ends the list */
+    void (*say_problem)(struct pl_exchange *x, enum pl_problem problem, const char *detail);
+    /* What to say of a path that is not there; `to` has room for n bytes. */
+    void (*describe_lack)(const struct pl_exchange *x, char *to, size_t n);
+};
+/* Before the first request; they stay. None without a call. */
+void pl_families_use(const struct pl_route_family *families);
+/* NULL: the path belongs to none. */
+const struct pl_route_family *pl_family_of(struct pl_str path);
 
 /* The tables that are answered from, ended by NULL; each is ended by a NULL path. Before the first
  * request; they stay. */

@@ -3,6 +3,7 @@
 #include "http/trace.h"
 
 #include "base/text/uuid.h"
+#include "http/route.h"
 
 #include <stdio.h>
 
@@ -49,15 +50,59 @@ struct pl_str pl_trace_read(struct pl_str traceparent)
                                        : (struct pl_str){0};
 }
 
+/* The caller has decided whether his trace is told; one that begins here is asked for by its digits. */
 void pl_trace_continue(struct pl_exchange *x)
 {
-    struct pl_str given = pl_http_header_get(x->head, "traceparent");
-    if (!given.len || !is_traceparent(given))
+    struct pl_tracer *tracer = x->shard->server->tracer;
+    struct pl_str given = pl_http_header_get(x->head, "traceparent"), trace, parent = {0};
+    char made[TRACE_SIZE + 1];
+    bool is_given = given.len && is_traceparent(given);
+    if (!is_given && !tracer)
         return;
     struct pl_id_seed seed = pl_shard_seed(x->shard);
-    snprintf(x->traceparent, sizeof x->traceparent, "00-%.*s-%016llx-%.*s", TRACE_SIZE,
-             given.ptr + TRACE_AT, (unsigned long long)(seed.random[0] | 1), 2,
-             given.ptr + FLAGS_AT);
+    if (is_given) {
+        trace = pl_str_slice(given, TRACE_AT, TRACE_AT + TRACE_SIZE);
+        parent = pl_str_slice(given, SPAN_AT, SPAN_AT + SPAN_SIZE);
+    } else {
+        struct pl_id_seed more = pl_shard_seed(x->shard);
+        snprintf(made, sizeof made, "%016llx%016llx", (unsigned long long)(more.random[0] | 1),
+                 (unsigned long long)more.random[1]);
+        trace = (struct pl_str){made, TRACE_SIZE};
+    }
+    /* The second digit of the flags has the lowest bits. */
+    bool is_told = is_given ? strchr("13579bdf", given.ptr[FLAGS_AT + 1]) != NULL
+                            : pl_tracer_samples(tracer, trace);
+    pl_span_begin(&x->span, trace, parent, (struct pl_str){0}, seed.random[0], is_told && tracer);
+    snprintf(x->traceparent, sizeof x->traceparent, "00-%.*s-%s-%.*s", TRACE_SIZE, trace.ptr,
+             x->span.id, 2,
+             is_given  ? given.ptr + FLAGS_AT
+             : is_told ? "01"
+                       : "00");
+}
+
+void pl_trace_end(struct pl_exchange *x)
+{
+    char error[16] = "";
+    if (!x->span.is_told)
+        return;
+    struct pl_str route = pl_str_of(x->route ? x->route->path : NULL);
+    struct pl_str method = pl_str_of(x->head ? pl_method_text(x->method) : "");
+    if (x->status >= 500)
+        snprintf(error, sizeof error, "%d", x->status);
+    struct pl_span_fact facts[] = {
+        {"http.request.method", method, -1},
+        {"http.route", route, -1},
+        {"http.response.status_code", {0}, x->status},
+        {"parley.request.id", pl_str_of(x->request_id), -1},
+        {"user.id", x->caller.user_id, -1},
+    };
+    pl_span_end(x->shard->server->tracer, &x->span,
+                &(struct pl_span_about){.name = method.len ? method.ptr : "HTTP",
+                                        .subject = route,
+                                        .kind = PL_SPAN_SERVER,
+                                        .facts = facts,
+                                        .n_facts = sizeof facts / sizeof *facts,
+                                        .error = pl_str_of(error)});
 }
 
 struct pl_str pl_trace_id(const struct pl_exchange *x)

@@ -9,7 +9,8 @@ int64_t pl_clock_ms(void);
 
 /* Seconds since 1970, as the machine is set. */
 int64_t pl_clock_unix_s(void);
-/* The same in milliseconds. */
+/* The same in milliseconds, and in microseconds. */
 int64_t pl_clock_unix_ms(void);
+int64_t pl_clock_unix_us(void);
 
 #endif

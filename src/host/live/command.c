@@ -7,6 +7,8 @@
  */
 #include "live/command.h"
 
+#include "base/mem.h"
+
 #include "base/table.h"
 #include "io/move.h"
 
@@ -52,6 +54,7 @@ void pl_session_command_deinit(struct pl_session_command *command)
 {
     assert(!pl_machine_is_away(&machine, command->state));
     pl_buf_deinit(&command->reply);
+    pl_mem_free(PL_TAKE(command->own_text));
 }
 
 void pl_session_command_send(struct pl_session_command *command)

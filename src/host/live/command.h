@@ -7,6 +7,7 @@
 #include "http/reply/problem.h"
 #include "session/session.h"
 #include "shard/shard.h"
+#include "shard/tracing.h"
 #include "store/store.h"
 
 enum pl_command_kind {
@@ -50,6 +51,7 @@ struct pl_session_command {
     struct pl_session_record record;     /* of CREATE */
     const struct pl_session_event *says; /* CREATE: CHAT events for it, in this order; borrowed */
     size_t n_says;
+    struct pl_span by;  /* the request it comes from, for who works on it; zeros: none */
     int64_t if_version; /* the version If-Match named, for a change or a DELETE; -1: any */
     /* Adds to the transaction once the answer is known; may be NULL. Called on the session's shard.
      */
@@ -63,6 +65,8 @@ struct pl_session_command {
     enum pl_resume resume;                /* how; with REPLAY the reply is encoded frames */
     uint32_t n_frames;
 
+    bool is_admitted;      /* EVENT: extensions have seen the message … */
+    char *own_text;        /* … and this, owned, is in its place; NULL: it is as it was */
     bool waits_for_person; /* REST: a session that waits for an answer is not at rest */
 
     /* The answer: */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "live/encode.h"
 #include "live/listener.h"
+#include "live/lists.h"
 
 enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub)
 {
@@ -40,6 +41,7 @@ void pl_hub_enter(struct pl_hub *hub, struct pl_live *live)
 
 void pl_hub_leave(struct pl_hub *hub, struct pl_live *live)
 {
+    pl_lists_follow(live, false);
     if (live->prev)
         live->prev->next = live->next;
     else
@@ -221,6 +223,7 @@ struct telling {
     struct pl_letter letter;
     struct pl_hub *hub;
     struct pl_chunk *chunk; /* a reference */
+    bool is_list;           /* for those who follow lists */
     size_t n_user;
     char user[];
 };
@@ -231,7 +234,8 @@ static void open_telling(struct pl_letter *letter)
     struct pl_str user_id = {telling->user, telling->n_user};
     for (struct pl_live *live = telling->hub->lives, *next; live; live = next) {
         next = live->next;
-        bool hears = live->kind->hears_user && live->who && !pl_live_is_closing(live);
+        bool hears = live->kind->hears_user && live->who && !pl_live_is_closing(live) &&
+                     (!telling->is_list || live->hears_lists);
         if (hears && pl_str_eq(pl_live_user(live), user_id))
             pl_live_push(live, telling->chunk);
     }
@@ -239,22 +243,38 @@ static void open_telling(struct pl_letter *letter)
     pl_mem_free(telling);
 }
 
-void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
-                      struct pl_str data)
+static void tell(struct pl_server *server, struct pl_str user_id, const char *event,
+                 struct pl_str data, bool is_list)
 {
     struct pl_buf frame PL_CLEANUP_BUF;
     pl_buf_init(&frame, 0);
     pl_encode_event(&frame, PL_LANE_WS, event, data, -1, 0);
     struct pl_chunk *chunk = frame.status == PL_OK ? pl_chunk_create(pl_buf_str(&frame), 1) : NULL;
     for (size_t s = 0; chunk && s < server->n_shards; s++) {
+        struct pl_hub *hub = server->shards[s]->hub;
+        if (is_list && !atomic_load_explicit(&hub->n_lists, memory_order_relaxed))
+            continue;
         struct telling *telling = pl_mem_alloc(1, sizeof *telling + user_id.len);
         if (!telling)
             continue;
-        *telling = (struct telling){.hub = server->shards[s]->hub, .n_user = user_id.len};
+        *telling = (struct telling){.hub = hub, .is_list = is_list, .n_user = user_id.len};
         telling->chunk = pl_chunk_ref(chunk);
         telling->letter.open = open_telling;
         memcpy(telling->user, user_id.ptr, user_id.len);
         pl_loop_post(server->shards[s]->loop, &telling->letter);
     }
     pl_chunk_unref(chunk);
+}
+
+void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
+                      struct pl_str data)
+{
+    tell(server, user_id, event, data, false);
+}
+
+void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *event,
+                   struct pl_str data)
+{
+    if (pl_lists_are_followed(server))
+        tell(server, user_id, event, data, true);
 }

@@ -8,6 +8,7 @@
  *     GREETING, OPEN, HOPELESS -> OVER            the connection is gone
  */
 #include "live/listener.h"
+#include "live/lists.h"
 
 #include "access/meter.h"
 #include "base/mem.h"
@@ -128,6 +129,8 @@ struct pl_str pl_live_key(const struct pl_live *live)
 static void ask_again(struct pl_live *live)
 {
     live->is_lagging = false;
+    if (live->hears_lists)
+        pl_lists_say_missed(live);
     for (struct pl_subscription *sub = live->subs, *next; sub; sub = next) {
         next = sub->next_of_live;
         if (sub->state == PL_SUBSCRIPTION_LAGGING)

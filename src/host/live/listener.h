@@ -106,6 +106,7 @@ struct pl_live {
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
     enum pl_scope scope;  /* of the key */
     bool is_metered;      /* counted among the sockets of its user */
+    bool hears_lists;     /* follows the lists of its user (lists.h) */
     bool is_lagging;      /* subscriptions are asked for again when the queue is empty */
     bool
         is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */
@@ -164,6 +165,7 @@ struct pl_hub {
     struct pl_table topics;
     struct pl_live *lives;
     size_t n_lives;
+    _Atomic(size_t) n_lists; /* of them that follow lists; other shards look at it */
 };
 /* The topic of a session, created if necessary; NULL when out of memory. */
 struct pl_topic *pl_hub_topic(struct pl_hub *hub, struct pl_str session_id);

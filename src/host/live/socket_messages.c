@@ -10,6 +10,7 @@
 #include "json/number.h"
 #include "json/text.h"
 #include "live/encode.h"
+#include "live/lists.h"
 #include "live/socket_int.h"
 
 #define MAX_ID_BYTES 256
@@ -216,11 +217,25 @@ static void on_ping(struct pl_ws_live *ws, const struct pl_socket_message *m)
     pl_socket_ack(&ws->live, m->id, (struct pl_str){0});
 }
 
+static void on_user_subscribe(struct pl_ws_live *ws, const struct pl_socket_message *m)
+{
+    pl_lists_follow(&ws->live, true);
+    pl_socket_ack(&ws->live, m->id, (struct pl_str){0});
+}
+
+static void on_user_unsubscribe(struct pl_ws_live *ws, const struct pl_socket_message *m)
+{
+    pl_lists_follow(&ws->live, false);
+    pl_socket_ack(&ws->live, m->id, (struct pl_str){0});
+}
+
 static const struct pl_socket_event own_events[] = {
     {"auth", true, PL_FOR_ANYBODY, "SocketAuth", on_auth},
     {"ping", true, PL_FOR_ANYBODY, "AnyObject", on_ping},
     {"session:subscribe", false, PL_FOR_SESSIONS | PL_FOR_READ, "SocketSubscribe", on_subscribe},
     {"session:unsubscribe", false, PL_FOR_SESSIONS | PL_FOR_READ, "SocketSession", on_unsubscribe},
+    {"user:subscribe", false, PL_FOR_READ, "SocketNothing", on_user_subscribe},
+    {"user:unsubscribe", false, PL_FOR_READ, "SocketNothing", on_user_unsubscribe},
     {NULL, false, 0, NULL, NULL},
 };
 

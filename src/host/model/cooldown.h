@@ -18,9 +18,10 @@
 enum pl_cooldown_state { PL_COOLDOWN_CLOSED, PL_COOLDOWN_OPEN, PL_COOLDOWN_HALF_OPEN };
 
 struct pl_cooldown {
-    const char *model;      /* as the configuration spells it */
-    int64_t rest_ms;        /* how long it is passed over; 0: never */
-    _Atomic(uint64_t) word; /* the state in the two lowest bits, above them when OPEN ends */
+    const char *model;          /* as the configuration spells it */
+    int64_t rest_ms;            /* how long it is passed over; 0: never */
+    _Atomic(uint64_t) word;     /* the state in the two lowest bits, above them when OPEN ends */
+    _Atomic(int64_t) n_running; /* calls of it under way, by whatever name */
 };
 
 /* What a call has been given; it is given back by pl_cooldown_leave, whatever becomes of the call.

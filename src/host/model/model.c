@@ -61,7 +61,8 @@ const struct pl_model_info *pl_model_find(const struct pl_models *models, struct
     const struct pl_model_info *alias = pl_alias_find(models, name);
     if (alias)
         return alias;
-    return pl_model_resolve(models, name, &target) ? target.info : NULL;
+    bool is_there = pl_model_resolve(models, name, &target) && !target.info->is_embedding;
+    return is_there ? target.info : NULL;
 }
 
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked)
@@ -88,6 +89,8 @@ static const struct pl_provider *player_of(const struct pl_model_request *reques
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     *ret_info = pl_model_targets(request->models, request->model, targets) ? targets[0].info : NULL;
+    if (*ret_info && (*ret_info)->is_embedding)
+        *ret_info = NULL; /* pl_model_missing says why */
     return *ret_info ? provider_of(*ret_info) : NULL;
 }
 
@@ -148,4 +151,35 @@ void pl_model_cancel(struct pl_model_call *call)
 {
     if (call)
         call->cancel(call);
+}
+
+const char *pl_model_failure_code(const struct pl_model_failure *failure)
+{
+    static const struct {
+        int from, to;
+        const char *code;
+    } codes[] = {
+        {401, 401, "upstream_unauthorized"}, {402, 402, "upstream_quota"},
+        {403, 403, "upstream_forbidden"},    {404, 404, "upstream_not_found"},
+        {408, 408, "upstream_timeout"},      {429, 429, "rate_limited"},
+        {400, 499, "upstream_refused"},      {503, 503, "upstream_overloaded"},
+        {529, 529, "upstream_overloaded"},   {500, 599, "upstream_error"},
+    };
+    if (failure->is_overflow)
+        return "context_length_exceeded";
+    if (failure->code)
+        return failure->code;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (failure->vendor_status >= codes[i].from && failure->vendor_status <= codes[i].to)
+            return codes[i].code;
+    return "model_failed";
+}
+
+bool pl_model_failure_is_retryable(const struct pl_model_failure *failure)
+{
+    int status = failure->vendor_status;
+    if (failure->is_overflow)
+        return false;
+    return failure->retry_after_ms || status == 408 || status == 429 || status >= 500 ||
+           (failure->code && strncmp(failure->code, "upstream_", 9) == 0);
 }

@@ -12,8 +12,18 @@ struct pl_model_info {
     const char *name;       /* "demo/echo" */
     const char *about;      /* a sentence */
     int64_t context_window; /* 0: it has none */
-    bool is_family; /* many models, whose names begin with `name`: pl_model_name says which */
+    bool is_family;    /* many models, whose names begin with `name`: pl_model_name says which */
+    bool is_embedding; /* it makes embeddings, and does not chat */
+    int64_t created_s; /* unix, as its server says; 0: it does not */
 };
+
+/* The one of ours that makes embeddings, without network: "demo/embed". In no list of models that
+ * chat, and not found by pl_model_find. */
+extern const struct pl_model_info *const pl_embedding_model;
+enum { PL_EMBEDDING_DIMENSIONS = 256, PL_EMBEDDING_MAX_DIMENSIONS = 4096 };
+/* Its vector of a text: of length 1, the same everywhere and always. Texts with the same words are
+ * near each other. *ret_n_words is what the text counts. */
+void pl_embedding_make(struct pl_str text, float *ret_vector, size_t n, int64_t *ret_n_words);
 
 struct pl_upstreams;      /* io/upstream/upstream.h */
 struct pl_models;         /* vendors.h: what was configured; NULL: demo and replay only */
@@ -59,6 +69,20 @@ struct pl_model_played {
     int64_t duration_ms;
 };
 
+/* Why a call failed. */
+struct pl_model_failure {
+    struct pl_str reason;     /* a sentence */
+    bool is_overflow;         /* the context was too long */
+    const char *code;         /* static; NULL: by the rest (pl_model_failure_code) */
+    int vendor_status;        /* HTTP; 0: no vendor has answered */
+    int64_t retry_after_ms;   /* 0: not told */
+    struct pl_str request_id; /* the vendor's; empty: none */
+};
+/* A stable word: context_length_exceeded, rate_limited, upstream_overloaded … */
+const char *pl_model_failure_code(const struct pl_model_failure *failure);
+/* Whether the same may work later. */
+bool pl_model_failure_is_retryable(const struct pl_model_failure *failure);
+
 /* What comes back, on the same loop and never before start has returned. After end or failed
  * nothing comes, and the call is gone. Text comes in whole characters. */
 struct pl_model_ops {
@@ -70,7 +94,7 @@ struct pl_model_ops {
     /* model is who really answered, empty for the one that was asked; usage and timing are JSON
      * objects, usage may be empty. */
     void (*on_end)(void *ctx, struct pl_str model, struct pl_str usage, struct pl_str timing);
-    void (*on_failed)(void *ctx, struct pl_str reason, bool is_overflow);
+    void (*on_failed)(void *ctx, const struct pl_model_failure *failure);
     /* What only its vendor can check, of the block of thinking or text that has just ended: a JSON
      * object {"vendor": dialect, "signature", "id", "data"}, those there are. Data without thinking
      * before it is encrypted thinking. NULL: nobody keeps it. */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "io/upstream/http_call.h"
 #include "io/net/knock.h"
+#include "json/number.h"
 #include "json/text.h"
 #include "model/vendors_int.h"
 #include "wire/url.h"
@@ -46,8 +47,14 @@ static enum pl_status read_models(struct pl_found_models *found, const struct pl
         if (!id || pl_json_kind(id) != PL_JSON_STRING)
             continue;
         status = pl_json_text(&found->arena, &doc, id, &name);
-        if (status == PL_OK && pl_model_name_is_safe(name))
-            status = pl_model_info_make(&found->arena, vendor, name, &models[found->n_models++]);
+        if (status != PL_OK || !pl_model_name_is_safe(name))
+            continue;
+        struct pl_model_info *info = &models[found->n_models++];
+        const struct pl_json_node *created = pl_json_get(&doc, n, PL_STR("created"));
+        status = pl_model_info_make(&found->arena, vendor, name, info);
+        if (created && pl_json_kind(created) == PL_JSON_NUMBER &&
+            !pl_json_number_int64(pl_json_span(&doc, created), &info->created_s))
+            info->created_s = 0;
     }
     return status;
 }

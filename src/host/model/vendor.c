@@ -5,10 +5,11 @@
  *     machine vendor
  *
  *     START -> ASKING -> PASSING -> OVER
+ *     START -> QUEUED -> ASKING           the provider has as many calls as it may have
  *     ASKING -> DISCARDING -> RESTING     it says that it did not take the request
  *     ASKING -> RESTING                   nobody listens
  *     RESTING -> ASKING
- *     START, ASKING, DISCARDING, RESTING -> OVER
+ *     START, QUEUED, ASKING, DISCARDING, RESTING -> OVER
  */
 #include "base/text/decimal.h"
 #include "model/vendors_int.h"
@@ -35,6 +36,7 @@ static const int64_t delays_ms[MAX_TRIES - 1] = {500, 2000};
 
 enum state {
     VENDOR_START,
+    VENDOR_QUEUED, /* it waits for its turn, or to be told that it has none */
     VENDOR_ASKING,
     VENDOR_PASSING,    /* the answer counts, and is passed on */
     VENDOR_DISCARDING, /* it does not count */
@@ -45,7 +47,9 @@ enum state {
 #define TO(name)    PL_TO(VENDOR_##name)
 #define BY_UPSTREAM "the times of the upstream call"
 static const struct pl_state states[] = {
-    [VENDOR_START] = {"start", TO(ASKING) | TO(OVER)},
+    [VENDOR_START] = {"start", TO(QUEUED) | TO(ASKING) | TO(OVER)},
+    [VENDOR_QUEUED] = {"queued", TO(ASKING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                       .why = "queue_ms of the provider"},
     [VENDOR_ASKING] = {"asking", TO(PASSING) | TO(DISCARDING) | TO(RESTING) | TO(OVER), PL_WAIT_SET,
                        PL_CANCEL_ENDS, .why = BY_UPSTREAM},
     [VENDOR_PASSING] = {"passing", TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS, .why = BY_UPSTREAM},
@@ -65,7 +69,7 @@ struct pl_vendor_call {
     struct pl_arena arena;          /* url and headers */
     const char *url;
     struct pl_str owner; /* arena */
-    const char *headers[MAX_OWN_HEADERS + MAX_EXTRA_HEADERS + 1];
+    const char *headers[MAX_OWN_HEADERS + PL_VENDOR_MAX_HEADERS + MAX_EXTRA_HEADERS + 1];
     struct pl_buf body;                       /* owned; empty while a request has it */
     struct pl_str pieces[PL_UPSTREAM_PIECES]; /* borrowed; in place of it */
     size_t n_pieces;
@@ -74,12 +78,16 @@ struct pl_vendor_call {
     struct pl_upstream_call *upstream; /* owned; of ASKING, PASSING and DISCARDING */
     struct pl_timer timer;             /* to the next try */
     size_t n_tries, max_tries;
-    struct pl_cooldown *cooldown; /* borrowed from the configuration */
-    enum pl_cooldown_pass pass;   /* NONE: it has been given back */
-    int64_t delay_ms;             /* of DISCARDING: the next try is so far away */
-    size_t n_discarded;           /* bytes */
-    int64_t started_ms;           /* by the clock of the loop */
-    bool has_body;                /* some of the answer was passed on */
+    struct pl_gate_wait *wait;      /* of QUEUED */
+    bool is_in;                     /* it has a place at the gate, until it is over */
+    struct pl_cooldown *load;       /* borrowed; where it counts as running */
+    struct pl_cooldown *cooldown;   /* borrowed from the configuration */
+    enum pl_cooldown_pass pass;     /* NONE: it has been given back */
+    int64_t delay_ms;               /* of DISCARDING: the next try is so far away */
+    size_t n_discarded;             /* bytes */
+    int64_t started_ms;             /* by the clock of the loop */
+    bool has_body;                  /* some of the answer was passed on */
+    struct pl_model_counts *counts; /* of its model, for /metrics; NULL: nobody counts */
 };
 
 static void become(struct pl_vendor_call *call, enum state to)
@@ -100,6 +108,16 @@ static const struct dialect {
     {"openai-responses", "/responses", "/responses", "Authorization: Bearer ", NULL},
     {"gemini", "/models/%s:generateContent", "/models/%s:streamGenerateContent?alt=sse",
      "x-goog-api-key: ", NULL},
+};
+
+/* Where embeddings are asked for, by the shape. Ollama's own interface is beside the one of OpenAI's
+ * shape that its address names. */
+static const struct embed_path {
+    const char *path, *not_in_base;
+} embed_paths[PL_EMBED_SHAPES] = {
+    [PL_EMBED_OPENAI] = {"/embeddings", NULL},
+    [PL_EMBED_OLLAMA] = {"/api/embed", "/v1"},
+    [PL_EMBED_GEMINI] = {"/models/%s:batchEmbedContents", NULL},
 };
 
 static const struct dialect *dialect_of(const struct pl_vendor *vendor)
@@ -130,13 +148,28 @@ static const char *keep(struct pl_vendor_call *call, const struct pl_buf *text)
     return text->status == PL_OK ? pl_arena_dup(&call->arena, pl_buf_str(text)).ptr : NULL;
 }
 
+static struct pl_str base_of(const struct pl_vendor *vendor, const char *without)
+{
+    struct pl_str base = pl_str_of(vendor->base_url), end = pl_str_of(without);
+    if (end.len && base.len > end.len &&
+        pl_str_eq(pl_str_slice(base, base.len - end.len, base.len), end))
+        base.len -= end.len;
+    return base;
+}
+
 static enum pl_status make_url(struct pl_vendor_call *call, const struct dialect *dialect,
-                               struct pl_str model, bool is_stream)
+                               const struct pl_vendor_request *request)
 {
     PL_CLEANUP_BUF struct pl_buf url;
     pl_buf_init(&url, 0);
-    pl_buf_adds(&url, call->vendor->base_url);
-    struct pl_str path = pl_str_of(is_stream ? dialect->stream_path : dialect->path);
+    struct embed_path embed = {0};
+    if (request->is_embedding)
+        embed = embed_paths[call->vendor->embeds];
+    struct pl_str path = pl_str_of(request->is_embedding ? embed.path
+                                   : request->is_stream  ? dialect->stream_path
+                                                         : dialect->path);
+    struct pl_str model = request->target->model;
+    pl_buf_add(&url, base_of(call->vendor, embed.not_in_base));
     const char *hole = strstr(path.ptr, "%s");
     size_t n = hole ? (size_t)(hole - path.ptr) : path.len;
     pl_buf_add(&url, pl_str_slice(path, 0, n));
@@ -184,7 +217,7 @@ static enum pl_status make_headers(struct pl_vendor_call *call, const struct dia
         dialect->version,
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (own[i] && !has_header(extra, own[i]))
+        if (own[i] && !has_header(extra, own[i]) && !has_header(call->vendor->headers, own[i]))
             call->headers[n++] = own[i];
     if (call->vendor->key) {
         const char *line = key_line(call, dialect);
@@ -192,6 +225,10 @@ static enum pl_status make_headers(struct pl_vendor_call *call, const struct dia
             return PL_NOMEM;
         call->headers[n++] = line;
     }
+    /* They live as long as the configuration, which the caller holds. */
+    for (const char *const *line = call->vendor->headers; line && *line; line++)
+        if (!has_header(extra, *line))
+            call->headers[n++] = *line;
     for (size_t i = 0; extra && extra[i]; i++) {
         if (is_same_header(extra[i], dialect->key_header))
             continue;
@@ -219,6 +256,11 @@ static void tell_news(struct pl_vendor_call *call, enum pl_cooldown_news news, i
 static void destroy(struct pl_vendor_call *call)
 {
     become(call, VENDOR_OVER);
+    pl_gate_cancel(PL_TAKE(call->wait));
+    if (call->is_in)
+        pl_gate_leave(call->vendor->gate);
+    if (call->load)
+        atomic_fetch_sub_explicit(&call->load->n_running, 1, memory_order_relaxed);
     tell_news(call, PL_NEWS_NONE, -1);
     pl_timer_stop(pl_upstreams_loop(call->upstreams), &call->timer);
     pl_upstream_cancel(PL_TAKE(call->upstream));
@@ -231,7 +273,10 @@ static void fail(struct pl_vendor_call *call, enum pl_vendor_failure why, const 
 {
     const struct pl_vendor_ops *ops = call->ops;
     void *ctx = call->ctx;
-    PL_VENDOR_COUNT(call->vendor->stats, n_errors);
+    if (why != PL_VENDOR_FULL && why != PL_VENDOR_LATE) { /* it was asked */
+        PL_VENDOR_COUNT(call->vendor->stats, n_errors);
+        PL_MODEL_COUNT(call->counts, n_errors, 1);
+    }
     destroy(call);
     ops->on_failed(ctx, why, sentence);
 }
@@ -250,6 +295,7 @@ static void try_later(struct pl_vendor_call *call, int64_t delay_ms)
 {
     become(call, VENDOR_RESTING);
     PL_VENDOR_COUNT(call->vendor->stats, n_retries);
+    PL_MODEL_COUNT(call->counts, n_retries, 1);
     pl_timer_start(pl_upstreams_loop(call->upstreams), &call->timer, delay_ms, on_time);
 }
 
@@ -311,8 +357,10 @@ static void on_head(void *ctx, int status)
     }
     become(call, VENDOR_PASSING);
     tell_news(call, busy ? PL_NEWS_BUSY : PL_NEWS_FINE, told_ms);
-    if (status >= 400)
+    if (status >= 400) {
         PL_VENDOR_COUNT(call->vendor->stats, n_errors);
+        PL_MODEL_COUNT(call->counts, n_errors, 1);
+    }
     call->ops->on_head(call->ctx, status, pl_upstream_header(call->upstream, "content-type"),
                        pl_upstream_header(call->upstream, "retry-after"));
 }
@@ -323,6 +371,8 @@ static void on_body(void *ctx, struct pl_str piece)
     if (call->state == VENDOR_PASSING) {
         if (!call->has_body && call->vendor->stats)
             pl_vendor_times_note(&call->vendor->stats->first, age_ms(call));
+        if (!call->has_body && call->counts)
+            pl_vendor_times_note(&call->counts->first, age_ms(call));
         call->has_body = true;
         call->ops->on_body(call->ctx, piece);
         return;
@@ -344,6 +394,8 @@ static void on_end(void *ctx)
     void *whose = call->ctx;
     if (call->vendor->stats)
         pl_vendor_times_note(&call->vendor->stats->whole, age_ms(call));
+    if (call->counts)
+        pl_vendor_times_note(&call->counts->whole, age_ms(call));
     destroy(call);
     ops->on_end(whose);
 }
@@ -405,6 +457,53 @@ static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
     return pl_upstream_start(call->upstreams, &request, &upstream_ops, call, &call->upstream, err);
 }
 
+struct pl_model_counts *pl_target_counts(const struct pl_model_target *target)
+{
+    char name[320];
+    if (!target->vendor || !target->vendor->home)
+        return NULL;
+    pl_target_name(target, name, sizeof name);
+    return pl_model_counts_find(target->vendor->home, pl_str_of(name));
+}
+
+/* Its turn has come, or it has waited for too long. */
+static void on_turn(void *ctx, bool is_in)
+{
+    struct pl_vendor_call *call = ctx;
+    struct pl_error err = {0};
+    call->wait = NULL;
+    call->is_in = is_in;
+    if (!is_in) {
+        fail(call, PL_VENDOR_LATE,
+             "It has too many calls of this server; this one waited in vain.");
+        return;
+    }
+    call->started_ms = pl_loop_now_ms(pl_upstreams_loop(call->upstreams));
+    if (begin(call, &err) != PL_OK)
+        fail(call, PL_VENDOR_MEMORY, "Out of memory while calling the model's server.");
+}
+
+static void on_full(struct pl_timer *timer)
+{
+    struct pl_vendor_call *call = PL_CONTAINER_OF(timer, struct pl_vendor_call, timer);
+    fail(call, PL_VENDOR_FULL, "It has too many calls of this server, and too many wait for it.");
+}
+
+static enum pl_status begin_in_turn(struct pl_vendor_call *call, struct pl_error *err)
+{
+    struct pl_loop *loop = pl_upstreams_loop(call->upstreams);
+    enum pl_gate_answer answer =
+        call->vendor->gate ? pl_gate_enter(call->vendor->gate, loop, on_turn, call, &call->wait)
+                           : PL_GATE_IN;
+    call->is_in = call->vendor->gate && answer == PL_GATE_IN;
+    if (answer == PL_GATE_IN)
+        return begin(call, err);
+    become(call, VENDOR_QUEUED);
+    if (answer == PL_GATE_FULL) /* no callback before the start has returned */
+        pl_timer_start(loop, &call->timer, 0, on_full);
+    return PL_OK;
+}
+
 enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
                                const struct pl_vendor_request *request,
                                const struct pl_vendor_ops *ops, void *ctx,
@@ -440,7 +539,7 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
     const struct dialect *dialect = dialect_of(target->vendor);
     enum pl_status status = request->owner.len && !call->owner.ptr ? PL_NOMEM : PL_OK;
     if (status == PL_OK)
-        status = make_url(call, dialect, target->model, request->is_stream);
+        status = make_url(call, dialect, request);
     if (status == PL_OK)
         status = make_headers(call, dialect, request->is_stream, request->extra_headers);
     if (status == PL_NOMEM)
@@ -449,13 +548,18 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
         (void)pl_fail(err, status, "there are more than %d headers for the vendor",
                       MAX_EXTRA_HEADERS);
     call->started_ms = pl_loop_now_ms(pl_upstreams_loop(upstreams));
+    call->load = target->load;
+    if (call->load)
+        atomic_fetch_add_explicit(&call->load->n_running, 1, memory_order_relaxed);
     if (status == PL_OK)
-        status = begin(call, err);
+        status = begin_in_turn(call, err);
     if (status != PL_OK) {
         destroy(call);
         return status;
     }
     PL_VENDOR_COUNT(target->vendor->stats, n_calls);
+    call->counts = pl_target_counts(target);
+    PL_MODEL_COUNT(call->counts, n_calls, 1);
     *ret_call = call;
     return PL_OK;
 }

@@ -9,15 +9,16 @@
 #ifndef PL_MODEL_VENDOR_H
 #define PL_MODEL_VENDOR_H
 
+#include "format/embed/embed.h"
 #include "format/format.h"
 #include "format/profile.h"
 #include "io/upstream/upstream.h"
+#include "model/balance/gate.h"
+#include "model/balance/spread.h"
 #include "model/cooldown.h"
 #include "model/model.h"
 #include "model/vendor_stats.h"
 #include "stream/stream.h"
-
-#define PL_VENDOR_MAX_CHAIN 8
 
 /* What a million tokens cost, in micro-dollars; -1: not known. */
 struct pl_model_prices {
@@ -41,7 +42,12 @@ struct pl_vendor {
     int64_t connect_ms, first_byte_ms, idle_ms; /* how long it is waited for */
     const struct pl_priced_model *prices;       /* of the configuration; NULL: none */
     bool is_local;                              /* on this machine: it costs nothing */
+    enum pl_embed_shape embeds;                 /* how it is asked for embeddings */
     struct pl_vendor_stats *stats;              /* of its calls; NULL: nobody counts */
+    const struct pl_models *home;               /* those it is one of; NULL: none */
+    struct pl_gate *gate;                       /* a reference; NULL: any number at once */
+    /* Of the configuration: "Name: value", ended by NULL; may be NULL. Values may be secrets. */
+    const char *const *headers;
 };
 
 /* A model that can be asked. */
@@ -51,14 +57,22 @@ struct pl_model_target {
     const struct pl_dialect *dialect; /* of its streams; NULL without a vendor */
     const struct pl_profile *profile; /* what it accepts; may be NULL */
     const struct pl_model_info *info;
-    struct pl_str model;          /* the vendor's own name; static, or a view of what was asked */
-    struct pl_cooldown *cooldown; /* of a chain: whether it is to be asked; else NULL */
+    struct pl_str model;            /* the vendor's own name; static, or a view of what was asked */
+    struct pl_cooldown *cooldown;   /* of a chain: whether it is to be asked; else NULL */
+    struct pl_cooldown *load;       /* where its calls are counted; NULL: no chain has it */
+    struct pl_spread_state *spread; /* of its alias; NULL: the order is as it is */
+    uint32_t weight;                /* … its share; 0 is 1 */
 };
 
 /* What a name stands for: the model itself, or all of an alias's chain, the first to be asked
  * first. 0: unknown. */
 size_t pl_model_targets(const struct pl_models *models, struct pl_str name,
                         struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN]);
+
+/* Decides which of them is asked first, as their alias says, and in which order the others follow:
+ * once for each call. ret_order has the n places. Any thread. */
+void pl_targets_spread(const struct pl_model_target *targets, size_t n,
+                       uint8_t ret_order[PL_VENDOR_MAX_CHAIN]);
 
 /* "vendor/model", or the name of one of our own; at most n bytes with the NUL. */
 void pl_target_name(const struct pl_model_target *target, char *to, size_t n);
@@ -85,6 +99,9 @@ enum pl_vendor_failure {
     PL_VENDOR_TIMEOUT,
     PL_VENDOR_BROKEN, /* in mid-answer */
     PL_VENDOR_MEMORY,
+    PL_VENDOR_FULL, /* so many calls of ours wait for it that this one may not */
+    PL_VENDOR_LATE, /* it has waited for too long; nobody was asked */
+    PL_VENDOR_FAILURES,
 };
 
 struct pl_vendor_ops {
@@ -109,6 +126,7 @@ struct pl_vendor_request {
                                     are borrowed until they are sent or the call is gone */
     size_t n_pieces;
     bool is_stream;
+    bool is_embedding;                /* the body asks for embeddings, in the shape of the vendor */
     const char *const *extra_headers; /* those of the client that its vendor knows (anthropic-beta
                                          …): "Name: value", ended by NULL; may be NULL */
     struct pl_str owner;              /* whose call it is: no connection that could mistake answers

@@ -20,10 +20,8 @@ static size_t match(struct pl_str key, struct pl_str at)
     return best;
 }
 
-struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *vendor,
-                               struct pl_str text)
+static struct pl_str redact(struct pl_arena *arena, struct pl_str key, struct pl_str text)
 {
-    struct pl_str key = pl_str_of(vendor ? vendor->key : NULL);
     size_t least = key.len < LEAST_OF_KEY ? key.len : LEAST_OF_KEY;
     if (!key.len || !text.len)
         return text;
@@ -43,6 +41,21 @@ struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *v
     if (!is_changed)
         return text;
     return out.status == PL_OK ? pl_arena_dup(arena, pl_buf_str(&out)) : (struct pl_str){NULL, 0};
+}
+
+/* A header of the configuration may be a secret as well; a short word is none. */
+struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *vendor,
+                               struct pl_str text)
+{
+    if (!vendor)
+        return text;
+    text = redact(arena, pl_str_of(vendor->key), text);
+    for (const char *const *line = vendor->headers; line && *line && text.len; line++) {
+        struct pl_str value = pl_str_of(*line + strcspn(*line, ":") + 2);
+        if (value.len >= LEAST_OF_KEY)
+            text = redact(arena, value, text);
+    }
+    return text;
 }
 
 /* {"error":{"message":…}}, alone or in an array, {"error":…}, {"message":…}, {"detail":…}. */

@@ -72,6 +72,7 @@ struct vendor_call {
     int n_inside;          /* the stream is being heard: a cancel comes from there */
     enum state state;
     bool is_overflow;
+    const char *failure_code; /* static; NULL: by the status */
 };
 
 static void become(struct vendor_call *call, enum state to)
@@ -178,7 +179,12 @@ static bool tell_about(struct vendor_call *call)
 
 static void tell_failure(struct vendor_call *call, struct pl_str sentence)
 {
-    call->ops->on_failed(call->ctx, sentence, call->is_overflow);
+    call->ops->on_failed(call->ctx, &(struct pl_model_failure){
+                                        .reason = sentence,
+                                        .is_overflow = call->is_overflow,
+                                        .code = call->failure_code,
+                                        .vendor_status = call->status >= 400 ? call->status : 0,
+                                    });
     destroy(call);
 }
 
@@ -219,6 +225,7 @@ static void fail(struct vendor_call *call, struct pl_str sentence, bool may_go_o
     if (may_go_on && !call->said.has_told && !call->is_overflow &&
         call->i + 1 < call->prepared->n) {
         become(call, VM_CHOOSING);
+        PL_MODEL_COUNT(pl_target_counts(target_of(call)), n_fallbacks, 1);
         call->i++;
         if (ask(call, &err) == PL_OK)
             return;
@@ -504,6 +511,10 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *says)
         return;
     }
     const char *what = call->said.has_told ? "did not finish its answer" : "did not answer";
+    call->failure_code = why == PL_VENDOR_TIMEOUT  ? "upstream_timeout"
+                         : why == PL_VENDOR_BROKEN ? "upstream_broken"
+                         : why == PL_VENDOR_MEMORY ? "out_of_memory"
+                                                   : "upstream_unreachable";
     fail(call, sentence(call, what, pl_str_of(says)), why != PL_VENDOR_MEMORY);
 }
 
@@ -569,6 +580,24 @@ static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared
     return call;
 }
 
+/* The alias decides which is asked first; what each is sent goes with it. */
+static void spread(struct pl_model_prepared *prepared)
+{
+    uint8_t order[PL_VENDOR_MAX_CHAIN];
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    struct pl_buf bodies[PL_VENDOR_MAX_CHAIN];
+    struct pl_str notices[PL_VENDOR_MAX_CHAIN];
+    pl_targets_spread(prepared->targets, prepared->n, order);
+    for (size_t i = 0; i < prepared->n; i++) {
+        targets[i] = prepared->targets[order[i]];
+        bodies[i] = prepared->bodies[order[i]];
+        notices[i] = prepared->notices[order[i]];
+    }
+    memcpy(prepared->targets, targets, prepared->n * sizeof *targets);
+    memcpy(prepared->bodies, bodies, prepared->n * sizeof *bodies);
+    memcpy(prepared->notices, notices, prepared->n * sizeof *notices);
+}
+
 /* The line of the head, which ends in NUL. False when out of memory. */
 static bool keep_traceparent(struct vendor_call *call, struct pl_str traceparent)
 {
@@ -596,6 +625,7 @@ enum pl_status pl_vendor_model_start(struct pl_loop *loop, const struct pl_model
         pl_model_prepared_destroy(prepared);
         return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
     }
+    spread(prepared);
     call->owner = pl_arena_dup(&call->arena, request->owner);
     bool is_whole =
         (!request->owner.len || call->owner.ptr) && keep_traceparent(call, request->traceparent);

@@ -108,6 +108,8 @@ bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
                       struct pl_model_target *ret_target)
 {
     const struct pl_model_info *info = pl_model_find_own(name);
+    if (!info && pl_str_eq(name, pl_str_of(pl_embedding_model->name)))
+        info = pl_embedding_model;
     if (!info && resolve_vendor(models, name, ret_target))
         return true;
     if (!info)
@@ -120,21 +122,59 @@ bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
     return info != NULL;
 }
 
+/* One that is called by its own name keeps a chain's target busy, too. */
+static void find_load(const struct pl_models *models, struct pl_model_target *target)
+{
+    char name[320];
+    if (!models || !models->n_cooldowns || !target->vendor)
+        return;
+    pl_target_name(target, name, sizeof name);
+    for (size_t i = 0; i < models->n_cooldowns && !target->load; i++)
+        if (strcmp(models->cooldowns[i].model, name) == 0)
+            target->load = &models->cooldowns[i];
+}
+
 size_t pl_model_targets(const struct pl_models *models, struct pl_str name,
                         struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN])
 {
     const struct pl_alias *alias = alias_named(models, name);
     size_t n = 0;
+    if (!alias && pl_model_resolve(models, name, &ret_targets[0])) {
+        find_load(models, &ret_targets[0]);
+        return 1;
+    }
     if (!alias)
-        return pl_model_resolve(models, name, &ret_targets[0]) ? 1 : 0;
+        return 0;
     for (size_t i = 0; i < alias->n_targets; i++) {
         if (!pl_model_resolve(models, alias->targets[i], &ret_targets[n]))
             continue;
-        if (alias->cooldowns && ret_targets[n].vendor)
+        if (alias->cooldowns && ret_targets[n].vendor) {
             ret_targets[n].cooldown = alias->cooldowns[i];
+            ret_targets[n].load = alias->cooldowns[i];
+        }
+        ret_targets[n].spread =
+            alias->spread.by == PL_SPREAD_ORDER ? NULL : (struct pl_spread_state *)&alias->spread;
+        ret_targets[n].weight = alias->weights ? alias->weights[i] : 1;
         n++;
     }
     return n;
+}
+
+void pl_targets_spread(const struct pl_model_target *targets, size_t n,
+                       uint8_t ret_order[PL_VENDOR_MAX_CHAIN])
+{
+    struct pl_spread_state *spread = n ? targets[0].spread : NULL;
+    uint32_t weights[PL_VENDOR_MAX_CHAIN];
+    int64_t busy[PL_VENDOR_MAX_CHAIN];
+    for (size_t i = 0; i < n; i++) {
+        weights[i] = targets[i].weight ? targets[i].weight : 1;
+        busy[i] = targets[i].load
+                      ? atomic_load_explicit(&targets[i].load->n_running, memory_order_relaxed)
+                      : 0;
+    }
+    uint64_t n_before =
+        spread ? atomic_fetch_add_explicit(&spread->n_calls, 1, memory_order_relaxed) : 0;
+    pl_spread_decide(spread ? spread->by : PL_SPREAD_ORDER, n, weights, busy, n_before, ret_order);
 }
 
 size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t i,
@@ -199,6 +239,10 @@ enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str na
                                    : (struct pl_str){NULL, 0};
     const struct pl_vendor_kind *kind = vendor.len ? kind_named(vendor) : NULL;
     struct pl_str shown = pl_str_slice(name, 0, 80);
+    if (pl_str_eq(name, pl_str_of(pl_embedding_model->name)))
+        return pl_fail(err, PL_NOT_FOUND,
+                       "The model %.*s makes embeddings (POST /v1/embeddings) and does not chat.",
+                       PL_STR_ARG(shown));
     if (kind && !vendor_named(models, vendor))
         return pl_fail(err, PL_NOT_FOUND,
                        "The model %.*s needs a key of %s: set %s and start the server again.",

@@ -6,6 +6,7 @@
 #include "json/text.h"
 #include "model/facts.h"
 #include "model/vendor_model_int.h"
+#include "model/vendor_media.h"
 #include "model/vendor_settings.h"
 
 /* {"settings":{…},"tools":[…],"turns":[…]} */
@@ -72,7 +73,7 @@ static enum pl_status let_thinking_go(struct pl_arena *arena, struct pl_buf *bod
     return pl_vendor_body_merge(arena, is_said ? PL_STR(binding) : PL_STR(whole), body);
 }
 
-/* In front of what is said of the settings. */
+/* In front of what is said already. */
 static enum pl_status add_notice(struct pl_arena *arena, struct pl_str notice,
                                  struct pl_str *notice_now)
 {
@@ -120,6 +121,12 @@ static enum pl_status make_body(struct pl_arena *arena, const struct pl_model_re
     if (status == PL_OK && request->tells_settings)
         status =
             pl_vendor_settings_notice(arena, target, pl_buf_str(&converted.report), ret_notice);
+    struct pl_str media = {0};
+    if (status == PL_OK && request->tells_settings)
+        status = pl_vendor_media_notice(arena, target, request->turns,
+                                        pl_buf_str(&converted.report), &media);
+    if (status == PL_OK)
+        status = add_notice(arena, media, ret_notice);
     if (status == PL_OK)
         status = add_notice(arena, request->notice, ret_notice);
     if (status == PL_OK)

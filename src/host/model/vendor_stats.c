@@ -45,6 +45,7 @@ static void copy(struct pl_vendor_stats *to, const struct pl_vendor_stats *from)
 
 void pl_vendor_stats_inherit(struct pl_models *models, const struct pl_models *before)
 {
+    pl_model_counts_inherit(models, before);
     for (size_t i = 0; i < models->n_vendors; i++)
         for (size_t k = 0; k < before->n_vendors; k++)
             if (strcmp(models->vendors[i].vendor.name, before->vendors[k].vendor.name) == 0)

@@ -7,20 +7,21 @@
 #include "model/model_int.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 const struct pl_vendor_kind pl_vendor_kinds[] = {
     {"openai", "openai-responses", "https://api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL",
-     false},
+     false, PL_EMBED_OPENAI},
     {"openai-chat", "openai-chat", "https://api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL",
-     false},
+     false, PL_EMBED_OPENAI},
     {"anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY",
-     "ANTHROPIC_BASE_URL", false},
+     "ANTHROPIC_BASE_URL", false, PL_EMBED_NONE},
     {"gemini", "gemini", "https://generativelanguage.googleapis.com", "GEMINI_API_KEY",
-     "GOOGLE_GEMINI_BASE_URL", false},
-    {"ollama", "openai-chat", "http://127.0.0.1:11434", NULL, "OLLAMA_HOST", true},
-    {"llamacpp", "openai-chat", "http://127.0.0.1:8080", NULL, NULL, true},
-    {"vllm", "openai-chat", "http://127.0.0.1:8000", NULL, NULL, true},
-    {"lmstudio", "openai-chat", "http://127.0.0.1:1234", NULL, NULL, true},
+     "GOOGLE_GEMINI_BASE_URL", false, PL_EMBED_GEMINI},
+    {"ollama", "openai-chat", "http://127.0.0.1:11434", NULL, "OLLAMA_HOST", true, PL_EMBED_OLLAMA},
+    {"llamacpp", "openai-chat", "http://127.0.0.1:8080", NULL, NULL, true, PL_EMBED_OPENAI},
+    {"vllm", "openai-chat", "http://127.0.0.1:8000", NULL, NULL, true, PL_EMBED_OPENAI},
+    {"lmstudio", "openai-chat", "http://127.0.0.1:1234", NULL, NULL, true, PL_EMBED_OPENAI},
     {.name = NULL},
 };
 
@@ -186,6 +187,83 @@ copy_prices(struct pl_models *made, const struct pl_priced_model *prices, enum p
     return copy;
 }
 
+/* Names of headers that the connection, the dialect or the key decides. */
+static bool is_own_header(const char *line)
+{
+    static const char *const names[] = {
+        "host",       "content-length",  "content-type", "transfer-encoding",
+        "connection", "authorization",   "x-api-key",    "x-goog-api-key",
+        "accept",     "traceparent",     "te",           "upgrade",
+        "expect",     "accept-encoding", "trailer",
+    };
+    size_t n = strcspn(line, ":");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && strncasecmp(line, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_header_line(const char *line)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "!#$%&'*+-.^_`|~";
+    size_t n = strspn(line, name);
+    if (!n || strncmp(line + n, ": ", 2) != 0 || !line[n + 2])
+        return false;
+    for (const char *at = line + n + 2; *at; at++)
+        if (*at < ' ' || *at >= 0x7F)
+            return false;
+    return line[n + 2] != ' ' && line[strlen(line) - 1] != ' ';
+}
+
+/* No message has a value in it: it may be a secret. */
+static enum pl_status check_headers(const struct pl_vendor_config *config, struct pl_error *err)
+{
+    size_t n = 0;
+    for (const char *const *line = config->headers; line && *line; line++, n++) {
+        int n_name = (int)strcspn(*line, ":");
+        n_name = n_name < 64 ? n_name : 64;
+        if (!is_header_line(*line))
+            return pl_fail(err, PL_INVALID,
+                           "the header \"%.*s\" of the provider %s is none: a name has letters, "
+                           "digits and hyphens, and a value visible characters of ASCII",
+                           n_name, *line, config->name);
+        if (is_own_header(*line))
+            return pl_fail(err, PL_INVALID,
+                           "the header %.*s of the provider %s cannot be set: Parley writes it "
+                           "itself; a key is key_env or key_file",
+                           n_name, *line, config->name);
+    }
+    return n <= PL_VENDOR_MAX_HEADERS
+               ? PL_OK
+               : pl_fail(err, PL_INVALID, "the provider %s has more than %d headers", config->name,
+                         PL_VENDOR_MAX_HEADERS);
+}
+
+static const char *const *copy_headers(struct pl_models *made, const char *const *lines,
+                                       enum pl_status *status)
+{
+    size_t n = 0;
+    while (lines && lines[n])
+        n++;
+    const char **copied = n ? pl_arena_zalloc(&made->arena, n + 1, sizeof *copied) : NULL;
+    if (n && !copied)
+        *status = PL_NOMEM;
+    for (size_t i = 0; copied && i < n; i++)
+        copied[i] = copy_or_null(made, lines[i], status);
+    return copied;
+}
+
+static enum pl_status check_limits(const struct pl_vendor_config *config, struct pl_error *err)
+{
+    const struct pl_gate_limits *limits = &config->limits;
+    if (limits->max || (!limits->max_waiting && !limits->wait_ms))
+        return PL_OK;
+    return pl_fail(err, PL_INVALID,
+                   "the provider %s has a queue but no max_concurrent: nobody would ever wait",
+                   config->name);
+}
+
 static enum pl_status check_vendor(const struct pl_models *made,
                                    const struct pl_vendor_config *config, struct pl_error *err)
 {
@@ -201,7 +279,40 @@ static enum pl_status check_vendor(const struct pl_models *made,
     if (config->profile && !pl_profile_find(pl_str_of(config->profile)))
         return pl_fail(err, PL_INVALID, "the provider %s: there is no profile \"%.64s\"",
                        config->name, config->profile);
-    return check_key(config, err);
+    enum pl_status status = check_key(config, err);
+    if (status == PL_OK)
+        status = check_headers(config, err);
+    return status == PL_OK ? check_limits(config, err) : status;
+}
+
+/* As configured; else as everybody knows of one of that name and dialect; else by the dialect. */
+static enum pl_status read_embeddings(const struct pl_vendor_config *config,
+                                      enum pl_embed_shape *ret_shape, struct pl_error *err)
+{
+    static const struct {
+        const char *dialect;
+        enum pl_embed_shape shape;
+    } usual[] = {{"openai-chat", PL_EMBED_OPENAI},
+                 {"openai-responses", PL_EMBED_OPENAI},
+                 {"gemini", PL_EMBED_GEMINI}};
+    for (int i = 0; config->embeddings && i < PL_EMBED_SHAPES; i++)
+        if (strcmp(pl_embed_words[i], config->embeddings) == 0) {
+            *ret_shape = (enum pl_embed_shape)i;
+            return PL_OK;
+        }
+    if (config->embeddings)
+        return pl_fail(err, PL_INVALID,
+                       "the provider %s has the embeddings \"%.64s\"; they must be openai, ollama, "
+                       "gemini or none",
+                       config->name, config->embeddings);
+    *ret_shape = PL_EMBED_NONE;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i].dialect, config->dialect) == 0)
+            *ret_shape = usual[i].shape;
+    for (const struct pl_vendor_kind *kind = pl_vendor_kinds; kind->name; kind++)
+        if (strcmp(kind->name, config->name) == 0 && strcmp(kind->dialect, config->dialect) == 0)
+            *ret_shape = kind->embeds;
+    return PL_OK;
 }
 
 static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_config *times,
@@ -226,22 +337,30 @@ static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_
         .key = copy_or_null(made, config->key, &status),
         .key_from = copy_or_null(made, config->key_from, &status),
         .ca_file = copy_or_null(made, config->ca_file, &status),
-        .connect_ms = times->connect_ms,
-        .first_byte_ms = times->first_byte_ms,
-        .idle_ms = times->idle_ms,
+        .connect_ms = config->connect_ms ? config->connect_ms : times->connect_ms,
+        .first_byte_ms = config->first_byte_ms ? config->first_byte_ms : times->first_byte_ms,
+        .idle_ms = config->idle_ms ? config->idle_ms : times->idle_ms,
+        .headers = copy_headers(made, config->headers, &status),
         .is_local = config->is_local,
         .prices = copy_prices(made, config->prices, &status),
+        .home = made,
         .stats = pl_arena_zalloc(&made->arena, 1, sizeof(struct pl_vendor_stats)),
     };
-    if (!own->vendor.stats)
+    own->limits = config->limits;
+    if (status == PL_OK && own->limits.max)
+        own->vendor.gate = pl_gate_create(&own->limits);
+    /* Counted from here on, so that what it has is given back. */
+    made->n_vendors++;
+    if (!own->vendor.stats || (own->limits.max && !own->vendor.gate))
         status = PL_NOMEM;
+    if (status == PL_OK)
+        status = read_embeddings(config, &own->vendor.embeds, err);
     if (status == PL_OK)
         status = read_base(made, config, &own->vendor.base_url, err);
     if (status == PL_OK)
         status = make_families(made, own);
     if (status == PL_OK)
         status = list_models(made, own, config->models);
-    made->n_vendors += status == PL_OK;
     return status;
 }
 
@@ -269,12 +388,43 @@ static enum pl_status describe_alias(struct pl_models *made, struct pl_alias *al
     pl_buf_init(&about, 0);
     pl_buf_adds(&about, "Alias of ");
     for (size_t i = 0; i < alias->n_targets; i++) {
-        pl_buf_adds(&about, i ? ", then " : "");
+        pl_buf_adds(&about, !i ? "" : alias->spread.by == PL_SPREAD_ORDER ? ", then " : ", ");
         pl_buf_add(&about, alias->targets[i]);
     }
+    if (alias->spread.by != PL_SPREAD_ORDER)
+        pl_buf_addf(&about, " (%s)", pl_spread_words[alias->spread.by]);
     pl_buf_addc(&about, '\0');
     alias->info.about = about.status == PL_OK ? copy(&made->arena, about.ptr) : NULL;
     return alias->info.about ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status read_spread(struct pl_models *made, const struct pl_alias_config *config,
+                                  struct pl_alias *alias, struct pl_error *err)
+{
+    int by = config->spread ? -1 : PL_SPREAD_ORDER;
+    for (int i = 0; config->spread && i < PL_SPREADS; i++)
+        if (strcmp(config->spread, pl_spread_words[i]) == 0)
+            by = i;
+    if (by < 0)
+        return pl_fail(err, PL_INVALID,
+                       "the alias %s has the spread \"%.64s\"; it must be order, round_robin, "
+                       "weighted or least_busy",
+                       config->name, config->spread);
+    alias->spread.by = (enum pl_spread)by;
+    if (config->weights && by != PL_SPREAD_WEIGHTED)
+        return pl_fail(err, PL_INVALID,
+                       "the alias %s has weights, which only count with the spread weighted",
+                       config->name);
+    if (by != PL_SPREAD_ORDER && alias->n_targets < 2)
+        return pl_fail(err, PL_INVALID,
+                       "the alias %s has a spread but only one model; name several", config->name);
+    if (!config->weights)
+        return PL_OK;
+    uint32_t *weights = pl_arena_alloc(&made->arena, alias->n_targets * sizeof *weights, 4);
+    for (size_t i = 0; weights && i < alias->n_targets; i++)
+        weights[i] = config->weights[i];
+    alias->weights = weights;
+    return weights ? PL_OK : PL_NOMEM;
 }
 
 static struct pl_cooldown *cooldown_of(struct pl_models *made, const char *model)
@@ -326,7 +476,9 @@ static enum pl_status add_alias(struct pl_models *made, const struct pl_alias_co
     alias->info.context_window = least;
     alias->targets = targets;
     alias->n_targets = n;
-    status = add_cooldowns(made, alias);
+    status = read_spread(made, config, alias, err);
+    if (status == PL_OK)
+        status = add_cooldowns(made, alias);
     if (status == PL_OK)
         status = describe_alias(made, alias);
     made->n_aliases += status == PL_OK;
@@ -338,13 +490,41 @@ void pl_models_destroy(struct pl_models *models)
     if (!models)
         return;
     for (size_t i = 0; i < models->n_vendors; i++) {
+        pl_gate_unref(models->vendors[i].vendor.gate);
         struct pl_found_models *found = atomic_load(&models->vendors[i].found);
         if (found)
             pl_arena_deinit(&found->arena);
         pl_mem_free(found);
     }
+    pl_model_counts_release(models->counts);
     pl_arena_deinit(&models->arena);
     pl_mem_free(models);
+}
+
+void pl_gates_inherit(struct pl_models *models, const struct pl_models *before)
+{
+    for (size_t i = 0; i < models->n_vendors; i++) {
+        struct pl_vendor_own *own = &models->vendors[i];
+        struct pl_gate *old = NULL;
+        for (size_t k = 0; k < before->n_vendors; k++)
+            if (strcmp(own->vendor.name, before->vendors[k].vendor.name) == 0)
+                old = before->vendors[k].vendor.gate;
+        if (!old || !own->vendor.gate)
+            continue;
+        pl_gate_unref(own->vendor.gate);
+        own->vendor.gate = pl_gate_ref(old);
+        pl_gate_set(old, &own->limits);
+    }
+}
+
+bool pl_gate_at(const struct pl_models *models, size_t i, const char **ret_name,
+                struct pl_gate **ret_gate)
+{
+    if (!models || i >= models->n_vendors)
+        return false;
+    *ret_name = models->vendors[i].vendor.name;
+    *ret_gate = models->vendors[i].vendor.gate;
+    return true;
 }
 
 /* Where what is wrong was configured, before the sentence about it. */
@@ -362,13 +542,16 @@ enum pl_status pl_models_create(const struct pl_models_config *config,
     struct pl_models *made = pl_mem_alloc(1, sizeof *made);
     if (!made)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *made = (struct pl_models){.cooldown_ms = config->cooldown_ms};
+    *made = (struct pl_models){.cooldown_ms = config->cooldown_ms,
+                               .demo_word_ms = config->demo_word_ms};
     pl_arena_init(&made->arena, 0);
     made->vendors = pl_arena_zalloc(&made->arena, config->n_vendors + 1, sizeof *made->vendors);
     made->aliases = pl_arena_zalloc(&made->arena, config->n_aliases + 1, sizeof *made->aliases);
     made->cooldowns = pl_arena_zalloc(&made->arena, config->n_aliases * PL_VENDOR_MAX_CHAIN + 1,
                                       sizeof *made->cooldowns);
-    enum pl_status status = made->vendors && made->aliases && made->cooldowns ? PL_OK : PL_NOMEM;
+    made->counts = pl_model_counts_create();
+    bool is_whole = made->vendors && made->aliases && made->cooldowns && made->counts;
+    enum pl_status status = is_whole ? PL_OK : PL_NOMEM;
     for (size_t i = 0; status == PL_OK && i < config->n_vendors; i++)
         status = say_place(add_vendor(made, config, &config->vendors[i], err),
                            config->vendors[i].place, err);
@@ -380,4 +563,14 @@ enum pl_status pl_models_create(const struct pl_models_config *config,
     else
         pl_models_destroy(made);
     return status == PL_NOMEM ? pl_fail(err, PL_NOMEM, "out of memory") : status;
+}
+
+int64_t pl_models_demo_word_ms(const struct pl_models *models)
+{
+    return models ? models->demo_word_ms : 0;
+}
+
+const struct pl_vendor *pl_models_vendor_at(const struct pl_models *models, size_t i)
+{
+    return models && i < models->n_vendors ? &models->vendors[i].vendor : NULL;
 }

@@ -3,6 +3,7 @@
 #define PL_MODEL_VENDORS_INT_H
 
 #include "base/arena.h"
+#include "model/model_counts.h"
 #include "model/vendors.h"
 
 #include <stdatomic.h>
@@ -18,6 +19,7 @@ struct pl_vendor_own {
     struct pl_vendor vendor; /* first */
     const struct pl_format *format;
     const struct pl_dialect *dialect;
+    struct pl_gate_limits limits;         /* of its gate */
     const struct pl_profile *profile;     /* NULL: by the model's name */
     const struct pl_model_info *families; /* one for every size of context there is */
     size_t n_families;
@@ -32,6 +34,8 @@ struct pl_alias {
     const struct pl_str *targets;   /* arena */
     struct pl_cooldown **cooldowns; /* arena; of each target. NULL: there is no other to be asked */
     size_t n_targets;
+    struct pl_spread_state spread;
+    const uint32_t *weights; /* arena; NULL: 1 each */
 };
 
 struct pl_models {
@@ -42,12 +46,16 @@ struct pl_models {
     size_t n_aliases;
     struct pl_cooldown *cooldowns; /* arena; one for each model of a chain, however many it is in */
     size_t n_cooldowns;
-    int64_t cooldown_ms;
+    int64_t cooldown_ms, demo_word_ms;
+    struct pl_model_counts_table *counts; /* shared with those before and after a reload */
 };
 
 /* What is listed of a vendor's model. */
 enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor *vendor,
                                   struct pl_str model, struct pl_model_info *ret_info);
+
+/* The counts of a target; NULL: nobody counts. */
+struct pl_model_counts *pl_target_counts(const struct pl_model_target *target);
 
 /* --- vendor_names.c */
 

@@ -15,6 +15,7 @@
 #include "base/table.h"
 #include "io/clock.h"
 #include "model/vendors.h"
+#include "shard/access_log.h"
 #include "shard/log.h"
 #include "server/setup.h"
 
@@ -190,6 +191,7 @@ static void install(struct pl_server_own *own)
         pl_buf_adds(&own->reload.changed,
                     own->reload.changed.len ? ", certificate" : "certificate");
     pl_log_set_level(own->server.log, made->config.log_level);
+    pl_access_log_reload(own->server.access_log, &made->config);
     tell_shards(own);
 }
 

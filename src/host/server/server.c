@@ -11,14 +11,20 @@
 #include "access/guard.h"
 #include "access/key_table.h"
 #include "access/meter.h"
+#include "access/oidc/provider.h"
 #include "agent/driver.h"
 #include "agent/running_turns.h"
 #include "agent/unattended.h"
+#include "agent/tools/ext_tool.h"
+#include "agent/tools/tools.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/uuid.h"
+#include "ext/cell/uids.h"
+#include "ext/run/ext.h"
 #include "gateway/gateway.h"
+#include "gateway/routes.h"
 #include "http/connection.h"
 #include "http/limits/quota.h"
 #include "http/request_schema.h"
@@ -27,17 +33,24 @@
 #include "io/file/outfile.h"
 #include "io/file/file_tree.h"
 #include "live/hub.h"
+#include "model/model.h"
+#include "live/lists.h"
 #include "model/vendors.h"
+#include "server/call_counts.h"
 #include "server/reload.h"
 #include "server/server_int.h"
 #include "server/shutdown.h"
 #include "server/signals.h"
+#include "service/runs/routes.h"
 #include "service/admin/store_size.h"
+#include "service/blobs/media_keep.h"
 #include "service/sessions/socket_commands.h"
 #include "service/tasks/scheduler.h"
 #include "service/tasks/zones.h"
 #include "server/routes.h"
+#include "shard/access_log.h"
 #include "server/setup.h"
+#include "shard/tracing.h"
 #include "store/work.h"
 #include "transaction/idempotency.h"
 
@@ -137,12 +150,19 @@ static enum pl_status start_listeners(struct pl_shard_own *shard, struct pl_erro
 
 /* --- at the start, and once a minute ---------------------------------------------------------- */
 
+static void forget_limits(void *ctx, struct pl_str key_id)
+{
+    pl_meter_forget(ctx, key_id);
+}
+
 static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct pl_server_own *own = ctx;
     if (status != PL_OK)
         pl_log_say(own->server.log, own->server.shards[0], PL_LOG_WARNING,
                    "the last-used times of keys could not be stored: %s", err->message);
+    else
+        pl_auth_remove_logins(own->server.auth, own->swept_ms, forget_limits, own->server.meter);
 }
 
 /* Whether the wall clock has run evenly for as long as an upload may rest: pieces have its date,
@@ -165,7 +185,7 @@ static void close_key(void *ctx, struct pl_str key_id)
 }
 
 /* Stores the times when keys were used; closes the sockets of keys that have ended since; removes
- * old idempotency keys, abandoned uploads and unused setups. */
+ * old idempotency keys, sign-ins that have ended, abandoned uploads and unused setups. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
@@ -174,8 +194,11 @@ static void care(struct pl_timer *timer)
     if (batch) {
         pl_auth_put_used(own->server.auth, batch);
         pl_batch_expire_idempotency(batch, pl_loop_unix_ms(loop) - PL_IDEMPOTENCY_KEPT_MS);
-        if (is_clock_steady(own))
-            pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
+        if (is_clock_steady(own)) {
+            own->swept_ms = pl_loop_unix_ms(loop);
+            pl_batch_expire_logins(batch, own->swept_ms);
+            pl_batch_sweep_uploads(batch, own->swept_ms - UPLOAD_IDLE_MS);
+        }
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
     int64_t now_ms = pl_loop_unix_ms(loop);
@@ -293,6 +316,34 @@ static size_t n_shards_of(const struct pl_server_config *config)
     return n < 1 ? 1 : n > PL_MAX_SHARDS ? PL_MAX_SHARDS : (size_t)n;
 }
 
+static bool is_model(struct pl_shard *shard, struct pl_str name)
+{
+    return pl_model_find(shard->setup->models, name);
+}
+
+static enum pl_status keep_media(struct pl_server *server, struct pl_arena *arena,
+                                 struct pl_str user_id, struct pl_str document,
+                                 struct pl_str *ret_document, struct pl_error *err)
+{
+    return pl_media_keep_here(server, arena, user_id, document, false, ret_document, err);
+}
+
+static bool is_tool(struct pl_str name)
+{
+    return pl_tools_has(name) || pl_str_eq(name, PL_STR(PL_TOOL_SEARCH));
+}
+
+static const struct pl_ext_above above_ext = {is_tool, is_model, pl_tools_write_names, keep_media};
+
+/* The extensions that there are; they start when they are needed. */
+static enum pl_status make_extensions(struct pl_server_own *own, struct pl_error *err)
+{
+    enum pl_status status = pl_ext_server_create(&own->server, &above_ext, &own->server.ext, err);
+    for (size_t i = 0; status == PL_OK && i < own->server.n_shards; i++)
+        status = pl_ext_shard_create(own->server.shards[i], &own->server.shards[i]->exts);
+    return status;
+}
+
 static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
 {
     const struct pl_server_config *config = &own->setup->config;
@@ -318,15 +369,18 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         own->server.spools = pl_quota_create();
         own->server.claims = pl_claims_create();
         own->server.store_size = pl_store_size_create();
+        own->server.oidc = pl_oidc_cache_create();
         bool is_whole = own->server.running && own->server.zones && own->server.unattended &&
                         own->server.bodies && own->server.address_limit && own->server.spools &&
-                        own->server.claims && own->server.store_size;
+                        own->server.claims && own->server.store_size && own->server.oidc;
         status = is_whole ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK)
         status = pl_workers_create(n_workers_of(config), &own->server.workers, err);
     for (size_t i = 0; status == PL_OK && i < n_shards_of(config); i++)
         status = make_shard(own, i, err);
+    if (status == PL_OK)
+        status = make_extensions(own, err);
     if (status == PL_OK)
         status = pl_scheduler_create(&own->server, &own->server.scheduler);
     for (size_t i = 0; status == PL_OK && i < own->server.n_shards; i++)
@@ -471,6 +525,7 @@ static void close_all(struct pl_server_own *own)
         pl_route_times_destroy(server->shards[i]->route_times);
         pl_mem_free(pl_shard_own(server->shards[i]));
     }
+    pl_ext_server_destroy(server->ext);
     pl_auth_destroy(server->auth);
     pl_meter_destroy(server->meter);
     pl_audit_destroy(server->audit);
@@ -482,13 +537,25 @@ static void close_all(struct pl_server_own *own)
     pl_quota_destroy(server->spools);
     pl_claims_destroy(server->claims);
     pl_store_size_destroy(server->store_size);
+    pl_oidc_cache_destroy(server->oidc);
     for (size_t i = 0; i < own->server.n_sockets; i++)
         pl_socket_close(&own->sockets[i]);
     pl_request_schemas_free();
     pl_reload_forget(own);
+    pl_access_log_destroy(server->access_log);
+    pl_tracer_destroy(server->tracer);
     pl_log_destroy(server->log);
     pl_fetch_slots_deinit(&own->fetch_slots);
     pl_mem_free(own);
+}
+
+/* The user ids of cells; the configuration was read, so they are right. */
+static void use_uids(const struct pl_server_config *config)
+{
+    uid_t first;
+    size_t n;
+    if (config->ext_uids && pl_cell_uids_read(config->ext_uids, &first, &n, NULL) == PL_OK)
+        pl_cell_uids_set(first, n);
 }
 
 enum pl_status pl_server_run(const struct pl_server_config *config,
@@ -509,16 +576,29 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
     own->server.started_ms = pl_clock_unix_ms();
     own->server.log = pl_log_create(config->log_level, config->is_log_json);
     pl_routes_use(pl_server_routes);
+    pl_families_use(pl_gateway_families);
     own->server.guard = &pl_access_guard;
     own->server.session_owner = &pl_driver_owner;
     own->server.socket_events = pl_session_socket_events;
+    own->server.tell_change = pl_lists_tell_change;
+    own->server.tell_run = pl_run_tell;
     own->server.claim_ops = &pl_idempotency;
     own->server.reloader = &pl_reload_ops;
+    own->server.meter_watch = &pl_call_counts;
     own->server.sockets = own->sockets;
     pl_fd_limit_raise();
     pl_signals_ignore();
+    use_uids(config);
     bool is_whole = own->server.log && own->setup;
-    enum pl_status status = is_whole ? prepare(own, err) : pl_fail(err, PL_NOMEM, "out of memory");
+    enum pl_status status = is_whole ? pl_access_log_create(config, &own->server.access_log, err)
+                                     : pl_fail(err, PL_NOMEM, "out of memory");
+    if (status == PL_OK)
+        status = prepare(own, err);
+    if (status == PL_OK && config->otlp_endpoint)
+        status = pl_tracer_create(&(struct pl_tracer_config){config->otlp_endpoint,
+                                                             config->otlp_headers_file,
+                                                             config->otlp_percent},
+                                  &own->server.tracer, err);
     if (status == PL_OK)
         status = run(own, say, ctx, err);
     if (status != PL_OK)

@@ -43,6 +43,7 @@ struct pl_server_own {
     bool is_control[PL_MAX_SOCKETS];
     struct pl_fetch_slots fetch_slots;
     struct pl_timer care;              /* once a minute, on the first shard */
+    int64_t swept_ms;                  /* unix; sign-ins that ended by then are deleted */
     int64_t cared_ms;                  /* unix; when that was last done */
     struct pl_resume_queued requeue;   /* on the first shard */
     struct pl_retention retention;     /* the same */

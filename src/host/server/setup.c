@@ -43,5 +43,7 @@ enum pl_status pl_setup_complete(struct pl_setup *setup, const struct pl_setup *
         pl_tls_unref(setup->tls);
         setup->tls = pl_tls_ref(before->tls);
     }
+    if (status == PL_OK && before && before->models)
+        pl_gates_inherit(setup->models, before->models);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "agent/driver.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "ext/run/ext.h"
 #include "http/connection.h"
 #include "io/upstream/upstream.h"
 #include "live/hub.h"
@@ -74,9 +75,15 @@ static void on_drained(struct pl_letter *letter)
         pl_loop_stop(own->server.shards[i]->loop);
 }
 
-static void on_shut_down(void *ctx)
+static void on_extensions_stopped(void *ctx)
 {
     tell_first(ctx, on_drained);
+}
+
+static void on_shut_down(void *ctx)
+{
+    struct pl_shard_own *shard = ctx;
+    pl_ext_shard_stop(shard->shard.exts, on_extensions_stopped, shard);
 }
 
 static void look_at_drain(struct pl_timer *timer)
@@ -220,10 +227,14 @@ void pl_shutdown_close_shards(struct pl_server_own *own)
     for (size_t i = 0; i < own->server.n_shards; i++)
         let_go_of_outside(pl_shard_own(own->server.shards[i]));
     pl_reload_refuse_all(own);
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        pl_ext_shard_kill(own->server.shards[i]->exts);
     do
         settle(own);
     while (end_fetches(own));
     for (size_t i = 0; i < own->server.n_shards; i++)
         close_drivers(own->server.shards[i]);
     settle(own);
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        pl_ext_shard_destroy(PL_TAKE(own->server.shards[i]->exts));
 }

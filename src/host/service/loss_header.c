@@ -1,5 +1,7 @@
+/* Writes the header from a report, and leaves out what is no loss. */
 #include "service/loss_header.h"
 
+#include "format/bookkeeping.h"
 #include "json/json.h"
 #include "json/text.h"
 
@@ -31,8 +33,10 @@ static bool is_full(const struct pl_buf *header)
     return header->len >= 3 && memcmp(header->ptr + header->len - 3, "...", 3) == 0;
 }
 
+/* answer NULL: the losses are not those of an answer. */
 static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *where,
-                     const struct pl_json_doc *doc, const struct pl_json_node *loss)
+                     const struct pl_format *answer, const struct pl_json_doc *doc,
+                     const struct pl_json_node *loss)
 {
     struct pl_str pointer = {0};
     const struct pl_json_node *code = pl_json_get(doc, loss, PL_STR("code"));
@@ -40,6 +44,9 @@ static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *wher
     size_t before = to->len;
     if (!code || !at || !is_lost(doc, code) || pl_json_text(arena, doc, at, &pointer) != PL_OK ||
         is_full(to))
+        return;
+    if (answer &&
+        (pl_json_key_is(doc, code, PL_STR("merged")) || pl_answer_is_bookkeeping(answer, pointer)))
         return;
     if (to->len)
         pl_buf_add(to, PL_STR(", "));
@@ -53,8 +60,8 @@ static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *wher
     pl_buf_add(to, before ? PL_STR(", ...") : PL_STR("..."));
 }
 
-void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
-                        struct pl_str report)
+static void add_losses(struct pl_buf *to, struct pl_arena *arena, const char *where,
+                       const struct pl_format *answer, struct pl_str report)
 {
     static const char none[] = "\"lossless\":true}";
     size_t n = sizeof none - 1;
@@ -69,5 +76,17 @@ void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *w
         return;
     for (const struct pl_json_node *loss = pl_json_first(losses); loss < pl_json_end(losses);
          loss = pl_json_next(loss))
-        add_loss(to, arena, where, &doc, loss);
+        add_loss(to, arena, where, answer, &doc, loss);
+}
+
+void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
+                        struct pl_str report)
+{
+    add_losses(to, arena, where, NULL, report);
+}
+
+void pl_loss_header_add_answer(struct pl_buf *to, struct pl_arena *arena,
+                               const struct pl_format *format, struct pl_str report)
+{
+    add_losses(to, arena, "answer#", format, report);
 }

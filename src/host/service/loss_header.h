@@ -6,9 +6,15 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
+struct pl_format;
+
 /* Appends the losses of a report; `where` stands before each pointer. A value that only moved, or
  * had to be added, is not a loss. Nothing when out of memory: a header is no place to fail. */
 void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
                         struct pl_str report);
+/* The same for an answer of a vendor, whose losses stand behind "answer#". Texts that were joined
+ * are all there, and the vendor's bookkeeping (format/bookkeeping.h) is no loss. */
+void pl_loss_header_add_answer(struct pl_buf *to, struct pl_arena *arena,
+                               const struct pl_format *format, struct pl_str report);
 
 #endif

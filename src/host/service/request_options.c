@@ -8,6 +8,7 @@
 #include "format/profile.h"
 #include "json/text.h"
 #include "model/model.h"
+#include "model/vendor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -158,6 +159,19 @@ bool pl_exchange_fail_vars(struct pl_exchange *x, enum pl_status status,
     return true;
 }
 
+/* A model that is there: the format and the profile of the server that is asked first. One that is sent nothing has no
+ * rules. */
+static void find_model_target(struct pl_exchange *x, struct pl_str name,
+                              struct pl_lint_request *request)
+{
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    size_t n = pl_model_targets(x->setup->models, name, targets);
+    if (!n)
+        return;
+    request->target = targets[0].format ? targets[0].format : &pl_format_turns;
+    request->profile = targets[0].profile;
+}
+
 bool pl_body_lint_target(struct pl_exchange *x, struct pl_lint_request *request)
 {
     struct pl_str target = pl_body_text(x, "for");
@@ -166,6 +180,8 @@ bool pl_body_lint_target(struct pl_exchange *x, struct pl_lint_request *request)
     request->profile = pl_profile_find(target);
     request->target = request->profile ? pl_format_find(pl_str_of(request->profile->format))
                                        : pl_format_find(target);
+    if (!request->target)
+        find_model_target(x, target, request);
     if (!request->target)
         pl_exchange_fail_name(x, "for", target);
     return !x->is_problem;

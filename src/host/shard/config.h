@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct pl_models_config;
+struct pl_oidc_config;
 
 struct pl_server_config {
     const char *host;                /* "127.0.0.1" */
@@ -21,10 +22,12 @@ struct pl_server_config {
     const char *store_password_file; /* where that was read; NULL: elsewhere */
     int64_t store_answer_ms;         /* how long PostgreSQL may take to answer: 5,000 */
     int64_t store_away_ms;           /* how long a commit waits for it to come back: 600,000 */
+    const char *ui_dir;    /* where the web page is read from; NULL: the one in the program */
     const char *unix_path; /* a further socket; NULL: none. DATA/parley.sock is always there */
     const char *tls_cert, *tls_key;
     bool is_behind_proxy;       /* a proxy does TLS: listening beyond loopback is allowed */
     const char *const *proxies; /* whose X-Forwarded-For is believed; ended by NULL; may be NULL */
+    const char *const *proxy_protocol; /* who begins a connection with a PROXY header; the same */
     const char *const *hosts; /* further names a Host header may say; ended by NULL; may be NULL */
     const char *const *origins;     /* further origins; ended by NULL; may be NULL */
     const char *const *fetch_hosts; /* internal hosts files are fetched from, "host" or "host:port";
@@ -40,23 +43,40 @@ struct pl_server_config {
     int64_t drain_ms;               /* how long SIGTERM waits for running turns: 10,000 */
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
-    const char *default_model;  /* "demo/echo" */
-    const char *model_place;    /* where it was set, for messages; NULL: by default */
-    const char *gateway_record; /* which exchanges of the gateway become sessions without being
+    const char *access_log;       /* "off", "stderr", "journald" or a path (access_log.h) */
+    const char *access_log_level; /* "error", "warning", "request" */
+    size_t access_log_max_mib;    /* of a file, before it is rotated: 100 */
+    size_t access_log_keep;       /* so many of the rotated ones stay: 7 */
+    const char *default_model;    /* "demo/echo" */
+    const char *model_place;      /* where it was set, for messages; NULL: by default */
+    const char *gateway_record;   /* which exchanges of the gateway become sessions without being
                                        asked to: "off" (also NULL) or "sessions", all of them */
     const struct pl_models_config *models; /* model/vendors.h: vendors, aliases, and the four times
                                               below; lives as long as the strings */
+    const struct pl_oidc_config *oidc;     /* access/oidc/oidc_config.h; the same; NULL: none */
     int64_t upstream_connect_ms, upstream_first_byte_ms, upstream_idle_ms, upstream_cooldown_ms;
-    int64_t answer_ms;      /* how long an answer in a session may take: 1,800,000 */
-    int64_t client_tool_ms; /* how long a client may take to run a tool of its own: 600,000 */
-    int64_t turn_ms;        /* how long all work on one message may take: 1,800,000 */
-    int64_t task_ms;        /* how long a run of a task may take: 1,800,000 */
-    bool allows_unpriced;   /* a model without a price passes a budget in money */
-    bool is_probing;        /* servers of models on this machine are looked for */
-    size_t retention_days;  /* sessions not changed for so long are deleted; 0: none is */
-    const char *backup_dir; /* where scheduled backups go; NULL: none are made */
-    int64_t backup_every;   /* ms between them; 0: none are made */
-    size_t backup_keep;     /* so many of the newest stay: 7 */
+    int64_t demo_word_ms;      /* how long demo/agent takes for a word: 60 */
+    int64_t answer_ms;         /* how long an answer in a session may take: 1,800,000 */
+    int64_t client_tool_ms;    /* how long a client may take to run a tool of its own: 600,000 */
+    int64_t turn_ms;           /* how long all work on one message may take: 1,800,000 */
+    int64_t task_ms;           /* how long a run of a task may take: 1,800,000 */
+    bool has_schedules;        /* tasks run when they are due */
+    bool ends_unused;          /* it ends when no command uses it any more */
+    bool allows_unpriced;      /* a model without a price passes a budget in money */
+    bool is_probing;           /* servers of models on this machine are looked for */
+    const char *otlp_endpoint; /* where spans go (tracing.h); NULL: nowhere */
+    const char *otlp_headers_file; /* with secrets, a header to a line; NULL: none */
+    size_t otlp_percent;           /* of the traces that begin here: 100 */
+    size_t retention_days;         /* sessions not changed for so long are deleted; 0: none is */
+    const char *backup_dir;        /* where scheduled backups go; NULL: none are made */
+    int64_t backup_every;          /* ms between them; 0: none are made */
+    size_t backup_keep;            /* so many of the newest stay: 7 */
+    const char *ext_sandbox;       /* the least level of a cell that is accepted: "full" */
+    const char *ext_uids;  /* user ids of cells, where the server runs as root: "400000-400999" */
+    bool is_unsafe;        /* ext_sandbox is "none", said in another word */
+    const char *workspace; /* has a directory for each user, for extensions; NULL: none */
+    /* NAME=VALUE, or NAME@HOST,…=VALUE for a secret, for extensions; ended by NULL; may be NULL */
+    const char *const *ext_env;
 };
 
 /* Where a configuration is read again, on SIGHUP. */

@@ -9,6 +9,7 @@
 #include "io/clock.h"
 #include "io/system/sink.h"
 #include "json/text.h"
+#include "shard/access_log.h"
 #include "shard/shard.h"
 
 #include <assert.h>
@@ -194,6 +195,29 @@ static void wake_at_turn_end(struct pl_loop_hook *end)
 {
     struct pl_shard *shard = PL_CONTAINER_OF(end, struct pl_shard, log_end);
     pl_sink_wake(shard->server->log->sink);
+    pl_access_log_wake(shard->server->access_log);
+}
+
+void pl_log_wake_at_end(struct pl_shard *shard)
+{
+    struct pl_loop_hook *turn_end = &shard->log_end;
+    turn_end->fn = wake_at_turn_end;
+    pl_loop_hook_add(shard->loop, turn_end);
+}
+
+void pl_log_quote(struct pl_buf *to, struct pl_str text)
+{
+    PL_CLEANUP_BUF struct pl_buf clean;
+    pl_buf_init(&clean, 0);
+    add_clean(&clean, pl_str_slice(text, 0, MAX_SENTENCE), true);
+    if (clean.status != PL_OK)
+        to->status = clean.status;
+    pl_json_quote(to, pl_buf_str(&clean));
+}
+
+void pl_log_clean(struct pl_buf *to, struct pl_str text)
+{
+    add_clean(to, pl_str_slice(text, 0, MAX_SENTENCE), false);
 }
 
 static void put(struct pl_log *log, struct pl_shard *shard, const struct pl_buf *line)
@@ -205,9 +229,7 @@ static void put(struct pl_log *log, struct pl_shard *shard, const struct pl_buf 
     if (!shard) {
         pl_sink_wake(log->sink);
     } else {
-        struct pl_loop_hook *turn_end = &shard->log_end;
-        turn_end->fn = wake_at_turn_end;
-        pl_loop_hook_add(shard->loop, turn_end);
+        pl_log_wake_at_end(shard);
     }
 }
 

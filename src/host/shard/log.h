@@ -44,4 +44,10 @@ void pl_log_begin(struct pl_log *log, struct pl_shard *shard, enum pl_log_level 
 void pl_log_field(struct pl_log *log, struct pl_buf *line, const char *name, struct pl_str text);
 void pl_log_end(struct pl_log *log, struct pl_shard *shard, struct pl_buf *line);
 
+/* Any text, cut, as a JSON string; and without control characters. For the access log. */
+void pl_log_quote(struct pl_buf *to, struct pl_str text);
+void pl_log_clean(struct pl_buf *to, struct pl_str text);
+/* The lines of this turn, and those of the access log, are handed on at its end. */
+void pl_log_wake_at_end(struct pl_shard *shard);
+
 #endif

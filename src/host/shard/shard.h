@@ -15,6 +15,7 @@
 
 /* What the rooms above keep on a server or a shard: only the room itself looks inside. server/
  * makes each and hands it over. */
+struct pl_access_log;
 struct pl_audit;
 struct pl_auth;
 struct pl_blob_fetch;
@@ -22,6 +23,8 @@ struct pl_claim_ops;
 struct pl_claims;
 struct pl_hub;
 struct pl_drivers;
+struct pl_ext_server;
+struct pl_ext_shard;
 struct pl_exchange_pool;
 struct pl_fetch_slots;
 struct pl_gateway;
@@ -29,6 +32,8 @@ struct pl_guard;
 struct pl_http_conn;
 struct pl_log;
 struct pl_meter;
+struct pl_meter_watch;
+struct pl_oidc_cache;
 struct pl_reload_ops;
 struct pl_route_times;
 struct pl_running;
@@ -40,28 +45,40 @@ struct pl_socket_event;
 struct pl_store;
 struct pl_store_size;
 struct pl_unattended;
+struct pl_tracer;
 struct pl_upstreams;
 struct pl_zones;
 
+struct pl_exchange;
+struct pl_model_run; /* store/page.h */
+
 struct pl_server {
-    struct pl_store *store;               /* owned */
-    struct pl_workers *workers;           /* owned */
-    struct pl_auth *auth;                 /* owned; thread-safe inside */
-    struct pl_audit *audit;               /* owned; thread-safe inside */
-    struct pl_log *log;                   /* owned; thread-safe inside */
-    struct pl_running *running;           /* owned; thread-safe inside: see running_turns.h */
-    struct pl_zones *zones;               /* owned; thread-safe inside */
-    struct pl_unattended *unattended;     /* owned; thread-safe inside */
-    struct pl_scheduler *scheduler;       /* owned; on the first shard */
-    struct pl_meter *meter;               /* owned; thread-safe inside: usage and limits of keys */
-    struct pl_store_size *store_size;     /* owned; thread-safe inside */
+    struct pl_store *store;           /* owned */
+    struct pl_workers *workers;       /* owned */
+    struct pl_auth *auth;             /* owned; thread-safe inside */
+    struct pl_audit *audit;           /* owned; thread-safe inside */
+    struct pl_log *log;               /* owned; thread-safe inside */
+    struct pl_access_log *access_log; /* owned; thread-safe inside; NULL: none */
+    struct pl_tracer *tracer;         /* owned; thread-safe inside; NULL: off (tracing.h) */
+    struct pl_running *running;       /* owned; thread-safe inside: see running_turns.h */
+    struct pl_zones *zones;           /* owned; thread-safe inside */
+    struct pl_unattended *unattended; /* owned; thread-safe inside */
+    struct pl_scheduler *scheduler;   /* owned; on the first shard */
+    struct pl_meter *meter;           /* owned; thread-safe inside: usage and limits of keys */
+    struct pl_oidc_cache *oidc;       /* owned; thread-safe inside */
+    const struct pl_meter_watch *meter_watch; /* static: access/meter.h; NULL: nobody watches */
+    struct pl_store_size *store_size;         /* owned; thread-safe inside */
+    struct pl_ext_server *ext;                /* owned; thread-safe inside: extensions */
     struct pl_claims *claims;             /* owned; thread-safe inside: transaction/idempotency.h */
     const struct pl_guard *guard;         /* static: http/guard.h */
     const struct pl_claim_ops *claim_ops; /* static: http/claim.h */
     const struct pl_session_owner *session_owner; /* static: live/command.h */
     const struct pl_socket_event *socket_events;  /* static: live/socket.h */
-    const struct pl_reload_ops *reloader;         /* static: shard/reloading.h */
-    const struct pl_socket *sockets;              /* those that are listened on */
+    void (*tell_change)(struct pl_exchange *x);   /* static: live/lists.h; NULL: nobody listens */
+    /* A call of a model is over: static, service/runs; NULL: nobody listens. */
+    void (*tell_run)(struct pl_server *server, const struct pl_model_run *run);
+    const struct pl_reload_ops *reloader; /* static: shard/reloading.h */
+    const struct pl_socket *sockets;      /* those that are listened on */
     size_t n_sockets;
     struct pl_quota *bodies;                /* owned; thread-safe inside: body_memory.h */
     struct pl_quota *spools;                /* owned; thread-safe inside: answers in files */
@@ -82,6 +99,7 @@ struct pl_shard {
     struct pl_setup *setup;         /* borrowed from the server: the newest this shard knows of */
     struct pl_hub *hub;             /* owned: sockets that listen to sessions */
     struct pl_drivers *drivers;     /* owned: sessions that live here */
+    struct pl_ext_shard *exts;      /* owned: extensions that run here */
     struct pl_upstreams *upstreams; /* owned; to vendors (pl_vendor_upstreams); NULL until used */
     struct pl_blob_fetch *fetches;  /* their own: those under way, newest first */
     struct pl_gateway *gateway;     /* owned: what calls through it share */

@@ -13,15 +13,20 @@ static const struct {
     {PL_SQL_CHECK_QUEUED, "queued messages belong to no session"},
     {PL_SQL_CHECK_SHARES, "share links belong to no session"},
     {PL_SQL_CHECK_KEYS, "keys belong to no user"},
+    {PL_SQL_CHECK_IDENTITIES, "identities of an OpenID provider belong to no user"},
     {PL_SQL_CHECK_VERSIONS, "versions belong to no prompt"},
     {PL_SQL_CHECK_LATEST, "prompts lack their latest version"},
     {PL_SQL_CHECK_LABELS, "labels belong to no version of a prompt"},
+    {PL_SQL_CHECK_CARDS, "cards belong to no session"},
+    {PL_SQL_CHECK_DRAFTS, "drafts belong to no prompt"},
     {PL_SQL_CHECK_TAGS, "tags belong to no prompt"},
     {PL_SQL_CHECK_SUPERSEDED, "memories are superseded by one that does not exist"},
     {PL_SQL_CHECK_TASK_RUNS, "runs belong to no scheduled task"},
     {PL_SQL_CHECK_BLOBS, "blobs belong to no bytes"},
     {PL_SQL_CHECK_PIECES, "blobs lack some of their bytes"},
     {PL_SQL_CHECK_CONTENTS, "stored bytes belong to no blob"},
+    {PL_SQL_CHECK_EXTENSION_TOOLS, "tools belong to no extension"},
+    {PL_SQL_CHECK_EXTENSION_ANSWERS, "kept answers belong to no extension"},
 };
 
 struct saying {

@@ -185,30 +185,35 @@ void pl_batch_check_quota(struct pl_batch *batch, struct pl_str user_id, enum pl
 }
 
 void pl_batch_keep_response(struct pl_batch *batch, struct pl_str user_id,
-                            struct pl_str response_id, struct pl_str session_id)
+                            const struct pl_kept_response *response)
 {
     struct pl_params params = {.err = &batch->err};
-    pl_params_id(&params, session_id, "sess_");
+    pl_params_id(&params, response->session_id, "sess_");
     pl_params_id(&params, user_id, "user_");
-    pl_params_text(&params, response_id);
+    pl_params_text(&params, response->id);
+    pl_params_text(&params, response->body);
+    pl_params_int(&params, response->n_input);
     pl_batch_write(batch, PL_SQL_RESPONSE_KEEP, &params);
 }
 
 enum pl_status pl_store_response_find(struct pl_store *store, struct pl_arena *arena,
                                       struct pl_str user_id, struct pl_str response_id,
-                                      struct pl_str *ret_session_id, struct pl_error *err)
+                                      struct pl_kept_response *ret_response, struct pl_error *err)
 {
     struct pl_params params = {0};
-    struct pl_str session_id = {0};
+    struct pl_kept_response found = {.id = response_id};
     pl_params_id(&params, user_id, "user_");
     pl_params_text(&params, response_id);
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_RESPONSE_FIND, &params);
     bool was_found = pl_read_next(&read);
-    if (was_found)
-        session_id = pl_read_id(&read, 0, "sess_");
+    if (was_found) {
+        found.session_id = pl_read_id(&read, 0, "sess_");
+        found.body = pl_read_text(&read, 1);
+        found.n_input = pl_read_int(&read, 2);
+    }
     enum pl_status status = pl_read_end_one(&read, was_found, "response");
     if (status == PL_OK)
-        *ret_session_id = session_id;
+        *ret_response = found;
     return status;
 }

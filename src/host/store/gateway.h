@@ -90,11 +90,17 @@ enum pl_status pl_store_limits_list(struct pl_store *store, struct pl_arena *are
                                     struct pl_limits **ret_limits, size_t *ret_n,
                                     struct pl_error *err);
 
-/* The session, which is in the store or in this batch, has the conversation of this answer. */
+/* An answer that can be fetched and gone on from. */
+struct pl_kept_response {
+    struct pl_str id;         /* "resp_…" */
+    struct pl_str session_id; /* which has its conversation; in the store, or in the same batch */
+    struct pl_str body;       /* JSON, as it was given; {NULL, 0}: kept before there was a place */
+    int64_t n_input;          /* turns of the session that the request had */
+};
 void pl_batch_keep_response(struct pl_batch *batch, struct pl_str user_id,
-                            struct pl_str response_id, struct pl_str session_id);
+                            const struct pl_kept_response *response);
 enum pl_status pl_store_response_find(struct pl_store *store, struct pl_arena *arena,
                                       struct pl_str user_id, struct pl_str response_id,
-                                      struct pl_str *ret_session_id, struct pl_error *err);
+                                      struct pl_kept_response *ret_response, struct pl_error *err);
 
 #endif

@@ -34,11 +34,25 @@ void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id)
 {
     /* An index is emptied before what it finds; bytes go with the last blob that has them. */
     static const enum pl_sql steps[] = {
-        PL_SQL_USER_EXPECT,           PL_SQL_USER_GONE,   PL_SQL_USER_GONE_SESSIONS,
-        PL_SQL_PROMPT_GONE_INDEX,     PL_SQL_PROMPT_GONE, PL_SQL_MEMORY_GONE_INDEX,
-        PL_SQL_MEMORY_GONE,           PL_SQL_TASK_GONE,   PL_SQL_BLOB_GONE_HOLD,
-        PL_SQL_BLOB_GONE_LAST,        PL_SQL_BLOB_GONE,   PL_SQL_USER_GONE_KEYS,
-        PL_SQL_USER_GONE_IDEMPOTENCY, PL_SQL_USAGE_GONE,  PL_SQL_CALL_GONE,
+        PL_SQL_USER_EXPECT,
+        PL_SQL_USER_GONE,
+        PL_SQL_USER_GONE_SESSIONS,
+        PL_SQL_PROMPT_GONE_INDEX,
+        PL_SQL_PROMPT_GONE,
+        PL_SQL_MEMORY_GONE_INDEX,
+        PL_SQL_MEMORY_GONE,
+        PL_SQL_TASK_GONE,
+        PL_SQL_BLOB_GONE_HOLD,
+        PL_SQL_BLOB_GONE_LAST,
+        PL_SQL_BLOB_GONE,
+        PL_SQL_USER_GONE_KEYS,
+        PL_SQL_USER_GONE_IDEMPOTENCY,
+        PL_SQL_USER_GONE_IDENTITIES,
+        PL_SQL_USAGE_GONE,
+        PL_SQL_CALL_GONE,
+        PL_SQL_USER_GONE_MODEL_RUNS,
+        PL_SQL_USER_GONE_SETTINGS,
+        PL_SQL_EXTENSION_ANSWERS_GONE,
         PL_SQL_USER_DELETE,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -69,6 +83,52 @@ enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena
         *ret_users = list.items;
         *ret_n = list.n;
     }
+    return status;
+}
+
+void pl_batch_create_identity(struct pl_batch *batch, const struct pl_identity_row *identity)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_text(&params, identity->issuer);
+    pl_params_text(&params, identity->subject);
+    pl_params_id(&params, identity->user_id, "user_");
+    pl_params_int(&params, identity->created_ms);
+    pl_batch_write(batch, PL_SQL_IDENTITY_CREATE, &params);
+}
+
+enum pl_status pl_store_identity_find(struct pl_store *store, struct pl_arena *arena,
+                                      struct pl_str issuer, struct pl_str subject,
+                                      struct pl_str *ret_user_id, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_text(&params, issuer);
+    pl_params_text(&params, subject);
+    struct pl_str user_id = {0};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_IDENTITY_FIND, &params);
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        user_id = pl_read_id(&read, 0, "user_");
+    enum pl_status status = pl_read_end_one(&read, was_found, "user of this provider");
+    if (status == PL_OK)
+        *ret_user_id = user_id;
+    return status;
+}
+
+enum pl_status pl_store_identity_count(struct pl_store *store, struct pl_str issuer,
+                                       struct pl_str user_id, int64_t *ret_n, struct pl_error *err)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_params params = {0};
+    pl_params_text(&params, issuer);
+    pl_params_id(&params, user_id, "user_");
+    struct pl_read read = pl_read_begin(store, &arena, err);
+    pl_read_query(&read, PL_SQL_IDENTITY_COUNT, &params);
+    int64_t n = pl_read_next(&read) ? pl_read_int(&read, 0) : 0;
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_n = n;
     return status;
 }
 
@@ -126,6 +186,13 @@ void pl_batch_use_key(struct pl_batch *batch, struct pl_str id, int64_t used_ms)
 void pl_batch_delete_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
 {
     pl_batch_write_of(batch, PL_SQL_KEY_DELETE, id, "key_", user_id);
+}
+
+void pl_batch_expire_logins(struct pl_batch *batch, int64_t ended_by_ms)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_int(&params, ended_by_ms);
+    pl_batch_write(batch, PL_SQL_KEY_EXPIRE_LOGINS, &params);
 }
 
 enum pl_status pl_store_key_list(struct pl_store *store, struct pl_arena *arena,

@@ -42,6 +42,8 @@ static void create_session(struct pl_batch *batch, const struct pl_session_recor
     pl_params_id(&params, session->user_id, "user_");
     add_changing(&params, session, true);
     add_settings(&params, session);
+    pl_params_text(&params, session->source.len ? session->source : PL_STR("chat"));
+    pl_params_text(&params, session->allowed);
     pl_batch_write(batch, PL_SQL_SESSION_CREATE, &params);
 }
 
@@ -58,6 +60,7 @@ static void update_session(struct pl_batch *batch, const struct pl_session_recor
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, session->id, "sess_");
     add_changing(&params, session, false);
+    pl_params_text(&params, session->source);
     pl_batch_write(batch, PL_SQL_SESSION_UPDATE, &params);
     expect_session(batch, session);
 }
@@ -67,6 +70,7 @@ static void update_settings(struct pl_batch *batch, const struct pl_session_reco
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, session->id, "sess_");
     add_settings(&params, session);
+    pl_params_text(&params, session->allowed);
     pl_batch_write(batch, PL_SQL_SESSION_SETTINGS, &params);
     expect_session(batch, session);
 }
@@ -99,6 +103,8 @@ static void read_session(struct pl_read *read, struct pl_session_record *ret_ses
         .tools = pl_read_text(read, 21),
         .handoff = pl_read_text(read, 22),
         .chat_override = pl_read_text(read, 23),
+        .source = pl_read_text(read, 24),
+        .allowed = pl_read_text(read, 25),
     };
 }
 

@@ -52,6 +52,17 @@ bool pl_store_is_away(struct pl_store *store);
 const char *pl_store_kind(const struct pl_store *store);
 int64_t pl_store_schema_version(const struct pl_store *store);
 
+/* What the writer does, for /metrics. A commit is a transaction of many batches, with its fsync. */
+#define PL_STORE_N_BOUNDS 9
+extern const int64_t pl_store_bounds_us[PL_STORE_N_BOUNDS]; /* one bucket without a bound follows */
+struct pl_store_state {
+    size_t n_waiting;  /* batches that wait for it */
+    int64_t oldest_ms; /* how long the oldest of them has waited; 0: none does */
+    int64_t n_commits, n_batches, commit_us;
+    int64_t n_within[PL_STORE_N_BOUNDS + 1]; /* commits of each bucket alone */
+};
+void pl_store_look(struct pl_store *store, struct pl_store_state *ret_state);
+
 /* --- rows that are not a session's ----------------------------------------------------------- */
 
 struct pl_user_row {
@@ -60,6 +71,12 @@ struct pl_user_row {
     bool is_admin;
     int64_t created_ms;
     int64_t disabled_ms; /* 0: active */
+};
+
+/* Who a user is at an OpenID provider. */
+struct pl_identity_row {
+    struct pl_str issuer, subject, user_id;
+    int64_t created_ms;
 };
 
 /* What of a user changes: only what is set. */
@@ -124,6 +141,8 @@ void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user
 void pl_batch_change_user(struct pl_batch *batch, const struct pl_user_change *change);
 /* The user and everything that is the user's; what comes later for this user is PL_NOT_FOUND. */
 void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id);
+/* PL_CONFLICT: the subject of this issuer is a user already. */
+void pl_batch_create_identity(struct pl_batch *batch, const struct pl_identity_row *identity);
 void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key);
 void pl_batch_change_key(struct pl_batch *batch, const struct pl_key_patch *patch);
 /* A new secret; the one before is accepted until then. */
@@ -133,6 +152,8 @@ void pl_batch_rotate_key(struct pl_batch *batch, const struct pl_key_row *key,
  */
 void pl_batch_use_key(struct pl_batch *batch, struct pl_str id, int64_t used_ms);
 void pl_batch_delete_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id);
+/* Deletes sign-ins that ended at this instant or before. Other keys stay: their owner made them. */
+void pl_batch_expire_logins(struct pl_batch *batch, int64_t ended_by_ms);
 void pl_batch_put_share(struct pl_batch *batch, const struct pl_share_row *share);
 void pl_batch_delete_shares(struct pl_batch *batch, struct pl_str user_id,
                             struct pl_str session_id);
@@ -258,6 +279,13 @@ enum pl_status pl_store_question_get(struct pl_store *store, struct pl_arena *ar
 enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena,
                                   struct pl_user_row **ret_users, size_t *ret_n,
                                   struct pl_error *err);
+/* The user who is this subject of this issuer; PL_NOT_FOUND: nobody yet. */
+enum pl_status pl_store_identity_find(struct pl_store *store, struct pl_arena *arena,
+                                      struct pl_str issuer, struct pl_str subject,
+                                      struct pl_str *ret_user_id, struct pl_error *err);
+/* How many subjects of this issuer the user is. */
+enum pl_status pl_store_identity_count(struct pl_store *store, struct pl_str issuer,
+                                       struct pl_str user_id, int64_t *ret_n, struct pl_error *err);
 /* All keys of all users: the server holds them in memory. Or of one user. */
 enum pl_status pl_store_key_list(struct pl_store *store, struct pl_arena *arena,
                                  struct pl_str user_id, struct pl_key_row **ret_keys, size_t *ret_n,

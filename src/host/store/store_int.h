@@ -30,13 +30,13 @@ struct pl_sql_value {
     struct pl_str bytes; /* TEXT and BYTES; borrowed, ptr never NULL */
 };
 
-enum { PL_PARAMS_MAX = 24 };
+enum { PL_PARAMS_MAX = 28 };
 
 /* The parameters of one statement, in order. Views, except for ids, which are packed in here. */
 struct pl_params {
     struct pl_sql_value values[PL_PARAMS_MAX];
     size_t n;
-    char ids[4][PL_UUID_BYTES];
+    char ids[6][PL_UUID_BYTES];
     size_t n_ids;
     struct pl_error *err;  /* may be NULL; reports the first value that cannot be */
     enum pl_status status; /* sticky: PL_INVALID for an id or a text that cannot be stored */
@@ -191,6 +191,9 @@ struct pl_store_writer {
     /* The thread's own. */
     size_t n_last;   /* batches it took last … */
     int64_t last_ns; /* … and how long they were at it */
+    /* Written by the thread, read by any. */
+    _Atomic(int64_t) n_commits, n_batches, commit_us;
+    _Atomic(int64_t) n_within[PL_STORE_N_BOUNDS + 1];
     struct pl_batch *group[PL_GROUP_MAX];
     /* Under the lock: status other than PL_OK: nothing is acknowledged any more. */
     struct pl_error fatal;

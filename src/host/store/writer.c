@@ -196,6 +196,37 @@ static size_t take_some(struct pl_store_writer *writer)
     return n;
 }
 
+const int64_t pl_store_bounds_us[PL_STORE_N_BOUNDS] = {250,   500,   1000,   2500,   5000,
+                                                       10000, 50000, 250000, 1000000};
+
+static void count_commit(struct pl_store_writer *writer, size_t n, int64_t us)
+{
+    size_t bucket = 0;
+    while (bucket < PL_STORE_N_BOUNDS && us > pl_store_bounds_us[bucket])
+        bucket++;
+    atomic_fetch_add_explicit(&writer->n_within[bucket], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&writer->n_commits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&writer->n_batches, (int64_t)n, memory_order_relaxed);
+    atomic_fetch_add_explicit(&writer->commit_us, us, memory_order_relaxed);
+}
+
+void pl_store_look(struct pl_store *store, struct pl_store_state *ret_state)
+{
+    struct pl_store_writer *writer = &store->writer;
+    struct pl_store_state state = {0};
+    pthread_mutex_lock(&writer->lock);
+    state.n_waiting = writer->n_waiting;
+    if (writer->first)
+        state.oldest_ms = pl_clock_ms() - writer->first->submitted_ms;
+    pthread_mutex_unlock(&writer->lock);
+    state.n_commits = atomic_load_explicit(&writer->n_commits, memory_order_relaxed);
+    state.n_batches = atomic_load_explicit(&writer->n_batches, memory_order_relaxed);
+    state.commit_us = atomic_load_explicit(&writer->commit_us, memory_order_relaxed);
+    for (size_t i = 0; i <= PL_STORE_N_BOUNDS; i++)
+        state.n_within[i] = atomic_load_explicit(&writer->n_within[i], memory_order_relaxed);
+    *ret_state = state;
+}
+
 static void *write_all(void *arg)
 {
     struct pl_store *store = arg;
@@ -204,6 +235,7 @@ static void *write_all(void *arg)
         int64_t start_ns = now_ns();
         commit_group(store, n);
         writer->last_ns = now_ns() - start_ns;
+        count_commit(writer, n, writer->last_ns / 1000);
     }
     return NULL;
 }

@@ -185,6 +185,11 @@ static void results_that_are_written_fit_the_schema(void **state)
          .is_chunk = true,
          .is_last = true,
          .error = "timeout"},
+        {.id = PL_STR("1"),
+         .call_id = PL_STR("c"),
+         .error = "timeout",
+         .details = PL_STR("{\"stdout\":\"so far\"}"),
+         .credits = -1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
@@ -195,6 +200,14 @@ static void results_that_are_written_fit_the_schema(void **state)
         struct pl_ext_frame frame = reread(&line);
         assert_int_equal(pl_ext_frame_text(&arena, &frame, "call_id", &call_id), PL_OK);
         assert_true(pl_str_eq(call_id, results[i].call_id));
+        const struct pl_json_node *error =
+            pl_json_member(&frame.doc, frame.payload, "error", PL_JSON_OBJECT);
+        const struct pl_json_node *details =
+            error ? pl_json_get(&frame.doc, error, PL_STR("details")) : NULL;
+        assert_int_equal(details != NULL, results[i].details.len || results[i].reason.len);
+        if (results[i].details.len)
+            assert_true(pl_json_text_is(
+                &frame.doc, pl_json_get(&frame.doc, details, PL_STR("stdout")), PL_STR("so far")));
     }
 }
 

@@ -69,10 +69,11 @@ static inline void heard_end(void *ctx, struct pl_str model, struct pl_str usage
     heard_told(heard);
 }
 
-static inline void heard_failed(void *ctx, struct pl_str reason, bool is_overflow)
+static inline void heard_failed(void *ctx, const struct pl_model_failure *failure)
 {
     struct heard *heard = ctx;
-    pl_buf_addf(&heard->lines, "%s %.*s", is_overflow ? "overflow" : "failed", PL_STR_ARG(reason));
+    pl_buf_addf(&heard->lines, "%s %.*s", failure->is_overflow ? "overflow" : "failed",
+                PL_STR_ARG(failure->reason));
     heard->call = NULL;
     heard->is_over = true;
     heard_told(heard);

@@ -24,6 +24,7 @@ struct history {
     struct world world;
     struct ring turns, calls, summaries;
     uint64_t random;
+    bool gates_calls; /* the host lets calls of the session's own tools through */
 };
 
 static uint32_t draw(struct history *h, uint32_t below)
@@ -129,7 +130,8 @@ static void make_tool(struct history *h, struct pl_session_event *e)
         return;
     size_t i = pick(h, &h->calls);
     static const enum pl_session_event_kind kinds[] = {
-        PL_SE_TOOL_RESULT, PL_SE_TOOL_RESULT, PL_SE_TOOL_RESULT, PL_SE_TOOL_ASKS, PL_SE_TOOL_CLIENT,
+        PL_SE_TOOL_RESULT, PL_SE_TOOL_RESULT, PL_SE_TOOL_RESULT, PL_SE_TOOL_ASKS,
+        PL_SE_TOOL_CLIENT, PL_SE_TOOL_GO,     PL_SE_TOOL_GO,
     };
     e->kind = kinds[draw(h, sizeof kinds / sizeof *kinds)];
     e->tool.wait_ms = draw(h, 2) ? draw(h, 2000) : 0;
@@ -196,7 +198,18 @@ static void make_summary(struct history *h, struct pl_session_event *e)
 static void make_rare(struct history *h, struct pl_session_event *e)
 {
     static const char *const triggers[] = {"manual", "auto", "forced_retry"};
-    switch (draw(h, 6)) {
+    switch (draw(h, 8)) {
+    case 6:
+        e->kind = draw(h, 3) ? PL_SE_ASIDE : PL_SE_ASIDE_END;
+        e->aside.id = draw(h, 2) ? PL_STR("ask_1") : PL_STR("ask_2");
+        e->aside.kind = draw(h, 2) ? PL_STR("ask") : PL_STR("capability");
+        e->aside.questions = PL_STR(question);
+        break;
+    case 7:
+        e->kind = PL_SE_ANSWER;
+        e->answer.tool_call_id = draw(h, 2) ? PL_STR("ask_1") : PL_STR("ask_2");
+        e->answer.answer = PL_STR("{\"approve\":true}");
+        break;
     case 0:
         e->kind = PL_SE_STOP;
         break;
@@ -293,6 +306,7 @@ static void live(struct history *h)
         make_event(h, &event);
         h->world.seed.unix_ms += draw(h, 3) ? 0 : draw(h, 60);
         h->world.out.wants_whole = draw(h, 2);
+        h->world.out.gates_calls = h->gates_calls;
         enum pl_status status = world_apply(&h->world, &event);
         if (status == PL_OK)
             meet_effects(h);
@@ -312,7 +326,7 @@ static void every_history_keeps_every_promise(void **state)
     static struct history h;
     size_t n_completed = 0;
     for (uint64_t seed = 1; seed <= N_HISTORIES; seed++) {
-        h = (struct history){.random = seed * 0x9E3779B97F4A7C15u};
+        h = (struct history){.random = seed * 0x9E3779B97F4A7C15u, .gates_calls = seed % 4 == 0};
         world_init(&h.world, &record, record.created_ms);
         live(&h);
         n_completed += pl_session_record(h.world.session)->next_entry > 4;

@@ -128,20 +128,25 @@ class CheckLayers(unittest.TestCase):
         """Rooms on the way of a request: none calls back up, and none passes its neighbour by."""
         self.assert_all_refused("host", (
             ("shard", "http"), ("shard", "store"), ("http", "store"), ("http", "access"), ("http", "transaction"),
-            ("http", "service/sessions"), ("transaction", "access"), ("access", "transaction"), ("access", "live"),
+            ("http", "service/sessions"), ("ext/cell", "store"), ("ext/cell", "ext/run"), ("ext/run", "agent"),
+            ("transaction", "access"), ("access", "transaction"), ("access", "live"),
             ("live", "agent"), ("live", "model"), ("agent", "transaction"), ("agent", "service"),
             ("service", "service/sessions"), ("service", "gateway"), ("service/admin", "service/sessions"),
             ("service/convert", "service/prompts"), ("service/memories", "service/blobs"),
-            ("service/prompts", "service/tasks"),
+            ("service/prompts", "service/tasks"), ("service/page", "service/prompts"), ("service/runs", "service/sessions"),
+            ("ext/package", "http"), ("ext/package", "agent"), ("service/extensions", "service/sessions"),
             ("service/tasks", "server"), ("gateway", "service/sessions"), ("gateway", "server")))
 
     def test_each_room_of_the_server_may_use_what_its_line_names(self):
         self.assert_all_accepted("host", (
+            ("ext/run", "ext/cell"), ("ext/cell", "io"), ("ext/run", "live"),
             ("shard", "io"), ("http", "shard"), ("transaction", "http"), ("transaction", "store"), ("access", "http"),
             ("live", "access"), ("agent", "live"), ("agent", "model"), ("service", "transaction"),
             ("service/sessions", "service/blobs"), ("service/sessions", "service/prompts"), ("service/sessions", "http"),
             ("service/admin", "service/tasks"), ("service/tasks", "service/prompts"), ("gateway", "service/prompts"),
-            ("server", "service/tasks"),
+            ("ext/package", "store"),
+            ("service/extensions", "ext/package"),
+            ("server", "service/tasks"), ("service/page", "access"), ("service/runs", "service/prompts"),
             ("server", "gateway")))
 
     def test_a_private_header_of_a_server_room_stays_in_its_room(self):

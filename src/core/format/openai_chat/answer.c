@@ -209,11 +209,17 @@ static void write_required(struct pl_writer *w, const char *key, struct pl_val v
                  "the source has no %s, but a Chat Completions response needs one", key);
 }
 
-static void write_created(struct pl_writer *w)
+static void write_created(struct pl_writer *w, const struct pl_format_task *task)
 {
     struct pl_val created = w->conv->answer.created;
-    bool is_number = created.node && pl_json_kind(created.node) == PL_JSON_NUMBER;
-    write_required(w, "created", is_number ? created : (struct pl_val){0}, PL_STR("0"));
+    pl_w_key(w, "created");
+    if (created.node && pl_json_kind(created.node) == PL_JSON_NUMBER) {
+        pl_w_value(w, created);
+        return;
+    }
+    pl_w_int(w, task->made_s);
+    pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED, w->conv->doc->root,
+                 "the source has no created, but a Chat Completions response needs one");
 }
 
 static enum pl_status write_response(struct pl_chat_out *c)
@@ -229,7 +235,7 @@ static enum pl_status write_response(struct pl_chat_out *c)
     pl_w_open(w, '{');
     write_required(w, "id", a->id, PL_STR("\"chatcmpl_1\""));
     pl_w_key_word(w, "object", "chat.completion");
-    write_created(w);
+    write_created(w, c->task);
     write_required(w, "model", pl_val_is_set(a->model) ? a->model : w->conv->settings.model,
                    PL_STR("\"unknown\""));
     pl_w_key(w, "choices");

@@ -38,6 +38,12 @@ static struct pl_val blob_url(struct pl_conv *conv, const struct pl_json_node *b
     return url;
 }
 
+static void read_url(struct pl_conv *conv, struct pl_val url, struct pl_part *part)
+{
+    if (!pl_conv_data_url(conv, url, &part->mime, &part->data))
+        part->url = url;
+}
+
 void pl_turns_read_media(struct pl_conv *conv, const struct pl_json_node *block, pl_part_adder *add)
 {
     const struct pl_json_node *media = pl_conv_member(conv, block, "content", PL_WANT_OBJECT);
@@ -53,11 +59,13 @@ void pl_turns_read_media(struct pl_conv *conv, const struct pl_json_node *block,
         pl_conv_take_data(conv, data, part);
     else if (blob)
         part->url = blob_url(conv, blob);
-    else
-        part->url = pl_conv_get(conv, media, "url", PL_WANT_STRING);
+    else /* an address, or the bytes themselves in a data URL */
+        read_url(conv, pl_conv_get(conv, media, "url", PL_WANT_STRING), part);
     if (pl_val_is_set(data) && blob)
         pl_conv_know(conv, blob); /* the same bytes */
-    part->mime = pl_conv_get(conv, media, "mime", PL_WANT_STRING);
+    struct pl_val mime = pl_conv_get(conv, media, "mime", PL_WANT_STRING);
+    if (pl_val_is_set(mime))
+        part->mime = mime;
     part->name = pl_conv_get(conv, media, "name", PL_WANT_STRING);
     if (part->kind == PL_PART_AUDIO) {
         part->rate = pl_conv_get(conv, media, "sample_rate", PL_WANT_NUMBER);

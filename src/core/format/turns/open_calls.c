@@ -110,3 +110,11 @@ struct pl_val pl_turns_open_call(struct pl_conv *conv, const struct pl_json_node
     pl_conv_know(conv, status);
     return pl_val_text(kept);
 }
+
+struct pl_val pl_turns_shown_call(struct pl_conv *conv, const struct pl_json_node *block)
+{
+    pl_conv_loss(conv, PL_LOSS_SYNTHESISED, block,
+                 "only this block shows the call; its result says that none is known");
+    return pl_val_text(PL_STR("{\"status\":\"error\",\"error_type\":\"NoResult\",\"message\":"
+                              "\"No result of this call is known\"}"));
+}

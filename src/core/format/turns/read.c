@@ -115,6 +115,23 @@ static void speak(struct reading *r, enum pl_role role)
     r->speaker = role;
 }
 
+/* The id of the call that a block names; a tool_use may have it in its content. */
+static struct pl_val id_of(struct pl_conv *conv, const struct pl_json_node *block)
+{
+    struct pl_val id = pl_conv_get(conv, block, "tool_call_id", PL_WANT_STRING);
+    if (pl_val_is_set(id) || !pl_conv_says(conv, pl_conv_node(conv, block, "type"), "tool_use"))
+        return id;
+    return pl_conv_get(conv, pl_conv_node(conv, block, "content"), "id", PL_WANT_STRING);
+}
+
+static struct pl_val name_in(struct pl_conv *conv, const struct pl_json_node *block)
+{
+    struct pl_val name = pl_conv_get(conv, block, "tool_name", PL_WANT_STRING);
+    if (pl_val_is_set(name) || !pl_conv_says(conv, pl_conv_node(conv, block, "type"), "tool_use"))
+        return name;
+    return pl_conv_get(conv, pl_conv_node(conv, block, "content"), "name", PL_WANT_STRING);
+}
+
 static const struct pl_json_node *result_of(const struct reading *r, const struct call *call)
 {
     return pl_conv_node(r->conv, call->node, "result");
@@ -146,7 +163,8 @@ static void answer(struct reading *r, struct call *call, const struct pl_json_no
         return;
     struct pl_val made = {0};
     if (!result && !said && r->is_session)
-        made = pl_turns_open_call(conv, r->turn, call->node);
+        made = call->node ? pl_turns_open_call(conv, r->turn, call->node)
+                          : pl_turns_shown_call(conv, call->block);
     if (!(result || said || pl_val_is_set(made)))
         return;
     call->is_answered = true;
@@ -155,8 +173,10 @@ static void answer(struct reading *r, struct call *call, const struct pl_json_no
         part->id = pl_conv_get(conv, call->node, "id", PL_WANT_STRING);
         part->name = pl_conv_get(conv, call->node, "tool_name", PL_WANT_STRING);
     } else {
-        part->id = pl_conv_get(conv, call->block, "tool_call_id", PL_WANT_STRING);
-        part->name = pl_conv_get(conv, call->block, "tool_name", PL_WANT_STRING);
+        part->id = id_of(conv, call->block);
+        part->name = name_in(conv, call->block);
+        if (pl_val_is_set(made))
+            part->is_error = (struct pl_flag){.is_set = true, .value = true};
     }
     part->status = pl_val_node(status);
     if (pl_conv_says(conv, status, "done"))
@@ -178,12 +198,14 @@ static void answer_open(struct reading *r)
     r->has_results = false;
 }
 
-/* Whether a finished call has no block for its result. */
+/* Whether a finished call has no block for its result. In a session a call that only a block shows
+ * is finished: nothing runs it. */
 static bool has_loose_result(const struct reading *r)
 {
     for (size_t i = 0; i < r->open.len; i++) {
         const struct call *call = &r->calls.ptr[r->open.ptr[i]];
-        if (!call->has_result_block && !call->is_answered && result_of(r, call))
+        bool is_finished = call->node ? result_of(r, call) != NULL : r->is_session;
+        if (!call->has_result_block && !call->is_answered && is_finished)
             return true;
     }
     return false;
@@ -294,10 +316,8 @@ static void add_call(struct reading *r, uint32_t index)
         return;
     }
     const struct pl_json_node *content = pl_conv_node(conv, call->block, "content");
-    part->id = pl_conv_get(conv, call->block, "tool_call_id", PL_WANT_STRING);
-    part->name = pl_conv_get(conv, call->block, "tool_name", PL_WANT_STRING);
-    if (!pl_val_is_set(part->name))
-        part->name = pl_conv_get(conv, content, "name", PL_WANT_STRING);
+    part->id = id_of(conv, call->block);
+    part->name = name_in(conv, call->block);
     part->args = pl_conv_get(conv, content, "arguments", PL_WANT_ANY);
     if (!pl_val_is_set(part->args))
         part->args = pl_conv_get(conv, content, "input", PL_WANT_ANY);
@@ -307,8 +327,7 @@ static void add_call(struct reading *r, uint32_t index)
 static uint32_t call_of(struct reading *r, const struct pl_json_node *block)
 {
     bool is_new;
-    struct pl_str id =
-        pl_conv_text(r->conv, pl_conv_get(r->conv, block, "tool_call_id", PL_WANT_STRING));
+    struct pl_str id = pl_conv_text(r->conv, id_of(r->conv, block));
     struct pl_map_entry *entry = id.len ? pl_map_put(&r->by_id, id, &is_new) : NULL;
     if (entry && entry->value)
         return (uint32_t)entry->value - 1;
@@ -366,9 +385,36 @@ static void read_use(struct reading *r, const struct pl_json_node *block)
         add_call(r, index);
 }
 
+/* What a session's turn shows as a result that names no call: no format can say it as one, so the
+ * words stay and the kind of block is reported. */
+static bool is_loose(const struct reading *r, const struct pl_json_node *block)
+{
+    return r->is_session &&
+           !pl_json_is(pl_conv_node(r->conv, block, "tool_call_id"), PL_JSON_STRING);
+}
+
+static void add_content(struct reading *r, const struct pl_json_node *block)
+{
+    go_on(r);
+    pl_conv_add_part(r->conv, PL_PART_TEXT, block)->text =
+        pl_conv_get(r->conv, block, "content", PL_WANT_ANY);
+}
+
+/* In an assistant's turn an answer repeats the result of the question. A person may also send one
+ * that nobody asked for: its words are the person's. */
+static void read_user_answer(struct reading *r, const struct pl_json_node *block)
+{
+    if (r->role == PL_ROLE_USER)
+        add_content(r, block);
+}
+
 static void read_result(struct reading *r, const struct pl_json_node *block)
 {
     struct pl_conv *conv = r->conv;
+    if (is_loose(r, block)) {
+        add_content(r, block);
+        return;
+    }
     uint32_t index = call_of(r, block);
     if (index == UINT32_MAX)
         return;
@@ -401,7 +447,7 @@ static void read_block(struct reading *r, const struct pl_json_node *block)
         "text", "thinking", "tool_use", "tool_result", "system_notification", "media", NULL};
     const struct pl_json_node *type = pl_conv_member(r->conv, block, "type", PL_WANT_STRING);
     int word = pl_conv_word(r->conv, type, words);
-    if (word >= 0)
+    if (word >= 0 && !(word == 3 && is_loose(r, block)))
         pl_conv_know(r->conv, type);
     switch (word) {
     case 0:
@@ -424,6 +470,8 @@ static void read_block(struct reading *r, const struct pl_json_node *block)
         pl_turns_read_media(r->conv, block, pl_conv_add_part);
         break;
     default:
+        if (pl_conv_says(r->conv, type, "ask_user_answer"))
+            read_user_answer(r, block);
         break;
     }
 }
@@ -444,6 +492,12 @@ static void list_calls(struct reading *r, const struct pl_json_node *blocks)
             else if (is_new)
                 entry->value = r->calls.len;
         }
+    if (pl_json_is(blocks, PL_JSON_ARRAY))
+        for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
+             n = pl_json_next(n))
+            if (pl_conv_says(conv, pl_conv_node(conv, n, "type"), "tool_use") &&
+                pl_conv_text(conv, id_of(conv, n)).len)
+                (void)call_of(r, n);
     if (pl_json_is(blocks, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
              n = pl_json_next(n))

@@ -21,6 +21,8 @@ void pl_turns_write_media(struct pl_writer *w, const struct pl_part *part);
  * 001) while it waits for a person, "null" when it is done. None for one nobody has run. */
 struct pl_val pl_turns_open_call(struct pl_conv *conv, const struct pl_json_node *turn,
                                  const struct pl_json_node *call);
+/* The same for a call of a session that only a block shows: nothing runs it, so none will come. */
+struct pl_val pl_turns_shown_call(struct pl_conv *conv, const struct pl_json_node *block);
 
 /* What a result says, as children of the result that was added last. */
 void pl_turns_read_result(struct pl_conv *conv, const struct pl_json_node *result);

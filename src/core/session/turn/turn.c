@@ -217,6 +217,19 @@ static void write_proof(struct pl_json_out *out, const struct pl_turn *turn, str
         pl_out_json(out, "proof", proof);
 }
 
+/* When it was at work, and when a person was asked. No patch tells them: they come with the end of the turn. */
+static void write_times(const struct pl_turn *turn, const struct pl_tool_call *call,
+                        struct pl_json_out *out)
+{
+    bool is_open = turn->status == PL_TURN_STREAMING || turn->status == PL_TURN_PAUSED;
+    if (call->started_ms && !is_open)
+        pl_out_time(out, "started_at", call->started_ms);
+    if (call->asked_ms && !is_open)
+        pl_out_time(out, "asked_at", call->asked_ms);
+    if (call->answered_ms && !is_open)
+        pl_out_time(out, "answered_at", call->answered_ms);
+}
+
 static void write_call(const struct pl_turn *turn, const struct pl_tool_call *call,
                        struct pl_json_out *out)
 {
@@ -233,6 +246,7 @@ static void write_call(const struct pl_turn *turn, const struct pl_tool_call *ca
     else
         pl_json_out_int(out, call->duration_ms);
     pl_out_json(out, "pending_question_ref", call->ref);
+    write_times(turn, call, out);
     if (call->result_message.ptr)
         pl_out_json(out, "result_message", call->result_message);
     write_proof(out, turn, call->proof);
@@ -330,6 +344,8 @@ void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out)
         pl_out_member(out, "client_message_id", turn->client_message_id);
     if (turn->error.ptr)
         pl_out_member(out, "error", turn->error);
+    if (turn->error_info.ptr)
+        pl_out_json(out, "error_info", turn->error_info);
     if (turn->message_id.ptr)
         pl_out_member(out, "message_id", turn->message_id);
     if (turn->name.ptr)

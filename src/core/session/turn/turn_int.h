@@ -82,19 +82,23 @@ struct pl_tool_call {
     struct pl_id id;
     struct pl_str tool_name, display_name, arguments; /* text, arena */
     enum pl_tool_call_status status;
-    struct pl_str result;         /* JSON, arena; {NULL, 0}: null */
-    struct pl_str proof;          /* JSON, arena; {NULL, 0}: none */
-    int64_t duration_ms;          /* -1: null */
-    struct pl_str ref;            /* pending_question_ref, JSON, arena; {NULL, 0}: null */
+    struct pl_str result;  /* JSON, arena; {NULL, 0}: null */
+    struct pl_str proof;   /* JSON, arena; {NULL, 0}: none */
+    int64_t duration_ms;   /* -1: null */
+    struct pl_str ref;     /* pending_question_ref, JSON, arena; {NULL, 0}: null */
+    struct pl_str changed; /* arguments that a hook put in their place, arena; {NULL, 0}: none */
     struct pl_str result_message; /* of an import, JSON, arena; {NULL, 0}: none */
     int64_t started_ms;
-    bool is_started;   /* a tool, a person or a loop is at it */
-    bool is_confirmed; /* a person said yes */
-    bool is_over;      /* beyond the limit of calls: never run */
-    bool is_recorded;  /* it ran elsewhere: never run */
-    bool is_unknown;   /* of a tool that was not offered: never run */
-    bool is_client;    /* its client runs it */
-    uint16_t shown;    /* which blocks there are of it: bits by pl_block_type */
+    int64_t asked_ms, answered_ms; /* a person was asked, and has answered; 0: no */
+    bool is_started;               /* a tool, a person or a loop is at it */
+    bool is_confirmed;             /* a person said yes */
+    bool is_over;                  /* beyond the limit of calls: never run */
+    bool is_recorded;              /* it ran elsewhere: never run */
+    bool is_unknown;               /* of a tool that was not offered: never run */
+    bool is_client;                /* its client runs it */
+    bool is_gated;                 /* of the session's own: the host has it, to let it through */
+    bool is_admitted;              /* … and did */
+    uint16_t shown;                /* which blocks there are of it: bits by pl_block_type */
 };
 
 enum pl_turn_role { PL_TURN_ROLE_ASSISTANT, PL_TURN_ROLE_USER, PL_TURN_ROLE_SYSTEM };
@@ -126,9 +130,10 @@ struct pl_turn {
     PL_VEC(struct pl_tool_call) calls;
     struct pl_str model, usage, timing; /* as in pl_turn_end */
     struct pl_str metadata;             /* JSON, arena; seed 001, A.6; with the end of the turn */
-    struct pl_str message_id, name;     /* text, arena; what an imported message had */
-    struct pl_str trace_id;             /* text, arena; of the request that caused it */
-    struct pl_str memory_refs;          /* JSON, arena; what the model was told */
+    struct pl_str error_info;       /* JSON, arena: of a failure, with its code; {NULL, 0}: none */
+    struct pl_str message_id, name; /* text, arena; what an imported message had */
+    struct pl_str trace_id;         /* text, arena; of the request that caused it */
+    struct pl_str memory_refs;      /* JSON, arena; what the model was told */
     int64_t started_ms, duration_ms, context_window;
     struct pl_str parent_call_id, client_message_id, error; /* text, arena; {NULL, 0}: null */
     struct pl_compaction compaction;

@@ -8,10 +8,11 @@
  *                                                  what is not null
  *      "variables":[{"text":0,"list":[…]}],        of the first text block
  *      "tool_calls":[{"id","tool_name","display_name","arguments","status","result",
- *                     "duration_ms","pending_question_ref","result_message","proof","runs"}],
+ *                     "duration_ms","started_ms","asked_ms","answered_ms","pending_question_ref",
+ *                     "result_message","proof","runs"}],
  *      "model","usage","duration_ms","context_window","memory_refs","parent_fork_tool_call_id",
  *      "compaction":{"id","summary","trigger","archived_count","tokens_before","tokens_after"},
- *      "timing","metadata","error","message_id","name",
+ *      "timing","metadata","error","error_info","message_id","name",
  *      "_live":{"calls","ended","over","chinese","model","usage","timing","metadata","trace_id"}}
  *
  * A call's display_name is left out when it is its tool_name, its status when it is done. `_live`
@@ -101,6 +102,9 @@ static void put_call(struct pl_json_out *out, const struct pl_tool_call *call)
         pl_out_member(out, "status", pl_str_of(pl_tool_call_status_text(call->status)));
     put_json(out, "result", call->result);
     put_int(out, "duration_ms", call->duration_ms, -1);
+    put_int(out, "started_ms", call->started_ms, 0);
+    put_int(out, "asked_ms", call->asked_ms, 0);
+    put_int(out, "answered_ms", call->answered_ms, 0);
     put_json(out, "pending_question_ref", call->ref);
     put_json(out, "result_message", call->result_message);
     put_json(out, "proof", call->proof);
@@ -194,6 +198,7 @@ static void put_body(struct pl_json_out *out, const struct pl_turn *turn)
     put_json(out, "timing", turn->timing);
     put_json(out, "metadata", turn->metadata);
     put_text(out, "error", turn->error);
+    put_json(out, "error_info", turn->error_info);
     put_text(out, "message_id", turn->message_id);
     put_text(out, "name", turn->name);
     if (turn->status == PL_TURN_STREAMING || turn->status == PL_TURN_PAUSED)
@@ -324,6 +329,9 @@ static void read_call(struct reading *r, const struct pl_json_node *n)
     call->status = status.ptr ? pl_tool_call_status_of(status) : PL_TOOL_CALL_DONE;
     call->result = get_json(r, n, "result");
     call->duration_ms = get_int(r, n, "duration_ms", -1);
+    call->started_ms = get_int(r, n, "started_ms", 0);
+    call->asked_ms = get_int(r, n, "asked_ms", 0);
+    call->answered_ms = get_int(r, n, "answered_ms", 0);
     call->ref = get_json(r, n, "pending_question_ref");
     if (pl_json_member(&r->doc, n, "result_message", PL_JSON_OBJECT))
         call->result_message = get_json(r, n, "result_message");
@@ -507,6 +515,8 @@ static void read_body(struct reading *r)
     if (pl_json_member(&r->doc, root, "metadata", PL_JSON_OBJECT))
         turn->metadata = get_json(r, root, "metadata");
     turn->error = get_text(r, root, "error");
+    if (pl_json_member(&r->doc, root, "error_info", PL_JSON_OBJECT))
+        turn->error_info = get_json(r, root, "error_info");
     turn->message_id = get_text(r, root, "message_id");
     turn->name = get_text(r, root, "name");
     const struct pl_json_node *live = pl_json_member(&r->doc, root, "_live", PL_JSON_OBJECT);

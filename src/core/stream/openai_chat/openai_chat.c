@@ -54,7 +54,7 @@ static void write_start(struct pl_stream *s, void *state, const struct pl_delta 
     pl_buf_adds(&w->head, "data: {\"id\":");
     add_string(&w->head, delta->id, PL_STR("chatcmpl_1"));
     pl_buf_adds(&w->head, ",\"object\":\"chat.completion.chunk\",\"created\":");
-    pl_buf_add(&w->head, delta->created.len ? delta->created : PL_STR("0"));
+    pl_stream_add_created(s, &w->head, delta);
     pl_buf_adds(&w->head, ",\"model\":");
     add_string(&w->head, delta->model, PL_STR("unknown"));
     pl_buf_adds(&w->head, ",\"choices\":[");

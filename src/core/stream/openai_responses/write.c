@@ -71,7 +71,7 @@ static void take_start(struct pl_stream *s, void *state, const struct pl_delta *
     pl_buf_adds(&w->head, "{\"id\":\"");
     pl_buf_add(&w->head, delta->id.len ? delta->id : PL_STR("resp_1"));
     pl_buf_adds(&w->head, "\",\"object\":\"response\",\"created_at\":");
-    pl_buf_add(&w->head, delta->created.len ? delta->created : PL_STR("0"));
+    pl_stream_add_created(s, &w->head, delta);
     pl_buf_adds(&w->head, ",\"status\":\"");
     if (delta->model.len)
         pl_responses_put_member(&w->model, "model", delta->model);

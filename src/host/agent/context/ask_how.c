@@ -85,7 +85,9 @@ enum pl_status pl_ask_how_read(struct pl_arena *arena, const struct pl_session_r
 
 /* --- what may be said ------------------------------------------------------------------------ */
 
-enum pl_status pl_ask_how_check(struct pl_arena *arena, struct pl_str text, struct pl_error *err)
+enum pl_status pl_ask_how_check(struct pl_arena *arena, struct pl_str text,
+                                struct pl_ext_server *ext, struct pl_str user_id,
+                                struct pl_error *err)
 {
     const struct pl_schema *schema;
     struct pl_schema_run *run = NULL;
@@ -107,5 +109,6 @@ enum pl_status pl_ask_how_check(struct pl_arena *arena, struct pl_str text, stru
         pl_error_point(err, "%.*s", PL_STR_ARG(report.units[0].instance_location));
         return status;
     }
-    return pl_offer_check(arena, &doc, pl_json_get(&doc, doc.root, PL_STR("tools")), "/tools", err);
+    return pl_offer_check(arena, &doc, pl_json_get(&doc, doc.root, PL_STR("tools")), "/tools", ext,
+                          user_id, err);
 }

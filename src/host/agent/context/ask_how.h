@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "session/rows.h"
 
+struct pl_ext_server;
+
 struct pl_ask_how {
     struct pl_str system_prompt; /* text; empty: none */
     struct pl_str settings;      /* JSON object; empty: none */
@@ -21,7 +23,10 @@ enum pl_status pl_ask_how_read(struct pl_arena *arena, const struct pl_session_r
                                struct pl_error *err);
 
 /* Whether {system_prompt?, settings?, tools?} is what a session can have: PL_INVALID with the place
- * and a sentence. Routes whose body is held to a schema need only pl_offer_check. */
-enum pl_status pl_ask_how_check(struct pl_arena *arena, struct pl_str text, struct pl_error *err);
+ * and a sentence. Tools may be those of the extensions that this user has. Routes whose body is held to
+ * a schema need only pl_offer_check. */
+enum pl_status pl_ask_how_check(struct pl_arena *arena, struct pl_str text,
+                                struct pl_ext_server *ext, struct pl_str user_id,
+                                struct pl_error *err);
 
 #endif

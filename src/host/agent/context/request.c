@@ -3,6 +3,7 @@
 
 #include "agent/context/ask_how.h"
 #include "agent/context/inline_media.h"
+#include "agent/tools/ext_tool.h"
 #include "agent/tools/offer.h"
 #include "base/text/utf8.h"
 #include "json/number.h"
@@ -170,10 +171,14 @@ enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
     if (status == PL_OK)
         status = write_turns(arena, query, &context, &request);
     if (status == PL_OK)
-        status =
-            pl_offer_write(arena, how.tools, query->model, query->record->memory_enabled, &tools);
+        status = pl_offer_write(arena, how.tools, query->model, query->record->memory_enabled,
+                                query->ext, query->record->user_id, &tools);
     if (status == PL_OK)
         status = keep(arena, &tools, &request.tools);
+    const struct pl_model_info *info = pl_model_find(query->models, query->model);
+    if (status == PL_OK)
+        status = pl_tools_defer(arena, query->ext, query->record->user_id,
+                                info ? info->context_window : 0, request.turns, &request.tools);
     if (status != PL_OK)
         return status;
     /* Only the answer to the message itself: what follows a tool has begun already. */

@@ -8,6 +8,8 @@
 #include "document/segments.h"
 #include "model/model.h"
 
+struct pl_ext_server;
+
 struct pl_request_query {
     const struct pl_session_record *record; /* borrowed; as it is in the store */
     struct pl_str loop_id;                  /* borrowed; "root" or a sub-agent's */
@@ -19,6 +21,7 @@ struct pl_request_query {
     /* A summary that would take the place of all turns; {NULL, 0}: none. The result is the request
      * that would follow it. */
     struct pl_str summary;
+    struct pl_ext_server *ext; /* borrowed; extensions, whose tools are offered; NULL: none */
 };
 
 /* Arena memory. */

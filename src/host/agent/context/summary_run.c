@@ -9,7 +9,10 @@
 #include "agent/context/context.h"
 #include "agent/context/summary.h"
 #include "agent/activity_int.h"
+#include "ext/run/ext.h"
 #include "io/clock.h"
+#include "json/text.h"
+#include "json/write.h"
 
 #define PATIENCE_MS (5 * 60 * 1000) /* or as for any answer, if that is less */
 #define MAX_SUMMARY (64u << 10)     /* bytes of what the model writes that are kept */
@@ -194,11 +197,10 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
         finish(activity);
 }
 
-static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
+static void on_failed(void *ctx, const struct pl_model_failure *failure)
 {
     struct pl_activity *activity = ctx;
-    (void)reason;
-    (void)is_overflow;
+    (void)failure;
     activity->call = NULL;
     activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
     finish(activity);
@@ -251,7 +253,73 @@ void pl_summarise_give_up(struct pl_activity *activity, const char *reason)
     finish(activity);
 }
 
+/* An extension has written one: it takes the place of the first words, as a model's would. */
+static void take_given(struct pl_activity *activity)
+{
+    if (activity->status == PL_OK && activity->said.len)
+        pl_activity_work(activity, take_said, finish);
+    else
+        ask(activity);
+}
+
+static void on_ruling(void *ctx, const struct pl_ext_ruling *ruling)
+{
+    struct pl_activity *activity = ctx;
+    struct pl_json_doc doc;
+    activity->chain = NULL;
+    if (ruling->verdict == PL_EXT_VERDICT_BLOCK) {
+        activity->status =
+            pl_fail(&activity->err, PL_INVALID, "Blocked by %.*s: %.*s", PL_STR_ARG(ruling->by),
+                    (int)(ruling->why.len < 300 ? ruling->why.len : 300),
+                    ruling->why.len ? ruling->why.ptr : "no reason was given");
+        finish(activity);
+        return;
+    }
+    struct pl_str data = pl_arena_dup(&activity->arena, ruling->data), text = {0};
+    if (ruling->is_changed && data.ptr &&
+        pl_json_parse(&activity->arena, data, &pl_json_own, &doc, NULL) == PL_OK) {
+        const struct pl_json_node *summary =
+            pl_json_member(&doc, doc.root, "summary", PL_JSON_STRING);
+        if (summary && pl_json_text(&activity->arena, &doc, summary, &text) == PL_OK)
+            pl_buf_add(&activity->said, pl_str_slice(text, 0, MAX_SUMMARY));
+    }
+    pl_activity_work(activity, summary_run, take_given);
+}
+
+static bool start_hook(struct pl_activity *activity)
+{
+    PL_CLEANUP_BUF struct pl_buf data;
+    pl_buf_init(&data, 0);
+    struct pl_json_out out = pl_json_out(&data);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "session_id");
+    pl_json_out_text(&out, activity->session_id);
+    pl_json_out_key(&out, "loop_id");
+    pl_json_out_text(&out, activity->effect.loop_id);
+    pl_json_out_key(&out, "trigger");
+    pl_json_out_text(&out, activity->effect.trigger);
+    pl_json_out_close(&out, '}');
+    struct pl_ext_chain_query query = {
+        .user_id = activity->user_id,
+        .session_id = activity->session_id,
+        .loop_id = activity->effect.loop_id,
+        .hook = PL_EXT_HOOK_SESSION_BEFORE_COMPACT,
+        .data = pl_buf_str(&data),
+    };
+    if (data.status == PL_OK)
+        activity->chain = pl_ext_chain_start(activity->shard, &query, on_ruling, activity);
+    return activity->chain;
+}
+
 void pl_summarise(struct pl_activity *activity)
 {
-    pl_activity_work(activity, summary_run, ask);
+    struct pl_ext_server *ext = activity->server->ext;
+    if (!pl_ext_server_has_any(ext) ||
+        !pl_ext_wants(ext, activity->user_id, PL_EXT_HOOK_SESSION_BEFORE_COMPACT,
+                      (struct pl_str){0})) {
+        pl_activity_work(activity, summary_run, ask);
+    } else if (!start_hook(activity)) {
+        activity->status = pl_fail(&activity->err, PL_NOMEM, "Out of memory.");
+        finish(activity);
+    }
 }

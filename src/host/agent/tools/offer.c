@@ -1,6 +1,7 @@
 /* The tools that a session offers: all, none, some by name, and those that its client defines. */
 #include "agent/tools/offer.h"
 
+#include "agent/tools/ext_tool.h"
 #include "agent/tools/tools.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -41,8 +42,44 @@ static void write_own(struct pl_json_out *out, const struct pl_json_doc *doc,
     pl_json_out_close(out, '}');
 }
 
+/* All that there are, after the built-in ones. */
+static enum pl_status write_extensions(struct pl_arena *arena, struct pl_ext_server *ext,
+                                       struct pl_str user_id, struct pl_buf *to)
+{
+    struct pl_ext_offered *tools = NULL;
+    size_t n = 0;
+    enum pl_status status = pl_ext_tools_of(ext, arena, user_id, &tools, &n);
+    if (status != PL_OK || !n)
+        return status;
+    to->len--; /* the bracket */
+    for (size_t i = 0; i < n; i++) {
+        struct pl_json_out out = pl_json_out(to);
+        if (to->ptr[to->len - 1] != '[')
+            pl_buf_addc(to, ',');
+        pl_ext_tool_define(&out, &tools[i]);
+    }
+    pl_buf_addc(to, ']');
+    return to->status;
+}
+
+static enum pl_status write_named(struct pl_arena *arena, struct pl_str name, bool has_memory,
+                                  struct pl_ext_server *ext, struct pl_str user_id,
+                                  struct pl_json_out *out)
+{
+    struct pl_ext_offered tool;
+    if (pl_tools_has(name)) {
+        pl_tools_define_one(out, name, has_memory);
+        return PL_OK;
+    }
+    enum pl_status status = ext ? pl_ext_tool_find(ext, arena, user_id, name, &tool) : PL_NOT_FOUND;
+    if (status == PL_OK)
+        pl_ext_tool_define(out, &tool);
+    return status == PL_NOT_FOUND ? PL_OK : status; /* it was removed since */
+}
+
 static enum pl_status write_list(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                 bool has_memory, struct pl_buf *to)
+                                 bool has_memory, struct pl_ext_server *ext, struct pl_str user_id,
+                                 struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
     enum pl_status status = PL_OK;
@@ -56,25 +93,28 @@ static enum pl_status write_list(struct pl_arena *arena, const struct pl_json_do
         }
         status = pl_json_text(arena, doc, n, &name);
         if (status == PL_OK)
-            pl_tools_define_one(&out, name, has_memory);
+            status = write_named(arena, name, has_memory, ext, user_id, &out);
     }
     pl_json_out_close(&out, ']');
     return status == PL_OK ? to->status : status;
 }
 
 enum pl_status pl_offer_write(struct pl_arena *arena, struct pl_str choice, struct pl_str model,
-                              bool has_memory, struct pl_buf *to)
+                              bool has_memory, struct pl_ext_server *ext, struct pl_str user_id,
+                              struct pl_buf *to)
 {
     struct pl_json_doc doc;
     if (!pl_offer_is_limited(choice)) {
         pl_tools_define(model, has_memory, to);
+        if (to->status == PL_OK && pl_ext_server_has_any(ext))
+            return write_extensions(arena, ext, user_id, to);
         return to->status;
     }
     enum pl_status status = pl_json_parse(arena, choice, &pl_json_own, &doc, NULL);
     if (status != PL_OK)
         return status;
     if (pl_json_kind(doc.root) == PL_JSON_ARRAY)
-        return write_list(arena, &doc, has_memory, to);
+        return write_list(arena, &doc, has_memory, ext, user_id, to);
     pl_buf_adds(to, "[]");
     return to->status;
 }
@@ -143,6 +183,7 @@ static bool is_named_before(const struct pl_json_doc *doc, const struct pl_json_
 
 static enum pl_status check_one(struct pl_arena *arena, const struct pl_json_doc *doc,
                                 const struct pl_json_node *list, const struct pl_json_node *n,
+                                struct pl_ext_server *ext, struct pl_str user_id,
                                 struct pl_error *err)
 {
     struct pl_str name;
@@ -156,7 +197,10 @@ static enum pl_status check_one(struct pl_arena *arena, const struct pl_json_doc
     if (status != PL_OK)
         return status;
     int shown = (int)(name.len < 80 ? name.len : 80);
-    if (!is_own && !pl_tools_has(name)) {
+    struct pl_ext_offered tool;
+    bool is_there = is_own || pl_tools_has(name) ||
+                    (ext && pl_ext_tool_find(ext, arena, user_id, name, &tool) == PL_OK);
+    if (!is_there) {
         struct pl_buf names PL_CLEANUP_BUF;
         pl_buf_init(&names, 0);
         pl_tools_names(&names);
@@ -176,6 +220,7 @@ static enum pl_status check_one(struct pl_arena *arena, const struct pl_json_doc
 
 enum pl_status pl_offer_check(struct pl_arena *arena, const struct pl_json_doc *doc,
                               const struct pl_json_node *node, const char *pointer,
+                              struct pl_ext_server *ext, struct pl_str user_id,
                               struct pl_error *err)
 {
     size_t i = 0;
@@ -183,7 +228,7 @@ enum pl_status pl_offer_check(struct pl_arena *arena, const struct pl_json_doc *
         return PL_OK;
     for (const struct pl_json_node *n = pl_json_first(node); n < pl_json_end(node);
          n = pl_json_next(n), i++) {
-        enum pl_status status = check_one(arena, doc, node, n, err);
+        enum pl_status status = check_one(arena, doc, node, n, ext, user_id, err);
         if (status == PL_INVALID)
             pl_error_point(err, "%s/%zu", pointer, i);
         if (status != PL_OK)

@@ -7,13 +7,16 @@
 #include "base/buf.h"
 #include "json/json.h"
 
+struct pl_ext_server;
+
 /* Whether a list says what is offered, and nothing else is. `choice` is JSON; empty: all. */
 bool pl_offer_is_limited(struct pl_str choice);
 
 /* Appends the definitions that a model is sent: a JSON array of {name, description, input_schema}.
- * `has_memory`: the session may remember. */
+ * `has_memory`: the session may remember. `ext`: the extensions, NULL: none; those of the user. */
 enum pl_status pl_offer_write(struct pl_arena *arena, struct pl_str choice, struct pl_str model,
-                              bool has_memory, struct pl_buf *to);
+                              bool has_memory, struct pl_ext_server *ext, struct pl_str user_id,
+                              struct pl_buf *to);
 
 /* The schema of a client's own tool, as JSON; {NULL, 0}: the name is none of them. Memory of the
  * arena. */
@@ -28,6 +31,7 @@ bool pl_offer_has(struct pl_str definitions, struct pl_str name);
  * schema already. */
 enum pl_status pl_offer_check(struct pl_arena *arena, const struct pl_json_doc *doc,
                               const struct pl_json_node *node, const char *pointer,
+                              struct pl_ext_server *ext, struct pl_str user_id,
                               struct pl_error *err);
 
 #endif

@@ -2,6 +2,7 @@
  * runs. Arguments are validated by the tool's schema; errors become a result that the model can act
  * on. AskUserQuestion and Agent belong to the session (core/session/tool_calls.c): they are in the
  * table to be offered. */
+#include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "agent/tools/tools.h"
 #include "agent/unattended.h"
@@ -217,6 +218,12 @@ bool pl_tools_is_sessions(struct pl_str name)
     return tool && !tool->run;
 }
 
+void pl_tools_write_names(struct pl_json_out *out)
+{
+    for (size_t i = 0; i < N_TOOLS; i++)
+        pl_json_out_text(out, pl_str_of(tools[i].name));
+}
+
 void pl_tools_names(struct pl_buf *to)
 {
     for (size_t i = 0; i < N_TOOLS; i++)
@@ -395,7 +402,8 @@ void pl_tool_run(struct pl_activity *activity)
     tool = tool && tool->run ? tool : NULL;
     char says[1000] = "";
     struct pl_json_doc doc;
-    if (pl_client_tool_run(activity))
+    if (pl_client_tool_run(activity) ||
+        (!tool && (pl_tool_search_run(activity) || pl_ext_tool_run(activity))))
         return;
     enum pl_tool_error error = look(activity, tool, &doc, says, sizeof says);
     if (says[0])

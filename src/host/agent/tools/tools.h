@@ -14,6 +14,8 @@ void pl_tools_define_one(struct pl_json_out *out, struct pl_str name, bool has_m
 bool pl_tools_has(struct pl_str name);
 /* Whether the session itself runs it: its name is nobody else's. */
 bool pl_tools_is_sessions(struct pl_str name);
+/* The names, as elements of an array. */
+void pl_tools_write_names(struct pl_json_out *out);
 /* "AskUserQuestion, Agent, calc …" */
 void pl_tools_names(struct pl_buf *to);
 /* Appends the answer of GET /api/tools. */

@@ -18,8 +18,14 @@ enum pl_arrival pl_address_limit_enter(struct pl_shard *shard, const struct pl_c
                                        struct pl_hold *hold)
 {
     struct pl_network network = pl_conn_network(conn);
-    struct pl_str owner = {(const char *)network.bytes, network.n};
-    int64_t most = most_of(&shard->setup->config, &network);
+    return pl_address_limit_enter_as(shard, &network, hold);
+}
+
+enum pl_arrival pl_address_limit_enter_as(struct pl_shard *shard, const struct pl_network *network,
+                                          struct pl_hold *hold)
+{
+    struct pl_str owner = {(const char *)network->bytes, network->n};
+    int64_t most = most_of(&shard->setup->config, network);
     struct pl_quota_limits fine = {most, INT64_MAX}, told = {most + MAX_TOLD, INT64_MAX};
     if (!most ||
         pl_quota_take(shard->server->address_limit, hold, owner, 1, fine) == PL_TAKING_DONE)

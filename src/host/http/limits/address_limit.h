@@ -20,6 +20,9 @@ enum pl_arrival {
 /* The hold is given back when the connection ends, whatever came of it. */
 enum pl_arrival pl_address_limit_enter(struct pl_shard *shard, const struct pl_conn *conn,
                                        struct pl_hold *hold);
+/* The same for a client that is behind the other end. */
+enum pl_arrival pl_address_limit_enter_as(struct pl_shard *shard, const struct pl_network *network,
+                                          struct pl_hold *hold);
 void pl_address_limit_leave(struct pl_server *server, struct pl_hold *hold);
 
 #endif

@@ -42,7 +42,7 @@ static bool has_tag(struct pl_str list, const char *tag, bool is_weak)
            (is_weak && pl_http_list_has(list, weak));
 }
 
-static bool say_tag(struct pl_exchange *x, const char *tag)
+bool pl_exchange_tag(struct pl_exchange *x, const char *tag)
 {
     pl_exchange_header(x, "ETag", "%s", tag);
     struct pl_str held = pl_http_header_get(x->head, "if-none-match");
@@ -57,7 +57,7 @@ bool pl_exchange_etag(struct pl_exchange *x, int64_t version)
 {
     char tag[32];
     snprintf(tag, sizeof tag, "\"%lld\"", (long long)version);
-    return say_tag(x, tag);
+    return pl_exchange_tag(x, tag);
 }
 
 bool pl_exchange_if_match(struct pl_exchange *x, int64_t version)
@@ -95,9 +95,11 @@ static void be_rangeable(struct pl_exchange_own *own, const char *etag)
 {
     own->is_rangeable = true;
     own->etag = etag;
-    pl_exchange_header(&own->x, "Cache-Control", "no-cache");
+    struct pl_str lines = pl_buf_str(&own->x.headers);
+    if (!lines.len || !memmem(lines.ptr, lines.len, "Cache-Control:", strlen("Cache-Control:")))
+        pl_exchange_header(&own->x, "Cache-Control", "no-cache");
     pl_exchange_header(&own->x, "Accept-Ranges", "bytes");
-    say_tag(&own->x, etag);
+    pl_exchange_tag(&own->x, etag);
 }
 
 void pl_exchange_static(struct pl_exchange *x, struct pl_str text, const char *etag)

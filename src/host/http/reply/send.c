@@ -182,6 +182,7 @@ enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
         status = pl_conn_write(own->x.conn->conn, pieces, sending->body.len ? 2 : 1, &n_sent);
         if (status != PL_OK)
             break;
+        own->n_sent += n_sent;
         size_t n_of_head = n_sent < head.len ? n_sent : head.len;
         sending->n_head_sent += n_of_head;
         sending->body = pl_str_slice(sending->body, n_sent - n_of_head, sending->body.len);

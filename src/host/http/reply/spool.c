@@ -33,17 +33,26 @@ static void write_file(struct pl_job *job)
     sending->status = pl_scratch_write(sending->fd, sending->body);
 }
 
-/* The sources of the answer are released as well; the log still needs its user. */
+static void keep(struct pl_str *text, char *room)
+{
+    if (text->len)
+        memcpy(room, text->ptr, text->len);
+    text->ptr = room;
+}
+
+/* The sources of the answer are released as well; the log still needs who asked, and for what. */
 static void drop_memory(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     pl_buf_deinit(&x->reply);
     pl_exchange_count_memory(own);
-    if (x->route->upload || x->caller.user_id.len > sizeof own->spool_user)
+    if (x->route->upload || x->caller.user_id.len > sizeof own->spool_user ||
+        x->caller.key_id.len > sizeof own->spool_key || x->used_model.len > sizeof own->spool_model)
         return;
-    if (x->caller.user_id.len)
-        memcpy(own->spool_user, x->caller.user_id.ptr, x->caller.user_id.len);
-    x->caller.user_id.ptr = own->spool_user;
+    keep(&x->caller.user_id, own->spool_user);
+    keep(&x->caller.key_id, own->spool_key);
+    keep(&x->used_model, own->spool_model);
+    x->problem_detail = (struct pl_str){0};
     x->state = NULL;
     pl_arena_deinit(&x->arena);
     pl_exchange_count_memory(own);

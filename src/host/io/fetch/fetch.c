@@ -106,7 +106,8 @@ static void finish(struct pl_fetch *fetch, int status)
     PL_CLEANUP_BUF struct pl_buf url;
     struct pl_error err = {0};
     pl_buf_init(&url, 0);
-    if (status < 200 || status > 299) {
+    bool takes_any = fetch->rules->how && fetch->rules->how->takes_any;
+    if ((status < 200 || status > 299) && !takes_any) {
         fail(fetch,
              pl_fail(&err, PL_IO, "%.*s answered with status %d",
                      PL_STR_ARG(pl_str_slice(fetch->place.host, 0, 200)), status),
@@ -121,6 +122,7 @@ static void finish(struct pl_fetch *fetch, int status)
     struct pl_fetched fetched = {
         .status = status,
         .content_type = pl_fetch_content_type(fetch),
+        .headers = pl_fetch_headers(fetch),
         .url = pl_buf_str(&url),
     };
     end(fetch, PL_OK, &fetched, NULL);
@@ -147,12 +149,21 @@ static void redirect(struct pl_fetch *fetch)
     admit(fetch);
 }
 
+/* What has a method of its own is not sent twice. */
+static bool follows(const struct pl_fetch *fetch)
+{
+    const struct pl_fetch_how *how = fetch->rules->how;
+    return !how || !how->method || strcmp(how->method, "GET") == 0 ||
+           strcmp(how->method, "HEAD") == 0;
+}
+
 static void on_hop_end(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct pl_fetch *fetch = ctx;
     if (status != PL_OK)
         fail(fetch, status, err);
-    else if (is_redirect(pl_hop_status(fetch->hop)) && pl_hop_location(fetch->hop).ptr)
+    else if (is_redirect(pl_hop_status(fetch->hop)) && pl_hop_location(fetch->hop).ptr &&
+             follows(fetch))
         redirect(fetch);
     else
         finish(fetch, pl_hop_status(fetch->hop));
@@ -177,8 +188,9 @@ static void go(struct pl_fetch *fetch)
     int64_t left_ms = fetch->deadline_ms - pl_loop_now_ms(fetch->from.loop);
     become(fetch, FETCH_HOP);
     fetch->n_hops++;
-    enum pl_status status = pl_hop_start(fetch->from.loop, &fetch->place, fetch->max_bytes,
-                                         left_ms > 1 ? left_ms : 1, &ops, fetch, &fetch->hop, &err);
+    enum pl_status status =
+        pl_hop_start(fetch->from.loop, &fetch->place, fetch->max_bytes, left_ms > 1 ? left_ms : 1,
+                     fetch->rules->how, fetch->n_hops == 1, &ops, fetch, &fetch->hop, &err);
     if (status != PL_OK)
         fail(fetch, status, &err);
     else if (fetch->is_paused)
@@ -200,6 +212,22 @@ static void on_looked_up(void *ctx, enum pl_status status, const struct pl_addre
         fail(fetch, status, &err);
 }
 
+/* Whoever asked has a word about each URL. */
+static enum pl_status check_how(struct pl_fetch *fetch, struct pl_error *err)
+{
+    const struct pl_fetch_how *how = fetch->rules->how;
+    PL_CLEANUP_BUF struct pl_buf url;
+    if (!how || !how->may)
+        return PL_OK;
+    pl_buf_init(&url, 0);
+    pl_url_write(&fetch->place.url, &url);
+    if (url.status != PL_OK)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    return how->may(fetch->ctx, pl_buf_str(&url))
+               ? PL_OK
+               : pl_fail(err, PL_INVALID, "this address may not be asked");
+}
+
 static void admit(struct pl_fetch *fetch)
 {
     struct pl_error err = {0};
@@ -208,6 +236,8 @@ static void admit(struct pl_fetch *fetch)
     enum pl_status status =
         pl_fetch_admit(&fetch->arena, fetch->next_url, fetch->n_hops ? &before : NULL, fetch->rules,
                        &fetch->place, &err);
+    if (status == PL_OK)
+        status = check_how(fetch, &err);
     if (status != PL_OK) {
         fail(fetch, status, &err);
     } else if (fetch->place.addresses.n) {
@@ -266,6 +296,16 @@ void pl_fetch_pause(struct pl_fetch *fetch, bool is_paused)
     fetch->is_paused = is_paused;
     if (fetch->hop)
         pl_hop_pause(fetch->hop, is_paused);
+}
+
+int pl_fetch_status(const struct pl_fetch *fetch)
+{
+    return fetch->hop ? pl_hop_status(fetch->hop) : 0;
+}
+
+struct pl_str pl_fetch_headers(const struct pl_fetch *fetch)
+{
+    return fetch->hop ? pl_hop_headers(fetch->hop) : (struct pl_str){0};
 }
 
 struct pl_str pl_fetch_content_type(const struct pl_fetch *fetch)

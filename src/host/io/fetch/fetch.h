@@ -15,6 +15,18 @@
 #define PL_FETCH_CONNECT_MS    5000
 #define PL_FETCH_TOTAL_MS      30000
 
+/* More than a plain GET. */
+struct pl_fetch_how {
+    const char *method; /* "POST"; NULL: GET */
+    struct pl_str body; /* empty: none */
+    const char *const
+        *headers; /* "Name: value", ended by NULL; for the first host only; may be NULL */
+    /* Whether a URL may be asked, at the first hop and at each redirect; may be NULL. */
+    bool (*may)(void *ctx, struct pl_str url);
+    /* Any status is an answer, with its body; redirects of other methods than GET and HEAD too. */
+    bool takes_any;
+};
+
 struct pl_fetch_rules {
     /* Hosts that may be internal: "files.intranet", "10.0.0.5:8080", as the operator's
      * configuration names them; without a port any port of theirs. */
@@ -25,14 +37,16 @@ struct pl_fetch_rules {
     enum pl_status (*resolve)(void *ctx, struct pl_str host, struct pl_buf *to,
                               struct pl_error *err);
     void *ctx;
-    int64_t max_bytes; /* 0: PL_FETCH_MAX_BYTES; after inflating */
-    int64_t total_ms;  /* 0: PL_FETCH_TOTAL_MS; redirects and all */
+    int64_t max_bytes;              /* 0: PL_FETCH_MAX_BYTES; after inflating */
+    int64_t total_ms;               /* 0: PL_FETCH_TOTAL_MS; redirects and all */
+    const struct pl_fetch_how *how; /* NULL: a plain GET */
 };
 
 struct pl_fetched {
     int status;                 /* 200 … 299 */
     struct pl_str content_type; /* empty: none was said */
     struct pl_str url;          /* the last one */
+    struct pl_str headers;      /* with takes_any: the lines of the head */
     bool is_late;               /* of a failure: its time was over */
 };
 
@@ -70,6 +84,9 @@ void pl_fetch_cancel(struct pl_fetch *fetch);
 /* Back-pressure: soon no more bytes come, but the deadline remains. */
 void pl_fetch_pause(struct pl_fetch *fetch, bool is_paused);
 
+/* The status of the answer that is being read, from the first on_bytes on. */
+int pl_fetch_status(const struct pl_fetch *fetch);
+struct pl_str pl_fetch_headers(const struct pl_fetch *fetch);
 /* The declared content type, from the first on_bytes on; empty: none. */
 struct pl_str pl_fetch_content_type(const struct pl_fetch *fetch);
 

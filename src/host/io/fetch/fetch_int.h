@@ -71,14 +71,16 @@ struct pl_hop_ops {
 /* One request to a place that was admitted. No callback comes before this has returned. PL_NOMEM,
  * PL_IO (no libcurl). */
 enum pl_status pl_hop_start(struct pl_loop *loop, const struct pl_fetch_place *place,
-                            int64_t max_bytes, int64_t left_ms, const struct pl_hop_ops *ops,
-                            void *ctx, struct pl_hop **ret_hop, struct pl_error *err);
+                            int64_t max_bytes, int64_t left_ms, const struct pl_fetch_how *how,
+                            bool is_first, const struct pl_hop_ops *ops, void *ctx,
+                            struct pl_hop **ret_hop, struct pl_error *err);
 /* Closes the connection. Not within a callback of its own. Accepts NULL. */
 void pl_hop_destroy(struct pl_hop *hop);
 void pl_hop_pause(struct pl_hop *hop, bool is_paused);
 
 /* Of a hop that is over: */
 int pl_hop_status(const struct pl_hop *hop);
+struct pl_str pl_hop_headers(const struct pl_hop *hop);      /* the hop's; where `how` takes any */
 bool pl_hop_is_late(const struct pl_hop *hop);               /* its time was over */
 struct pl_str pl_hop_location(const struct pl_hop *hop);     /* the hop's; ptr NULL: none */
 struct pl_str pl_hop_content_type(const struct pl_hop *hop); /* the hop's; ptr NULL: none */

@@ -46,6 +46,9 @@ struct pl_hop {
     struct curl_slist *pins;     /* owned */
     struct pl_fetch_place place; /* the strings are those of whoever started it */
     int64_t max_bytes;
+    const struct pl_fetch_how *how; /* borrowed; may be NULL */
+    struct curl_slist *headers;     /* owned */
+    struct pl_buf heads;            /* owned; of an answer that is taken whatever it is */
     const struct pl_hop_ops *ops;
     void *ctx;
     size_t n_head;
@@ -98,7 +101,8 @@ static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
     struct pl_str piece = {bytes, size * n};
     long status = 0;
     hop->curl->curl_easy_getinfo(hop->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status < 200 || status > 299) {
+    hop->http_status = (int)status;
+    if ((status < 200 || status > 299) && !(hop->how && hop->how->takes_any)) {
         hop->is_enough = true;
         return 0;
     }
@@ -127,6 +131,10 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
         keep(hop, value, &hop->location, &hop->has_location);
     else if (pl_curl_header(line, "Content-Type", &value))
         keep(hop, value, &hop->content_type, &hop->has_type);
+    if (pl_str_begins(line, "HTTP/"))
+        pl_buf_clear(&hop->heads);
+    else if (hop->how && hop->how->takes_any)
+        pl_buf_add(&hop->heads, line);
     return hop->status == PL_OK ? line.len : 0;
 }
 
@@ -238,7 +246,32 @@ static void set_options(struct pl_hop *hop, const char *url, int64_t left_ms)
                            (long)(left_ms < PL_FETCH_CONNECT_MS ? left_ms : PL_FETCH_CONNECT_MS));
 }
 
-static bool prepare(struct pl_hop *hop, int64_t left_ms)
+/* A method, a body and headers; headers are for the host that they were meant for. */
+static bool set_how(struct pl_hop *hop, bool is_first)
+{
+    const struct pl_curl *curl = hop->curl;
+    const struct pl_fetch_how *how = hop->how;
+    bool is_head = how->method && strcmp(how->method, "HEAD") == 0;
+    for (size_t i = 0; is_first && how->headers && how->headers[i]; i++) {
+        struct curl_slist *list = curl->curl_slist_append(hop->headers, how->headers[i]);
+        if (!list)
+            return false;
+        hop->headers = list;
+    }
+    if (hop->headers)
+        curl->curl_easy_setopt(hop->easy, CURLOPT_HTTPHEADER, hop->headers);
+    if (how->body.len) {
+        curl->curl_easy_setopt(hop->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)how->body.len);
+        curl->curl_easy_setopt(hop->easy, CURLOPT_COPYPOSTFIELDS, how->body.ptr);
+    }
+    if (is_head)
+        curl->curl_easy_setopt(hop->easy, CURLOPT_NOBODY, 1L);
+    else if (how->method)
+        curl->curl_easy_setopt(hop->easy, CURLOPT_CUSTOMREQUEST, how->method);
+    return true;
+}
+
+static bool prepare(struct pl_hop *hop, int64_t left_ms, bool is_first)
 {
     PL_CLEANUP_BUF struct pl_buf url, pin;
     pl_buf_init(&url, 0);
@@ -256,17 +289,19 @@ static bool prepare(struct pl_hop *hop, int64_t left_ms)
     if (!hop->easy)
         return false;
     set_options(hop, url.ptr, left_ms);
-    return true;
+    return !hop->how || set_how(hop, is_first);
 }
 
 enum pl_status pl_hop_start(struct pl_loop *loop, const struct pl_fetch_place *place,
-                            int64_t max_bytes, int64_t left_ms, const struct pl_hop_ops *ops,
-                            void *ctx, struct pl_hop **ret_hop, struct pl_error *err)
+                            int64_t max_bytes, int64_t left_ms, const struct pl_fetch_how *how,
+                            bool is_first, const struct pl_hop_ops *ops, void *ctx,
+                            struct pl_hop **ret_hop, struct pl_error *err)
 {
     struct pl_hop *hop = pl_mem_alloc(1, sizeof *hop);
     if (!hop)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *hop = (struct pl_hop){.place = *place, .max_bytes = max_bytes, .ops = ops, .ctx = ctx};
+    *hop = (struct pl_hop){
+        .place = *place, .max_bytes = max_bytes, .how = how, .ops = ops, .ctx = ctx};
     enum pl_status status = pl_curl_multi_init(&hop->multi, loop, on_turn_end, err);
     if (status != PL_OK) {
         pl_mem_free(hop);
@@ -275,7 +310,8 @@ enum pl_status pl_hop_start(struct pl_loop *loop, const struct pl_fetch_place *p
     hop->curl = hop->multi.curl;
     pl_buf_init(&hop->location, 0);
     pl_buf_init(&hop->content_type, 0);
-    if (!prepare(hop, left_ms)) {
+    pl_buf_init(&hop->heads, MAX_HEAD);
+    if (!prepare(hop, left_ms, is_first)) {
         pl_hop_destroy(hop);
         return pl_fail(err, PL_NOMEM, "out of memory");
     }
@@ -296,6 +332,8 @@ void pl_hop_destroy(struct pl_hop *hop)
         hop->curl->curl_easy_cleanup(hop->easy);
     pl_curl_multi_deinit(&hop->multi);
     hop->curl->curl_slist_free_all(hop->pins);
+    hop->curl->curl_slist_free_all(hop->headers);
+    pl_buf_deinit(&hop->heads);
     pl_buf_deinit(&hop->location);
     pl_buf_deinit(&hop->content_type);
     pl_mem_free(hop);
@@ -310,6 +348,11 @@ void pl_hop_pause(struct pl_hop *hop, bool is_paused)
 int pl_hop_status(const struct pl_hop *hop)
 {
     return hop->http_status;
+}
+
+struct pl_str pl_hop_headers(const struct pl_hop *hop)
+{
+    return pl_buf_str(&hop->heads);
 }
 
 bool pl_hop_is_late(const struct pl_hop *hop)

@@ -105,6 +105,8 @@ static struct pl_str write_all(int fd, struct pl_str bytes)
 static uint64_t write_lines(struct pl_sink *sink)
 {
     struct pl_str all = pl_buf_str(&sink->writing);
+    if (sink->config.write)
+        return n_lines_of(sink->config.write(sink->config.ctx, all));
     if (sink->is_mid_line && write_all(sink->config.fd, PL_STR("\n")).len)
         return n_lines_of(all);
     sink->is_mid_line = false;
@@ -113,17 +115,19 @@ static uint64_t write_lines(struct pl_sink *sink)
     return n_lines_of(rest);
 }
 
-/* With the lock. Those that were dropped came after the ones that wait. */
-static void take_lines(struct pl_sink *sink)
+/* With the lock. Those that were dropped came after the ones that wait; whether a line says so. */
+static bool take_lines(struct pl_sink *sink)
 {
     struct pl_buf empty = sink->writing;
     sink->writing = sink->lines;
     sink->lines = empty;
     pl_buf_clear(&sink->lines);
-    if (sink->n_dropped > sink->n_told)
+    bool has_notice = sink->n_dropped > sink->n_told;
+    if (has_notice)
         sink->config.say_dropped(sink->n_dropped - sink->n_told, &sink->writing);
     sink->n_told = sink->n_dropped;
     sink->is_writing = true;
+    return has_notice;
 }
 
 static void *run(void *arg)
@@ -135,10 +139,16 @@ static void *run(void *arg)
             pthread_cond_wait(&sink->has_lines, &sink->lock);
         sink->is_woken = false;
         while (sink->lines.len) {
-            take_lines(sink);
+            uint64_t n_told = sink->n_told;
+            bool has_notice = take_lines(sink);
             pthread_mutex_unlock(&sink->lock);
             uint64_t n_lost = write_lines(sink);
             pthread_mutex_lock(&sink->lock);
+            /* The notice is the last line: it is lost with any other, and said again. */
+            if (n_lost && has_notice) {
+                sink->n_told = n_told;
+                n_lost--;
+            }
             sink->n_dropped += n_lost;
             sink->is_writing = false;
         }
@@ -253,6 +263,8 @@ void pl_sink_destroy(struct pl_sink *sink, int64_t wait_ms)
     pthread_cond_destroy(&sink->is_empty);
     pthread_cond_destroy(&sink->has_lines);
     pthread_mutex_destroy(&sink->lock);
+    if (sink->config.close)
+        sink->config.close(sink->config.ctx);
     pl_buf_deinit(&sink->lines);
     pl_buf_deinit(&sink->writing);
     pl_mem_free(sink);

@@ -14,11 +14,16 @@
 struct pl_sink; /* owned */
 
 struct pl_sink_config {
-    int fd;           /* borrowed */
+    int fd;           /* borrowed; where there is no `write` */
     size_t max_bytes; /* of lines that wait to be written */
     /* Writes the line, with its line feed, which says that n_lines were dropped. On the sink's
      * thread, which may outlive everything else. */
     void (*say_dropped)(uint64_t n_lines, struct pl_buf *to);
+    /* Writes in the place of the descriptor: what is left of whole lines is lost. NULL: the
+     * descriptor. `close` frees its ctx, when the thread has ended. */
+    struct pl_str (*write)(void *ctx, struct pl_str lines);
+    void (*close)(void *ctx);
+    void *ctx;
 };
 
 /* Starts no thread yet: the first line does. NULL when out of memory. */

@@ -88,31 +88,31 @@ bool pl_is_terminal(int fd)
 struct taking {
     void (*fn)(void *ctx);
     void *ctx;
+    sigset_t set;
 };
 
 static void *wait_for_signals(void *arg)
 {
     struct taking taking = *(struct taking *)arg;
-    sigset_t set;
     int signal;
     pl_mem_free(arg);
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    while (sigwait(&set, &signal) == 0)
+    while (sigwait(&taking.set, &signal) == 0)
         taking.fn(taking.ctx);
     return NULL;
 }
 
-enum pl_status pl_interrupts_take(void (*fn)(void *ctx), void *ctx, struct pl_error *err)
+static enum pl_status take(const int *signals, size_t n_signals, void (*fn)(void *ctx), void *ctx,
+                           struct pl_error *err)
 {
     struct taking *taking = pl_mem_alloc(1, sizeof *taking);
     pthread_t thread;
     sigset_t set;
     if (!taking)
         return PL_NOMEM;
-    *taking = (struct taking){fn, ctx};
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
+    for (size_t i = 0; i < n_signals; i++)
+        sigaddset(&set, signals[i]);
+    *taking = (struct taking){fn, ctx, set};
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     int error = pthread_create(&thread, NULL, wait_for_signals, taking);
     if (error) {
@@ -122,4 +122,16 @@ enum pl_status pl_interrupts_take(void (*fn)(void *ctx), void *ctx, struct pl_er
     }
     pthread_detach(thread);
     return PL_OK;
+}
+
+enum pl_status pl_interrupts_take(void (*fn)(void *ctx), void *ctx, struct pl_error *err)
+{
+    static const int signals[] = {SIGINT};
+    return take(signals, sizeof signals / sizeof *signals, fn, ctx, err);
+}
+
+enum pl_status pl_endings_take(void (*fn)(void *ctx), void *ctx, struct pl_error *err)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    return take(signals, sizeof signals / sizeof *signals, fn, ctx, err);
 }

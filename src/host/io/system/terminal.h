@@ -24,5 +24,7 @@ bool pl_is_terminal(int fd);
 /* From now on Ctrl-C (SIGINT) ends nothing: `fn` is called for each, on a thread of its own, for as
  * long as the process runs. Once per process, before any other thread is started. */
 enum pl_status pl_interrupts_take(void (*fn)(void *ctx), void *ctx, struct pl_error *err);
+/* The same for everything that asks a process to end: SIGINT, SIGTERM and SIGHUP. */
+enum pl_status pl_endings_take(void (*fn)(void *ctx), void *ctx, struct pl_error *err);
 
 #endif

@@ -99,6 +99,13 @@ static enum pl_status add_headers(struct calling *calling, struct pl_error *err)
         status = add_header(calling, "Range", "bytes=", call->range, err);
     if (status == PL_OK && call->bearer)
         status = add_header(calling, "Authorization", "Bearer ", call->bearer, err);
+    for (const char *const *line = call->headers; status == PL_OK && line && *line; line++) {
+        struct curl_slist *longer = calling->curl->curl_slist_append(calling->headers, *line);
+        if (longer)
+            calling->headers = longer;
+        else
+            status = PL_NOMEM;
+    }
     return status;
 }
 

@@ -9,11 +9,12 @@
 #define PL_HTTP_CALL_HEADER_SIZE 128
 
 struct pl_http_call {
-    const char *method;       /* "GET" */
-    const char *url;          /* http or https */
-    const char *unix_path;    /* talk to this socket instead of the URL's host; NULL: none */
-    const char *bearer;       /* key; NULL: none */
-    const char *content_type; /* of the body; NULL: application/json */
+    const char *method;         /* "GET" */
+    const char *url;            /* http or https */
+    const char *unix_path;      /* talk to this socket instead of the URL's host; NULL: none */
+    const char *bearer;         /* key; NULL: none */
+    const char *const *headers; /* more of them, "Name: value", ended by NULL; may be NULL */
+    const char *content_type;   /* of the body; NULL: application/json */
     struct pl_str body;
     bool has_body;
     /* A body that is too large to be held: called for up to `size` more bytes of it, written to

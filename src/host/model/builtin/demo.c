@@ -6,27 +6,20 @@
 #include "json/number.h"
 #include "json/text.h"
 #include "model/builtin/demo_script.h"
+#include "model/builtin/demo_tour.h"
 #include "model/builtin/paced.h"
+#include "model/vendors.h"
 
 enum demo_kind { DEMO_ECHO, DEMO_SLOW, DEMO_AGENT };
 
 static const struct pl_model_info models[] = {
     [DEMO_ECHO] = {"demo/echo", "Repeats your last message, word by word", 200000, false},
     [DEMO_SLOW] = {"demo/slow", "The same, at fifty words a second", 200000, false},
-    [DEMO_AGENT] = {"demo/agent", "Thinks, uses a tool, and answers; or runs a script", 200000,
-                    false},
+    [DEMO_AGENT] = {"demo/agent", "Shows everything an agent does, step by step; or runs a script",
+                    200000, false},
 };
 
 #define SLOW_WORD_MS 20
-
-static const char agent_script[] =
-    "#!demo\n"
-    "think Somebody wants to see what I can do. I look at the clock.\n"
-    "say Let me look at the clock first.\n"
-    "call clock {}\n"
-    "---\n"
-    "say The clock has answered, and that is all I can do: I am the "
-    "demo model. Ask demo/echo to repeat you, or write a script.\n";
 
 struct demo_call {
     struct pl_paced paced;
@@ -101,6 +94,10 @@ static enum played play_line(struct demo_call *call, const struct pl_demo_line *
         call->paced.ops->on_block(
             call->paced.ctx, &(struct pl_model_block){.type = line->name, .content = line->text});
         return PLAYED;
+    case PL_DEMO_ABOUT:
+        if (call->paced.ops->on_about)
+            call->paced.ops->on_about(call->paced.ctx, line->text);
+        return PLAYED;
     case PL_DEMO_USAGE:
         call->input_tokens = line->number;
         call->output_tokens = line->number2;
@@ -133,8 +130,15 @@ static void finish(struct pl_paced *paced)
     if (call->at_line < call->script.lines.len) {
         const struct pl_demo_line *line = &call->script.lines.ptr[call->at_line];
         bool is_overflow = line->verb == PL_DEMO_OVERFLOW;
-        pl_paced_fail(paced, is_overflow ? PL_STR("The context is too long.") : line->text,
-                      is_overflow);
+        bool is_refusal = line->verb == PL_DEMO_REFUSE;
+        pl_paced_fail(paced,
+                      &(struct pl_model_failure){
+                          .reason = is_overflow ? PL_STR("The context is too long.") : line->text,
+                          .is_overflow = is_overflow,
+                          .code = is_refusal && !line->number ? "upstream_broken" : NULL,
+                          .vendor_status = is_refusal ? (int)line->number : 0,
+                          .retry_after_ms = is_refusal ? line->number2 : 0,
+                      });
         return;
     }
     struct pl_buf usage PL_CLEANUP_BUF;
@@ -145,7 +149,8 @@ static void finish(struct pl_paced *paced)
     if (usage.status == PL_OK)
         pl_paced_end(paced, (struct pl_str){0}, pl_buf_str(&usage));
     else
-        pl_paced_fail(paced, PL_STR("The demo model ran out of memory."), false);
+        pl_paced_fail(paced, &(struct pl_model_failure){
+                                 .reason = PL_STR("The demo model ran out of memory.")});
 }
 
 static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
@@ -265,8 +270,18 @@ static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, st
     return status;
 }
 
+/* Whether there is a Chinese character: the first byte of those tells. */
+static bool is_chinese(struct pl_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] >= 0xE4 && (unsigned char)text.ptr[i] <= 0xE9)
+            return true;
+    return false;
+}
+
 static enum pl_status make_script(struct demo_call *call, enum demo_kind kind,
-                                  const struct asked *asked, struct pl_error *err)
+                                  const struct pl_models *models_there, const struct asked *asked,
+                                  struct pl_error *err)
 {
     enum pl_status status = pl_demo_script_read(asked->text, asked->n_answers, &call->script, err);
     for (size_t i = 0; status == PL_OK && i < call->script.lines.len; i++)
@@ -284,8 +299,13 @@ static enum pl_status make_script(struct demo_call *call, enum demo_kind kind,
         }
     if (status != PL_NOT_FOUND)
         return status;
-    if (kind == DEMO_AGENT)
-        return pl_demo_script_read(PL_STR(agent_script), asked->n_answers, &call->script, err);
+    const char *own = NULL;
+    if (kind == DEMO_AGENT && !pl_demo_tour_find(asked->text, &own))
+        own = pl_demo_tour_script(is_chinese(asked->text));
+    if (own)
+        call->word_ms = pl_models_demo_word_ms(models_there);
+    if (own)
+        return pl_demo_script_read(pl_str_of(own), asked->n_answers, &call->script, err);
     struct pl_demo_line echo = {.verb = PL_DEMO_SAY, .text = asked->text};
     return pl_vec_push(&call->script.lines, echo) ? PL_OK : PL_NOMEM;
 }
@@ -303,7 +323,7 @@ static enum pl_status start(struct pl_loop *loop, const struct pl_model_request 
     struct asked asked = {0};
     enum pl_status status = read_asked(&call->paced.arena, request->turns, &asked, err);
     if (status == PL_OK)
-        status = make_script(call, kind, &asked, err);
+        status = make_script(call, kind, request->models, &asked, err);
     if (status != PL_OK) {
         pl_paced_destroy(&call->paced);
         return status;

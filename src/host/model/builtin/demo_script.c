@@ -28,6 +28,8 @@ static const struct {
     [PL_DEMO_USAGE] = {"usage", SHAPE_TWO_NUMBERS},
     [PL_DEMO_FAIL] = {"fail", SHAPE_TEXT},
     [PL_DEMO_OVERFLOW] = {"overflow", SHAPE_NONE},
+    [PL_DEMO_ABOUT] = {"about", SHAPE_TEXT},
+    [PL_DEMO_REFUSE] = {"refuse", SHAPE_TWO_NUMBERS},
 };
 
 static struct pl_str take_line(struct pl_str *rest)

@@ -12,6 +12,8 @@
  *     usage IN OUT                what the answer says it used
  *     fail REASON                 the call fails
  *     overflow                    it fails because the context is too long
+ *     refuse STATUS MS REASON     it fails as a vendor does who answers so, and may be asked again then
+ *     about JSON                  what the model says of its answer (citation_map, finish_reason …)
  *     ---                         the end of this answer; what follows is said when the model is
  *                                 called again (after tool results)
  *
@@ -35,6 +37,8 @@ enum pl_demo_verb {
     PL_DEMO_USAGE,
     PL_DEMO_FAIL,
     PL_DEMO_OVERFLOW,
+    PL_DEMO_ABOUT,
+    PL_DEMO_REFUSE,
     PL_DEMO_VERB_COUNT,
 };
 

@@ -134,13 +134,14 @@ void pl_paced_end(struct pl_paced *call, struct pl_str model, struct pl_str usag
     if (timing.status == PL_OK)
         call->ops->on_end(call->ctx, model, usage, pl_buf_str(&timing));
     else
-        call->ops->on_failed(call->ctx, PL_STR("The model ran out of memory."), false);
+        call->ops->on_failed(call->ctx, &(struct pl_model_failure){
+                                            .reason = PL_STR("The model ran out of memory.")});
     pl_paced_destroy(call);
 }
 
-void pl_paced_fail(struct pl_paced *call, struct pl_str reason, bool is_overflow)
+void pl_paced_fail(struct pl_paced *call, const struct pl_model_failure *failure)
 {
-    call->ops->on_failed(call->ctx, reason, is_overflow);
+    call->ops->on_failed(call->ctx, failure);
     pl_paced_destroy(call);
 }
 

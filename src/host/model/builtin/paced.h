@@ -63,7 +63,7 @@ void pl_paced_wake(struct pl_paced *call);
 void pl_paced_say(struct pl_paced *call, bool is_thinking, struct pl_str text);
 /* Says that it is over, with the time it took, and destroys it. */
 void pl_paced_end(struct pl_paced *call, struct pl_str model, struct pl_str usage);
-void pl_paced_fail(struct pl_paced *call, struct pl_str reason, bool is_overflow);
+void pl_paced_fail(struct pl_paced *call, const struct pl_model_failure *failure);
 
 /* A word with the white space after it, off the front of *rest. */
 struct pl_str pl_word_take(struct pl_str *rest);

@@ -139,7 +139,7 @@ static void finish(struct pl_paced *paced)
 {
     const struct replay_call *call = replay_of(paced);
     if (call->error.ptr)
-        pl_paced_fail(paced, call->error, false);
+        pl_paced_fail(paced, &(struct pl_model_failure){.reason = call->error});
     else
         pl_paced_end(paced, call->model, call->usage);
 }

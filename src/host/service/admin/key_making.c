@@ -6,6 +6,7 @@
 #include "access/sign_in.h"
 #include "base/text/suggest.h"
 #include "base/text/utc.h"
+#include "http/route.h"
 #include "json/text.h"
 #include "service/admin/key_json.h"
 #include "transaction/commit.h"
@@ -93,9 +94,15 @@ static struct pl_batch *batch_of(const struct pl_key_making *making, int64_t n_k
         pl_batch_create_key(batch, &making->key);
     if (making->limits.key_id.len)
         pl_batch_put_limits(batch, &making->limits);
-    if (!making->key.old_hash.len)
+    if (!making->key.old_hash.len && !making->key.is_login)
         pl_batch_check_quota(batch, making->key.user_id, PL_LIMIT_KEYS, n_keys);
     return batch;
+}
+
+/* What a stranger sends to sign in is a secret: a code, or a key. That of a new user is told with the user. */
+static bool tells_body(const struct pl_exchange *x, const struct pl_key_making *making)
+{
+    return !making->user.id.len && !(x->route->flags & PL_ROUTE_PUBLIC);
 }
 
 /* The plaintext is in the first answer only: the answer to a repeated request, and the one that is
@@ -120,8 +127,7 @@ void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making)
                  making->key.old_hash.len ? "key.rotate"
                  : making->is_cookie      ? "sign_in"
                                           : "key.create",
-                 making->key.id,
-                 making->user.id.len || !x->caller.user_id.len ? (struct pl_str){0} : x->body_text);
+                 making->key.id, tells_body(x, making) ? x->body_text : (struct pl_str){0});
     uint64_t number = pl_auth_begin_change(auth);
     making->number = making->key.old_hash.len ? number : 0;
     pl_exchange_commit(x, batch, made);

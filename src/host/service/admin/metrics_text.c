@@ -6,8 +6,10 @@
 #include "model/vendor.h"
 #include "service/admin/provider_metrics.h"
 #include "service/admin/store_size.h"
+#include "shard/access_log.h"
 #include "shard/log.h"
 #include "shard/shard.h"
+#include "shard/tracing.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -92,6 +94,11 @@ static void write_process(const struct pl_server *server, struct pl_buf *to)
                 "# TYPE parley_log_dropped_total counter\n"
                 "parley_log_dropped_total %llu\n",
                 (unsigned long long)pl_log_n_dropped(server->log));
+    pl_buf_addf(to,
+                "# HELP parley_access_log_dropped_total Lines of the access log that were lost\n"
+                "# TYPE parley_access_log_dropped_total counter\n"
+                "parley_access_log_dropped_total %llu\n",
+                (unsigned long long)pl_access_log_n_dropped(server->access_log));
 }
 
 static void write_lane(const struct pl_work_state *state, int which, struct pl_buf *to)
@@ -154,6 +161,50 @@ static void write_models(const struct pl_models *models, struct pl_buf *to)
     }
 }
 
+/* The one writer: what waits for it, and how long its transactions take. */
+static void write_store(const struct pl_server *server, struct pl_buf *to)
+{
+    struct pl_store_state state;
+    int64_t n = 0;
+    pl_store_look(server->store, &state);
+    pl_buf_addf(to,
+                "# HELP parley_store_queue_batches Changes that wait to be committed\n"
+                "# TYPE parley_store_queue_batches gauge\nparley_store_queue_batches %zu\n"
+                "# HELP parley_store_queue_oldest_seconds How long the oldest of them has waited\n"
+                "# TYPE parley_store_queue_oldest_seconds gauge\n"
+                "parley_store_queue_oldest_seconds %.3f\n"
+                "# HELP parley_store_batches_total Changes that were committed or refused\n"
+                "# TYPE parley_store_batches_total counter\nparley_store_batches_total %lld\n"
+                "# HELP parley_store_commit_seconds Time of a transaction with its fsync; many "
+                "changes are one\n"
+                "# TYPE parley_store_commit_seconds histogram\n",
+                state.n_waiting, (double)state.oldest_ms / 1000, (long long)state.n_batches);
+    for (size_t i = 0; i < PL_STORE_N_BOUNDS; i++) {
+        n += state.n_within[i];
+        pl_buf_addf(to, "parley_store_commit_seconds_bucket{le=\"%g\"} %lld\n",
+                    (double)pl_store_bounds_us[i] / 1e6, (long long)n);
+    }
+    n += state.n_within[PL_STORE_N_BOUNDS];
+    pl_buf_addf(to,
+                "parley_store_commit_seconds_bucket{le=\"+Inf\"} %lld\n"
+                "parley_store_commit_seconds_sum %.6f\nparley_store_commit_seconds_count %lld\n",
+                (long long)n, (double)state.commit_us / 1e6, (long long)n);
+}
+
+/* Only where spans are told to a collector. */
+static void write_spans(const struct pl_server *server, struct pl_buf *to)
+{
+    struct pl_tracer_numbers numbers = pl_tracer_look(server->tracer);
+    if (!server->tracer)
+        return;
+    pl_buf_addf(to,
+                "# HELP parley_spans_sent_total Spans that the collector has taken\n"
+                "# TYPE parley_spans_sent_total counter\nparley_spans_sent_total %lld\n"
+                "# HELP parley_spans_dropped_total Spans that nobody got\n"
+                "# TYPE parley_spans_dropped_total counter\nparley_spans_dropped_total %lld\n",
+                (long long)numbers.n_sent, (long long)numbers.n_dropped);
+}
+
 void pl_metrics_write(struct pl_server *server, const struct pl_models *models, struct pl_buf *to)
 {
     for (int i = 0; i < PL_METRIC_COUNT; i++)
@@ -163,6 +214,9 @@ void pl_metrics_write(struct pl_server *server, const struct pl_models *models, 
     pl_route_times_write(server, to);
     write_lanes(server, to);
     write_models(models, to);
+    write_spans(server, to);
     pl_provider_metrics_write(models, to);
+    pl_model_metrics_write(models, to);
+    write_store(server, to);
     write_process(server, to);
 }

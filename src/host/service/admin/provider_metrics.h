@@ -9,4 +9,7 @@ struct pl_models;
 
 void pl_provider_metrics_write(const struct pl_models *models, struct pl_buf *to);
 
+/* The same by provider and model (model/model_counts.h). */
+void pl_model_metrics_write(const struct pl_models *models, struct pl_buf *to);
+
 #endif

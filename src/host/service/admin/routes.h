@@ -6,6 +6,7 @@
 
 extern const struct pl_route pl_routes_service[];
 extern const struct pl_route pl_routes_keys[];
+extern const struct pl_route pl_routes_login[];
 extern const struct pl_route pl_routes_users[];
 extern const struct pl_route pl_routes_audit[];
 extern const struct pl_route pl_routes_usage[];

@@ -5,7 +5,6 @@
 #include "http/exchange.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "model/vendor.h"
 #include "service/admin/metrics_text.h"
 #include "service/admin/routes.h"
 #include "service/admin/store_size.h"
@@ -19,27 +18,6 @@ enum {
 }; /* a job that waits longer: another server should take the next
                              requests */
 
-static const char page[] =
-    "Parley stores conversations as sessions of turns and streams them live.\n"
-    "\nEverything except this page, /healthz, /readyz, /api/version and /openapi.json needs a "
-    "key:\n\n    parley key create --name mine            on the server's machine: prints a key, "
-    "once\n    KEY=sk-parley-v1-...\n"
-    "\nThen, with the address of this page as URL:\n"
-    "\n    curl -H \"Authorization: Bearer $KEY\" $URL/api/me\n"
-    "    curl -H \"Authorization: Bearer $KEY\" $URL/api/models\n"
-    "    curl -H \"Authorization: Bearer $KEY\" --json '{\"intent\":\"first try\"}' "
-    "$URL/api/sessions\n"
-    "    curl -H \"Authorization: Bearer $KEY\" --json '{\"message\":\"hello world\"}' \\\n"
-    "        $URL/api/sessions/SESSION_ID/chat\n"
-    "    curl -H \"Authorization: Bearer $KEY\" -N $URL/api/sessions/SESSION_ID/events\n"
-    "    curl -H \"Authorization: Bearer $KEY\" $URL/api/sessions/SESSION_ID/messages\n"
-    "\n/openapi.json describes all of it.\n";
-
-/* security.md, 4: what the page of the program will need, and no more. */
-static const char page_policy[] =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'";
-
 /* A text that is the same for everybody; its tag changes with it. */
 static void show_text(struct pl_exchange *x, struct pl_str text)
 {
@@ -50,14 +28,6 @@ static void show_text(struct pl_exchange *x, struct pl_str text)
     }
     snprintf(tag, 32, "\"%016llx\"", (unsigned long long)pl_hash_quick(text));
     pl_exchange_static(x, text, tag);
-}
-
-static void show_page(struct pl_exchange *x)
-{
-    x->content_type = "text/plain; charset=utf-8";
-    pl_exchange_header(x, "Content-Security-Policy", "%s", page_policy);
-    show_text(x, PL_STR(page));
-    pl_exchange_finish(x);
 }
 
 static void show_version(struct pl_exchange *x)
@@ -123,62 +93,6 @@ static void show_metrics(struct pl_exchange *x)
     pl_exchange_work_in(x, PL_WORK_FILE, write_metrics, NULL);
 }
 
-static void write_price(struct pl_json_out *out, const char *key, int64_t micro_dollars)
-{
-    pl_json_out_key(out, key);
-    if (micro_dollars < 0)
-        pl_json_out_null(out);
-    else
-        pl_json_out_int(out, micro_dollars);
-}
-
-/* Of one model; the price of an alias of several models depends on which one answers. */
-static void write_prices(struct pl_json_out *out, const struct pl_models *models, const char *name)
-{
-    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
-    struct pl_model_prices prices = {.input = -1};
-    if (pl_model_targets(models, pl_str_of(name), targets) == 1)
-        prices = pl_target_prices(&targets[0]);
-    pl_json_out_key(out, "prices");
-    if (prices.input < 0) {
-        pl_json_out_null(out);
-        return;
-    }
-    pl_json_out_open(out, '{');
-    write_price(out, "input", prices.input);
-    write_price(out, "output", prices.output);
-    write_price(out, "cache_read", prices.cache_read);
-    write_price(out, "cache_write", prices.cache_write);
-    pl_json_out_key(out, "dated");
-    pl_json_out_text(out, pl_str_of(prices.dated));
-    pl_json_out_close(out, '}');
-}
-
-static void list_models(struct pl_exchange *x)
-{
-    const struct pl_model_info *model;
-    struct pl_json_out out = pl_json_out(&x->reply);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "items");
-    pl_json_out_open(&out, '[');
-    for (size_t i = 0; (model = pl_model_at(x->setup->models, i)); i++) {
-        pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "name");
-        pl_json_out_text(&out, pl_str_of(model->name));
-        pl_json_out_key(&out, "about");
-        pl_json_out_text(&out, pl_str_of(model->about));
-        pl_json_out_key(&out, "context_window");
-        pl_json_out_int(&out, model->context_window);
-        write_prices(&out, x->setup->models, model->name);
-        pl_json_out_close(&out, '}');
-    }
-    pl_json_out_close(&out, ']');
-    pl_json_out_key(&out, "default_model");
-    pl_json_out_text(&out, pl_str_of(x->setup->config.default_model));
-    pl_json_out_close(&out, '}');
-    pl_exchange_finish(x);
-}
-
 static void list_tools(struct pl_exchange *x)
 {
     struct pl_str language = pl_http_header_get(x->head, "accept-language");
@@ -194,8 +108,6 @@ static void show_openapi(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_service[] = {
-    {PL_METHOD_GET, "/", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, PL_FOR_ANYBODY, show_page,
-     "page_get", "Show the first steps", "service", NULL, NULL, 200, NULL},
     {PL_METHOD_GET, "/healthz", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, show_health, "healthz",
      "Check that the process responds", "service", NULL, "Health", 200, NULL},
     {PL_METHOD_GET, "/readyz", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, show_ready, "readyz",
@@ -206,8 +118,6 @@ const struct pl_route pl_routes_service[] = {
      "Get this description", "service", NULL, "AnyObject", 200, NULL},
     {PL_METHOD_GET, "/metrics", PL_ROUTE_ANY_REPLY, PL_FOR_READ, show_metrics, "metrics_get",
      "Get metrics for Prometheus", "service", NULL, NULL, 200, NULL},
-    {PL_METHOD_GET, "/api/models", 0, PL_FOR_SESSIONS | PL_FOR_READ, list_models, "model_list",
-     "List the models", "service", NULL, "ModelList", 200, NULL},
     {PL_METHOD_GET, "/api/tools", 0, PL_FOR_SESSIONS | PL_FOR_READ, list_tools, "tool_list",
      "List the tools that sessions offer to models", "service", NULL, "ToolList", 200, NULL},
     {0},

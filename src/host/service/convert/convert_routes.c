@@ -7,6 +7,7 @@
 #include "format/convert.h"
 #include "promptfile/export.h"
 #include "format/gpt_oss/gpt_oss.h"
+#include "document/places.h"
 #include "document/lint.h"
 #include "format/profile.h"
 #include "document/trim.h"
@@ -191,6 +192,13 @@ static void put_conversion(struct pl_exchange *x, struct conversion *c)
     if (pl_body_bool(x, "report", true) && c->made.report.len) {
         pl_buf_adds(&x->reply, ",\"report\":");
         pl_buf_add(&x->reply, trimmed(pl_buf_str(&c->made.report)));
+    }
+    if (pl_body_bool(x, "map", false)) {
+        struct pl_str source = c->import ? pl_buf_str(&c->imported) : document_of(x);
+        pl_buf_adds(&x->reply, ",\"map\":");
+        if (pl_places_write(&x->arena, source, pl_buf_str(&c->made.out), &x->reply) != PL_OK &&
+            x->reply.status == PL_OK)
+            x->reply.status = PL_NOMEM;
     }
     if (pl_body_bool(x, "carry", false) && c->made.carry.len) {
         pl_buf_adds(&x->reply, ",\"carry\":");
@@ -379,7 +387,13 @@ static void tokens_work(struct pl_exchange *x)
     enum pl_status status = pl_count_document(document_of(x), as, &choice, &counted, &err);
     if (status == PL_OK)
         pl_counted_write(&x->reply, &counted);
-    else
+    if (status == PL_OK && x->reply.status == PL_OK && pl_body_bool(x, "messages", false)) {
+        x->reply.len--; /* its last bracket */
+        pl_buf_adds(&x->reply, ",\"by_message\":");
+        status = pl_count_messages(document_of(x), as, &choice, &x->reply, &err);
+        pl_buf_addc(&x->reply, '}');
+    }
+    if (status != PL_OK)
         fail_document(x, status, &err);
 }
 

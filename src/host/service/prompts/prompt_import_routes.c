@@ -300,6 +300,6 @@ const struct pl_route pl_routes_prompt_import[] = {
      prompt_import, "prompt_import",
      "Create prompts from files: requests of any format, YAML, Markdown, an "
      "export",
-     "prompts", "PromptImport", "PromptImported", 200, NULL},
+     "prompts", "PromptImport", "PromptImported", 200, NULL, .tells = "prompt:updated"},
     {0},
 };

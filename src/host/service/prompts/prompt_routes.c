@@ -350,7 +350,7 @@ static const struct pl_route_param count_params[] = {
 const struct pl_route pl_routes_prompts[] = {
     {PL_METHOD_POST, "/api/prompts", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, prompt_create,
      "prompt_create", "Create a prompt with its first version", "prompts", "PromptCreate", "Prompt",
-     201, NULL},
+     201, NULL, .tells = "prompt:updated"},
     {PL_METHOD_GET, "/api/prompts", 0, PL_FOR_READ, prompt_list, "prompt_list",
      "List or search your prompts: pinned first, then by the last change", "prompts", NULL,
      "PromptList", 200, list_params},
@@ -362,8 +362,9 @@ const struct pl_route pl_routes_prompts[] = {
      "Get a prompt and its latest version", "prompts", NULL, "Prompt", 200, NULL},
     {PL_METHOD_PATCH, "/api/prompts/{id}", 0, PL_FOR_ALL, prompt_update, "prompt_update",
      "Change name, description, folder, tags or pin", "prompts", "PromptUpdate", "Prompt", 200,
-     NULL},
+     NULL, .tells = "prompt:updated"},
     {PL_METHOD_DELETE, "/api/prompts/{id}", 0, PL_FOR_ALL, prompt_delete, "prompt_delete",
-     "Delete a prompt with all its versions", "prompts", NULL, NULL, 204, NULL},
+     "Delete a prompt with all its versions", "prompts", NULL, NULL, 204, NULL,
+     .tells = "prompt:deleted"},
     {0},
 };

@@ -105,8 +105,8 @@ static enum pl_status find_model(const struct pl_models *models, struct pl_arena
 }
 
 /* The config of a prompt is whatever its author wrote: what a session cannot have is said here. */
-static enum pl_status check_settings(struct pl_arena *arena, const struct pl_prompt_asks *asks,
-                                     struct pl_error *err)
+static enum pl_status check_settings(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                     const struct pl_prompt_asks *asks, struct pl_error *err)
 {
     struct pl_buf text PL_CLEANUP_BUF;
     struct pl_json_out out = pl_json_out(&text);
@@ -124,7 +124,7 @@ static enum pl_status check_settings(struct pl_arena *arena, const struct pl_pro
     struct pl_str kept = pl_arena_dup(arena, pl_buf_str(&text));
     if (text.status != PL_OK || !kept.ptr)
         return PL_NOMEM;
-    return pl_ask_how_check(arena, kept, err);
+    return pl_ask_how_check(arena, kept, keeper->server->ext, keeper->user_id, err);
 }
 
 /* What is said, with blobs for its media. */
@@ -159,7 +159,7 @@ static enum pl_status read_chat(const struct pl_prompt_keeper *keeper,
     if (status == PL_OK)
         status = find_model(models, arena, asks.model, &run->model);
     if (status == PL_OK)
-        status = check_settings(arena, &asks, err);
+        status = check_settings(keeper, arena, &asks, err);
     if (status != PL_OK)
         return status;
     run->settings = asks.settings;

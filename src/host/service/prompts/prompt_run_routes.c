@@ -198,8 +198,9 @@ static bool read_tools(struct pl_exchange *x, struct running *running)
                                               : PL_STR("\"none\"");
     if (!is_given)
         return true;
-    enum pl_status status = pl_offer_check(
-        &x->arena, &x->body, pl_json_get(&x->body, x->body.root, PL_STR("tools")), "/tools", &err);
+    enum pl_status status =
+        pl_offer_check(&x->arena, &x->body, pl_json_get(&x->body, x->body.root, PL_STR("tools")),
+                       "/tools", x->shard->server->ext, x->caller.user_id, &err);
     if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
     return status == PL_OK;
@@ -485,6 +486,7 @@ static void send_item(struct item *item)
         background->record.id = pl_str_of(background->id.text);
     background->record.intent = running->run.name;
     background->record.status = PL_SESSION_CREATED;
+    background->record.source = PL_STR("prompt");
     background->record.memory_enabled = !running->is_answer;
     background->record.version = background->record.epoch = 1;
     background->turns = running->run.turns;

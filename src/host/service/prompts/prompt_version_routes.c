@@ -7,6 +7,7 @@
 #include "io/clock.h"
 #include "json/number.h"
 #include "service/prompts/prompt_request.h"
+#include "service/prompts/prompt_summary.h"
 #include "service/prompts/routes.h"
 #include "transaction/change.h"
 
@@ -32,6 +33,7 @@ static enum pl_status write_page(struct pl_exchange *x, const struct pl_page_arg
                                  struct pl_str prompt_id, int64_t before, struct pl_error *err)
 {
     struct pl_prompt_version_page page = {.has_more = true};
+    bool is_summary = pl_str_eq(pl_target_param(&x->target, "view"), PL_STR("summary"));
     size_t n = 0;
     enum pl_status status = PL_OK;
     pl_exchange_list_begin(x);
@@ -44,7 +46,9 @@ static enum pl_status write_page(struct pl_exchange *x, const struct pl_page_arg
             if (n++)
                 pl_buf_addc(&x->reply, ',');
             before = page.items[i].version;
-            status = pl_prompt_version_write(&x->arena, &page.items[i], &x->reply, err);
+            status = is_summary
+                         ? pl_prompt_summary_write(x, &page.items[i], &x->reply, err)
+                         : pl_prompt_version_write(&x->arena, &page.items[i], &x->reply, err);
         }
     }
     if (status != PL_OK)
@@ -353,6 +357,8 @@ static const struct pl_route_param list_params[] = {
      "The maximum number; 20 by default. A page can be shorter when its items are large"},
     PL_PARAM_OFFSET,
     PL_PARAM_CURSOR,
+    {"view", "{\"enum\":[\"all\",\"summary\"]}",
+     "summary: without content and variables, with how many words were added and removed"},
     {NULL, NULL, NULL},
 };
 
@@ -363,7 +369,7 @@ const struct pl_route pl_routes_prompt_versions[] = {
     {PL_METHOD_POST, "/api/prompts/{id}/versions", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, version_create,
      "prompt_version_create",
      "Write the next version; if another one was saved first, the answer is 412 with both texts",
-     "prompts", "PromptVersionCreate", "PromptVersion", 201, NULL},
+     "prompts", "PromptVersionCreate", "PromptVersion", 201, NULL, .tells = "prompt:updated"},
     {PL_METHOD_GET, "/api/prompts/{id}/versions/{version}", 0, PL_FOR_READ, get_run,
      "prompt_version_get", "Get a version: a number, a label or \"latest\"", "prompts", NULL,
      "PromptVersion", 200, NULL},
@@ -375,10 +381,12 @@ const struct pl_route pl_routes_prompt_versions[] = {
      "PromptDraft", "PromptDiff", 200, NULL},
     {PL_METHOD_POST, "/api/prompts/{id}/rollback", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, rollback,
      "prompt_rollback", "Restore a version, as a new one", "prompts", "PromptRollback",
-     "PromptVersion", 201, NULL},
+     "PromptVersion", 201, NULL, .tells = "prompt:updated"},
     {PL_METHOD_PUT, "/api/prompts/{id}/labels/{label}", 0, PL_FOR_ALL, label_put,
-     "prompt_label_put", "Create or move a label", "prompts", "PromptLabel", "Prompt", 200, NULL},
+     "prompt_label_put", "Create or move a label", "prompts", "PromptLabel", "Prompt", 200, NULL,
+     .tells = "prompt:updated"},
     {PL_METHOD_DELETE, "/api/prompts/{id}/labels/{label}", 0, PL_FOR_ALL, label_delete,
-     "prompt_label_delete", "Delete a label", "prompts", NULL, NULL, 204, NULL},
+     "prompt_label_delete", "Delete a label", "prompts", NULL, NULL, 204, NULL,
+     .tells = "prompt:updated"},
     {0},
 };

@@ -6,6 +6,7 @@
 
 extern const struct pl_route pl_routes_prompts[];
 extern const struct pl_route pl_routes_prompt_versions[];
+extern const struct pl_route pl_routes_prompt_drafts[];
 extern const struct pl_route pl_routes_prompt_use[];
 extern const struct pl_route pl_routes_prompt_run[];
 extern const struct pl_route pl_routes_prompt_files[];

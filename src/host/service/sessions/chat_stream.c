@@ -38,7 +38,8 @@ static enum pl_status read_reply(struct pl_exchange *x, struct pl_str text,
     if (status != PL_OK)
         return status;
     const struct pl_json_node *position = pl_json_get(&doc, doc.root, PL_STR("position"));
-    *ret_is_duplicate = pl_json_get(&doc, doc.root, PL_STR("duplicate"));
+    *ret_is_duplicate = pl_json_get(&doc, doc.root, PL_STR("duplicate")) ||
+                        pl_json_get(&doc, doc.root, PL_STR("handled"));
     if (pl_json_is(position, PL_JSON_NUMBER) &&
         !pl_json_number_int64(pl_json_span(&doc, position), &chat->position))
         return PL_INTERNAL;

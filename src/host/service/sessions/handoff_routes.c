@@ -121,6 +121,7 @@ static void create_session(struct pl_exchange *x, const struct pl_json_doc *pack
             PL_OK &&
         pl_json_kind(objective) == PL_JSON_STRING)
         status = pl_json_text(&x->arena, packet, objective, &intent);
+    copying->record.source = PL_STR("handoff");
     copying->record.intent = intent;
     copying->record.handoff = pl_json_span(packet, packet->root);
     if (status != PL_OK)
@@ -179,7 +180,7 @@ const struct pl_route pl_routes_handoffs[] = {
      200, NULL},
     {PL_METHOD_POST, "/api/handoffs", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS, handoff_accept,
      "handoff_accept", "Accept a handoff packet: creates a session that continues the task",
-     "copies", "HandoffAccept", "Session", 201, NULL},
+     "copies", "HandoffAccept", "Session", 201, NULL, .tells = "session:updated"},
     {PL_METHOD_POST, "/api/handoffs/check", 0, PL_FOR_SESSIONS | PL_FOR_READ, handoff_check,
      "handoff_check", "Check a handoff packet, also against the one before it", "copies",
      "HandoffAccept", "HandoffChecked", 200, NULL},

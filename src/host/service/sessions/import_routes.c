@@ -250,6 +250,7 @@ static void import_work(struct pl_exchange *x)
     pl_converted_init(&converted);
     if (status == PL_OK)
         status = add_turns(x, document, &opts, &converted, &err);
+    copying->record.source = PL_STR("import");
     copying->record.intent = intent;
     if (status == PL_OK) {
         pl_report_header(x, importing->report);
@@ -348,6 +349,6 @@ static const struct pl_route_param import_params[] = {
 const struct pl_route pl_routes_imports[] = {
     {PL_METHOD_POST, "/api/sessions/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, PL_FOR_SESSIONS,
      session_import, "session_import", "Create a session from a document in any format", "copies",
-     "ImportRequest", "Imported", 201, import_params},
+     "ImportRequest", "Imported", 201, import_params, .tells = "session:updated"},
     {0},
 };

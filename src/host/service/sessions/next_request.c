@@ -31,6 +31,7 @@ enum pl_status pl_exchange_read_request(struct pl_exchange *x, struct pl_request
         .is_planning = record.is_planning,
         .is_answering = record.status == PL_SESSION_RUNNING,
         .unix_ms = pl_clock_unix_ms(),
+        .ext = x->shard->server->ext,
     };
     return pl_request_read(store, &x->arena, &query, ret_request, err);
 }

@@ -6,6 +6,7 @@
 
 extern const struct pl_route pl_routes_sessions[];
 extern const struct pl_route pl_routes_turns[];
+extern const struct pl_route pl_routes_outline[];
 extern const struct pl_route pl_routes_exports[];
 extern const struct pl_route pl_routes_imports[];
 extern const struct pl_route pl_routes_forks[];

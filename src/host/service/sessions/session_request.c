@@ -102,6 +102,7 @@ pl_exchange_ask(struct pl_exchange *x, enum pl_command_kind kind, struct pl_str 
     asking->then = then;
     pl_session_command_init(&asking->command, kind, x->shard, x->caller.user_id, session_id);
     asking->command.done = on_answer;
+    asking->command.by = x->span;
     if (pl_exchange_claim(x)->key.len)
         asking->command.extend = pl_session_command_claim;
     return &asking->command;
@@ -133,6 +134,7 @@ struct pl_session_command *pl_exchange_ask_create(struct pl_exchange *x,
             .id = text,
             .user_id = x->caller.user_id,
             .intent = PL_STR(""),
+            .source = PL_STR("chat"),
             .status = PL_SESSION_CREATED,
             .created_ms = seed.unix_ms,
             .updated_ms = seed.unix_ms,

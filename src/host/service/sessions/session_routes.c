@@ -9,6 +9,7 @@
 #include "live/turn_page.h"
 #include "model/model.h"
 #include "service/sessions/routes.h"
+#include "service/sessions/view/view.h"
 #include "service/sessions/session_request.h"
 #include "service/sessions/share_link.h"
 #include "service/sessions/solution.h"
@@ -99,7 +100,8 @@ static bool check_tools(struct pl_exchange *x)
     struct pl_error err = {0};
     const struct pl_json_node *tools =
         x->body.root ? pl_json_get(&x->body, x->body.root, PL_STR("tools")) : NULL;
-    enum pl_status status = pl_offer_check(&x->arena, &x->body, tools, "/tools", &err);
+    enum pl_status status = pl_offer_check(&x->arena, &x->body, tools, "/tools",
+                                           x->shard->server->ext, x->caller.user_id, &err);
     if (status == PL_OK)
         return true;
     pl_exchange_fail(x, status, &err);
@@ -127,6 +129,7 @@ static void make_session(struct pl_exchange *x)
     command->record.intent = intent.ptr ? intent : PL_STR("");
     command->record.solution_id = pl_body_text(x, "solution_id");
     command->record.biz_role_id = pl_body_text(x, "biz_role_id");
+    command->record.source = PL_STR("chat");
     command->record.model = making->model;
     command->record.memory_enabled = pl_body_bool(x, "memory_enabled", true);
     command->record.is_persistent = pl_body_bool(x, "is_persistent", false);
@@ -269,6 +272,7 @@ static void list_work(struct pl_exchange *x)
         return;
     struct pl_session_page page;
     struct pl_error err = {0};
+    bool has_details = pl_str_eq(pl_target_param(&x->target, "details"), PL_STR("true"));
     enum pl_status status =
         pl_store_session_list(x->shard->server->store, &x->arena, &query, &page, &err);
     if (status != PL_OK) {
@@ -277,10 +281,19 @@ static void list_work(struct pl_exchange *x)
     }
     pl_exchange_list_begin(x);
     struct pl_list_walk walk = {page.n_items, page.has_more, 0};
-    while (pl_list_walk_next(&walk, x)) {
+    while (status == PL_OK && pl_list_walk_next(&walk, x)) {
         if (walk.n > 1)
             pl_buf_addc(&x->reply, ',');
-        pl_session_record_write(&page.items[walk.n - 1], &x->reply);
+        if (has_details)
+            status = pl_session_write_details(x->shard->server->store, &x->arena,
+                                              &page.items[walk.n - 1], &x->reply, &err);
+        else
+            pl_session_record_write(&page.items[walk.n - 1], &x->reply);
+    }
+    if (status != PL_OK) {
+        pl_buf_clear(&x->reply);
+        pl_exchange_fail(x, status, &err);
+        return;
     }
     struct pl_buf cursor PL_CLEANUP_BUF;
     pl_buf_init(&cursor, 0);
@@ -491,6 +504,8 @@ static const struct pl_route_param list_params[] = {
     {"q", "{\"type\":\"string\"}", "Words of the intent"},
     {"solution_id", "{\"type\":\"string\"}", "Only sessions of this solution"},
     {"biz_role_id", "{\"type\":\"string\"}", "Only sessions of this role"},
+    {"details", "{\"type\":\"boolean\"}",
+     "With preview, turns, cost_usd and open_questions of each"},
     {NULL, NULL, NULL},
 };
 
@@ -507,7 +522,8 @@ const struct pl_route pl_routes_sessions[] = {
      "settings or tools",
      "sessions", "SessionUpdate", "Session", 200, NULL},
     {PL_METHOD_DELETE, "/api/sessions/{id}", 0, PL_FOR_SESSIONS, session_delete, "session_delete",
-     "Stop a session and delete it with all its turns", "sessions", NULL, NULL, 204, NULL},
+     "Stop a session and delete it with all its turns", "sessions", NULL, NULL, 204, NULL,
+     .tells = "session:deleted"},
     {PL_METHOD_PATCH, "/api/sessions/{id}/pin", 0, PL_FOR_SESSIONS, session_pin, "session_pin",
      "Pin a session, or unpin it", "sessions", "SessionPin", "Session", 200, NULL},
     {PL_METHOD_PATCH, "/api/sessions/{id}/sharing", 0, PL_FOR_SESSIONS, session_sharing,

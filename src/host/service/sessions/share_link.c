@@ -37,13 +37,14 @@ void pl_share_link_put(const struct pl_share_link *link, struct pl_str user_id,
 void pl_share_link_write(const struct pl_share_link *link, bool has_token, struct pl_json_out *out)
 {
     char path[sizeof "/api/share/" + PL_TICKET_SIZE];
+    const char *page = path + strlen("/api"); /* where people read it */
     snprintf(path, sizeof path, "/api/share/%s", link->token);
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "id");
     pl_json_out_text(out, pl_str_of(link->id.text));
     pl_json_out_key(out, "session_id");
     pl_json_out_text(out, link->session_id);
-    const char *const secrets[][2] = {{"token", link->token}, {"path", path}};
+    const char *const secrets[][2] = {{"token", link->token}, {"path", path}, {"page_path", page}};
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
         pl_json_out_key(out, secrets[i][0]);
         if (has_token)

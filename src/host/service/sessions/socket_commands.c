@@ -106,8 +106,9 @@ static enum pl_status read_chat(struct sending *sending, const struct pl_json_do
                                 const struct pl_json_node *data, struct pl_error *err)
 {
     struct pl_session_event *event = &sending->command.event;
-    enum pl_status status =
-        pl_chat_parse(sending->command.home->setup->models, &sending->arena, doc, data, event, err);
+    const struct pl_shard *home = sending->command.home;
+    struct pl_chat_of of = {home->setup->models, home->server->ext, sending->command.user_id};
+    enum pl_status status = pl_chat_parse(&of, &sending->arena, doc, data, event, err);
     if (status != PL_OK)
         return status;
     pl_chat_set_language(event, pl_socket_is_chinese(sending->ws));

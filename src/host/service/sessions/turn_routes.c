@@ -10,11 +10,13 @@
 #include "json/text.h"
 #include "json/write.h"
 #include "live/turn_page.h"
+#include "model/facts.h"
 #include "service/request_options.h"
 #include "service/sessions/said_media.h"
 #include "service/sessions/chat_stream.h"
 #include "service/sessions/next_request.h"
 #include "service/sessions/routes.h"
+#include "service/sessions/view/view.h"
 #include "service/sessions/session_request.h"
 #include "wire/language.h"
 
@@ -189,8 +191,9 @@ static void session_chat(struct pl_exchange *x)
     if (!command)
         return;
     struct pl_error err = {0};
+    struct pl_chat_of of = {x->setup->models, x->shard->server->ext, x->caller.user_id};
     enum pl_status status =
-        pl_chat_parse(x->setup->models, &x->arena, &x->body, x->body.root, &command->event, &err);
+        pl_chat_parse(&of, &x->arena, &x->body, x->body.root, &command->event, &err);
     if (status != PL_OK) {
         refuse(x, command, status, &err);
         return;
@@ -316,16 +319,38 @@ static void session_tool_result(struct pl_exchange *x)
 struct viewing {
     struct pl_request request;
     struct pl_segments segments;
+    struct pl_context_items *items;
 };
 
-static void write_segment(struct pl_json_out *out, const char *kind, uint64_t n_tokens)
+static void write_segment(struct pl_json_out *out, const struct viewing *viewing,
+                          enum pl_segment_kind kind)
 {
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "kind");
-    pl_json_out_text(out, pl_str_of(kind));
+    pl_json_out_text(out, pl_str_of(pl_segment_name(kind)));
     pl_json_out_key(out, "tokens");
-    pl_json_out_int(out, (int64_t)n_tokens);
+    pl_json_out_int(out, (int64_t)viewing->segments.by[kind]);
+    pl_json_out_key(out, "items");
+    pl_context_items_write(out, viewing->items, kind);
     pl_json_out_close(out, '}');
+}
+
+/* The window, where a summary is made by itself, and the room that an answer may take. */
+static void write_window(struct pl_exchange *x, struct pl_json_out *out,
+                         const struct viewing *viewing)
+{
+    const struct pl_model_info *info = pl_model_find(x->setup->models, viewing->request.model);
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    size_t n = pl_model_targets(x->setup->models, viewing->request.model, targets);
+    const struct pl_model_facts *facts =
+        n && targets[0].vendor ? pl_model_facts_find(targets[0].model) : NULL;
+    int64_t window = info ? info->context_window : 0;
+    pl_json_out_key(out, "context_window");
+    pl_json_out_int(out, window);
+    pl_json_out_key(out, "compact_at");
+    pl_json_out_int(out, window * PL_SESSION_FULL_PERCENT / 100);
+    pl_json_out_key(out, "reserve");
+    pl_json_out_int(out, facts && facts->max_output < window ? facts->max_output : 0);
 }
 
 static void write_context(struct pl_exchange *x, const struct viewing *viewing)
@@ -348,8 +373,9 @@ static void write_context(struct pl_exchange *x, const struct viewing *viewing)
     pl_json_out_key(&out, "segments");
     pl_json_out_open(&out, '[');
     for (int i = 0; i < PL_SEGMENT_KIND_COUNT; i++)
-        write_segment(&out, pl_segment_name((enum pl_segment_kind)i), viewing->segments.by[i]);
+        write_segment(&out, viewing, (enum pl_segment_kind)i);
     pl_json_out_close(&out, ']');
+    write_window(x, &out, viewing);
     pl_json_out_key(&out, "memory_refs");
     if (viewing->request.recall.n)
         pl_json_out_raw(&out, viewing->request.recall.refs);
@@ -367,6 +393,9 @@ static enum pl_status view_context(struct pl_exchange *x, struct viewing *viewin
     enum pl_status status = pl_exchange_read_request(x, &viewing->request, err);
     if (status == PL_OK)
         status = pl_request_count(&viewing->request, x->setup->models, &viewing->segments, err);
+    if (status == PL_OK)
+        status = pl_context_items_read(&x->arena, &viewing->request, &viewing->segments.counted,
+                                       &viewing->items, err);
     return status;
 }
 

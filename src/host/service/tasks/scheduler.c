@@ -440,6 +440,8 @@ void pl_scheduler_look(struct pl_scheduler *scheduler)
 {
     struct pl_loop *loop = scheduler->shard->loop;
     scheduler->wants_look = true;
+    if (!scheduler->shard->setup->config.has_schedules)
+        return; /* another server runs what is due */
     if (scheduler->state == PL_SCHEDULER_LOOKING || scheduler->n_acting ||
         pl_scheduler_is_over(scheduler) || pl_life_is_ending(&scheduler->server->life))
         return;

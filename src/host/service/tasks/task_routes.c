@@ -447,7 +447,7 @@ const struct pl_route pl_routes_tasks[] = {
      "ScheduledTask", 200, NULL},
     {PL_METHOD_DELETE, "/api/scheduled-tasks/{id}", 0, PL_FOR_ALL, delete, "scheduled_task_delete",
      "Delete a task and its run history; the sessions of its runs stay", "tasks", NULL, NULL, 204,
-     NULL},
+     NULL, .tells = "task:deleted"},
     {PL_METHOD_POST, "/api/scheduled-tasks/{id}/start", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, start,
      "scheduled_task_start", "Enable a task and reset its failures", "tasks", NULL, "ScheduledTask",
      200, NULL},

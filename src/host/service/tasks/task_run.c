@@ -355,6 +355,7 @@ static void fill_errand(struct pl_task_run *run)
                    .user_id = run->task.user_id,
                    .intent = run->task.title,
                    .model = run->task.model.len ? run->task.model : run->said.model,
+                   .source = PL_STR("task"),
                    .memory_enabled = true,
                    .settings = run->said.settings,
                    .tools = run->said.tools},

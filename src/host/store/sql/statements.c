@@ -17,6 +17,10 @@ static const struct {
     {"prompt_is_current", "the prompt has changed in the meantime: read it again and repeat the "
                           "change"},
     {"prompt_is_there", "the prompt no longer exists"},
+    {"draft_is_current", "the draft has changed in the meantime: read it again and repeat the "
+                         "change"},
+    {"settings_are_current", "the settings have changed in the meantime: read them again and "
+                             "repeat the change"},
     {"memory_is_current", "the memory has changed in the meantime: read it again and repeat the "
                           "change"},
     {"memory_is_succeeded", "the memory was superseded by another in the meantime: read it again"},
@@ -25,6 +29,9 @@ static const struct {
     {"task_is_current", "the task has changed in the meantime: read it again and repeat the "
                         "change"},
     {"task_is_there", "the task no longer exists"},
+    {"extension_is_current",
+     "the extension has changed in the meantime: read it again and repeat the "
+     "change"},
     {"admin_is_left", "the last administrator cannot be disabled, removed or made a member: make "
                       "another user an administrator first"},
     {"session_has_room", "this user has as many sessions as allowed: delete some first"},

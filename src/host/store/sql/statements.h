@@ -16,8 +16,10 @@
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
+#include "store/sql/statements_extensions.h"
 #include "store/sql/statements_gateway.h"
 #include "store/sql/statements_library.h"
+#include "store/sql/statements_page.h"
 #include "store/sql/statements_work.h"
 
 /* Fails with PL_NOT_FOUND where the query has no row: a NULL for the reason that may be none. */
@@ -34,11 +36,26 @@
 #define SQL_SESSION_COLUMNS                                                                        \
     "id, user_id, intent, solution_id, biz_role_id, model, status, created_ms, updated_ms, "       \
     "shared, is_pinned, memory_enabled, is_persistent, replay_state, version, epoch, next_event, " \
-    "next_entry, is_planning, system_prompt, settings, tools, handoff, chat_override"
-#define SQL_SESSION_FILTER                                                                         \
+    "next_entry, is_planning, system_prompt, settings, tools, handoff, chat_override, source, "    \
+    "allowed"
+/* ?3 is looked for in the intent and in the texts of the turns, which are JSON: each database has its own words for
+ * them. Turns are read only where something is looked for. */
+#define SQL_SESSION_FILTER(texts)                                                                  \
     "(?1 = '' OR status = ?1) AND (?2 < 0 OR is_pinned = ?2) AND "                                 \
-    "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!') AND "                                    \
-    "(?4 = '' OR solution_id = ?4) AND (?5 = '' OR biz_role_id = ?5)"
+    "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!' OR EXISTS (" texts "))"                   \
+    " AND (?4 = '' OR solution_id = ?4) AND (?5 = '' OR biz_role_id = ?5)"
+#define SQL_SAID_SQLITE                                                                            \
+    "SELECT 1 FROM turns, json_each(turns.body, '$.blocks') AS b WHERE turns.session = "           \
+    "sessions.key AND b.type = 'text' AND lower(b.value) LIKE lower(?3) ESCAPE '!'"
+#define SQL_SAID_POSTGRES                                                                          \
+    "SELECT 1 FROM turns, jsonb_array_elements(turns.body::jsonb -> 'blocks') AS b(value) WHERE "  \
+    "turns.session = sessions.key AND jsonb_typeof(b.value) = 'string' AND "                       \
+    "lower(b.value #>> '{}') LIKE lower(?3) ESCAPE '!'"
+#define SQL_SESSION_LIST(who, texts)                                                               \
+    "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE " who SQL_SESSION_FILTER(texts)            \
+        SQL_SESSION_PAGE
+#define SQL_SESSION_COUNT(who, texts)                                                              \
+    "SELECT count(*) FROM sessions WHERE " who SQL_SESSION_FILTER(texts)
 #define SQL_SESSION_PAGE                                                                           \
     " AND (is_pinned, updated_ms, id) < (?6, ?7, ?8) "                                             \
     "ORDER BY is_pinned DESC, updated_ms DESC, id DESC LIMIT ?9 OFFSET ?10"
@@ -61,32 +78,25 @@
     "FROM questions WHERE session = " SQL_SESSION
 
 #define PL_SQL_SESSION_TABLE(X)                                                                    \
-    X(SESSION_CREATE, "bbtttttiiiiiitiiiiittttt",                                                  \
+    X(SESSION_CREATE, "bbtttttiiiiiitiiiiittttttt",                                                \
       "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, " SQL_LIVING(                    \
           "?2") ", ?3, ?4, ?5, ?6, ?7, ?8, "                                                       \
-                "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)")  \
-    X(SESSION_UPDATE, "btttttiiiiitiiiii",                                                         \
+                "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, "  \
+                "?25, ?26)")                                                                       \
+    X(SESSION_UPDATE, "btttttiiiiitiiiiit",                                                        \
       "UPDATE sessions SET intent = ?2, solution_id = ?3, biz_role_id = ?4, model = ?5, "          \
       "status = ?6, updated_ms = ?7, shared = ?8, is_pinned = ?9, memory_enabled = ?10, "          \
       "is_persistent = ?11, replay_state = ?12, version = ?13, epoch = ?14, next_event = ?15, "    \
-      "next_entry = ?16, is_planning = ?17 WHERE id = ?1")                                         \
-    X(SESSION_SETTINGS, "bttttt",                                                                  \
+      "next_entry = ?16, is_planning = ?17, source = COALESCE(?18, source) WHERE id = ?1")         \
+    X(SESSION_SETTINGS, "btttttt",                                                                 \
       "UPDATE sessions SET system_prompt = ?2, settings = ?3, tools = ?4, handoff = ?5, "          \
-      "chat_override = ?6 WHERE id = ?1")                                                          \
+      "chat_override = ?6, allowed = ?7 WHERE id = ?1")                                            \
     X(SESSION_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM sessions WHERE id = ?1"))                    \
     X(SESSION_DELETE, "bb",                                                                        \
       "DELETE FROM sessions WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                    \
     X(SESSION_GET, "bb",                                                                           \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
       "WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                                         \
-    X(SESSION_LIST, "titttiibiib",                                                                 \
-      "SELECT " SQL_SESSION_COLUMNS                                                                \
-      " FROM sessions WHERE user_id = ?11 AND " SQL_SESSION_FILTER SQL_SESSION_PAGE)               \
-    X(SESSION_LIST_ALL, "titttiibii",                                                              \
-      "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE " SQL_SESSION_FILTER SQL_SESSION_PAGE)   \
-    X(SESSION_COUNT, "titttb",                                                                     \
-      "SELECT count(*) FROM sessions WHERE user_id = ?6 AND " SQL_SESSION_FILTER)                  \
-    X(SESSION_COUNT_ALL, "tittt", "SELECT count(*) FROM sessions WHERE " SQL_SESSION_FILTER)       \
     X(SESSION_EXPIRED, "bbii",                                                                     \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE id > ?1 AND id < ?2 "                    \
       "AND updated_ms < ?3 AND is_persistent = 0 "                                                 \
@@ -164,6 +174,14 @@
     X(USER_GONE_SESSIONS, "b", "DELETE FROM sessions WHERE user_id = ?1")                          \
     X(USER_GONE_KEYS, "b", "DELETE FROM api_keys WHERE user_id = ?1")                              \
     X(USER_GONE_IDEMPOTENCY, "b", "DELETE FROM idempotency WHERE user_id = ?1")                    \
+    X(USER_GONE_IDENTITIES, "b", "DELETE FROM user_identities WHERE user_id = ?1")                 \
+    X(IDENTITY_CREATE, "ttbi",                                                                     \
+      "INSERT INTO user_identities (issuer, subject, user_id, created_ms) VALUES (?1, "            \
+      "?2, " SQL_LIVING("?3") ", ?4)")                                                             \
+    X(IDENTITY_FIND, "tt",                                                                         \
+      "SELECT user_id FROM user_identities WHERE issuer = ?1 AND subject = ?2")                    \
+    X(IDENTITY_COUNT, "tb",                                                                        \
+      "SELECT COUNT(*) FROM user_identities WHERE issuer = ?1 AND user_id = ?2")                   \
                                                                                                    \
     X(KEY_CREATE, "bbtbtiititii",                                                                  \
       "INSERT INTO api_keys (id, user_id, name, hash, last4, created_ms, last_used_ms, scope, "    \
@@ -181,6 +199,8 @@
     X(KEY_EXPECT, "bb", SQL_MUST_BE("SELECT 1 FROM api_keys WHERE id = ?1 AND user_id = ?2"))      \
     X(KEY_USED, "bi", "UPDATE api_keys SET last_used_ms = ?2 WHERE id = ?1 AND last_used_ms < ?2") \
     X(KEY_DELETE, "bb", "DELETE FROM api_keys WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")  \
+    X(KEY_EXPIRE_LOGINS, "i",                                                                      \
+      "DELETE FROM api_keys WHERE is_login = 1 AND expires_ms > 0 AND expires_ms <= ?1")           \
     X(KEY_LIST, "b", "SELECT " SQL_KEY_COLUMNS " FROM api_keys WHERE user_id = ?1 ORDER BY id")    \
     X(KEY_LIST_ALL, "", "SELECT " SQL_KEY_COLUMNS " FROM api_keys ORDER BY id")                    \
                                                                                                    \
@@ -224,8 +244,20 @@
     X(CHECK_SHARES, "",                                                                            \
       "SELECT count(*) FROM shares WHERE session NOT IN (SELECT key FROM sessions)")               \
     X(CHECK_KEYS, "", "SELECT count(*) FROM api_keys WHERE user_id NOT IN (SELECT id FROM users)") \
+    X(CHECK_IDENTITIES, "",                                                                        \
+      "SELECT count(*) FROM user_identities WHERE user_id NOT IN (SELECT id FROM users)")          \
     X(COUNT_SESSIONS, "", "SELECT count(*) FROM sessions")                                         \
     X(COUNT_TURNS, "", "SELECT count(*) FROM turns")
+
+#define PL_SQL_FIND_TABLE(EACH)                                                                    \
+    EACH(SESSION_LIST, "titttiibiib", SQL_SESSION_LIST("user_id = ?11 AND ", SQL_SAID_SQLITE),     \
+         SQL_SESSION_LIST("user_id = ?11 AND ", SQL_SAID_POSTGRES))                                \
+    EACH(SESSION_LIST_ALL, "titttiibii", SQL_SESSION_LIST("", SQL_SAID_SQLITE),                    \
+         SQL_SESSION_LIST("", SQL_SAID_POSTGRES))                                                  \
+    EACH(SESSION_COUNT, "titttb", SQL_SESSION_COUNT("user_id = ?6 AND ", SQL_SAID_SQLITE),         \
+         SQL_SESSION_COUNT("user_id = ?6 AND ", SQL_SAID_POSTGRES))                                \
+    EACH(SESSION_COUNT_ALL, "tittt", SQL_SESSION_COUNT("", SQL_SAID_SQLITE),                       \
+         SQL_SESSION_COUNT("", SQL_SAID_POSTGRES))
 
 /* Who writes, in PostgreSQL (postgres/commit.c). A mark fails where the writer's row is gone,
  * fenced or of another generation. Rows of commands are forgotten by their age, those of servers
@@ -250,8 +282,11 @@
  * words for it. */
 #define PL_SQL_TABLE(X, EACH)                                                                      \
     PL_SQL_SESSION_TABLE(X)                                                                        \
+    PL_SQL_FIND_TABLE(EACH)                                                                        \
     PL_SQL_COMMIT_TABLE(X, EACH)                                                                   \
-    PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH) PL_SQL_GATEWAY_TABLE(X, EACH)
+    PL_SQL_LIBRARY_TABLE(X, EACH)                                                                  \
+    PL_SQL_WORK_TABLE(X, EACH)                                                                     \
+    PL_SQL_GATEWAY_TABLE(X, EACH) PL_SQL_EXTENSION_TABLE(X, EACH) PL_SQL_PAGE_TABLE(X)
 
 enum pl_sql {
 #define X(name, types, text)                PL_SQL_##name,

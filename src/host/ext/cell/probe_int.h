@@ -1,0 +1,22 @@
+/* Shared by probe.c and spawn.c: which parts failed, and in which words. */
+#ifndef PL_EXT_CELL_PROBE_INT_H
+#define PL_EXT_CELL_PROBE_INT_H
+
+#include "ext/cell/attempt_int.h"
+#include "ext/cell/cell.h"
+
+struct pl_cell_tried {
+    unsigned missing; /* PL_CELL_HAS(…) */
+    char says[PL_CELL_N_PARTS][200];
+};
+
+/* Attempts, without a way that turns out to be closed, until one is open or none is left. PL_OK:
+ * the attempt says how it ended. */
+enum pl_status pl_cell_try_ways(const struct pl_cell_settings *settings, struct pl_cell_plan *plan,
+                                struct pl_cell_attempt *ret_attempt, struct pl_cell_tried *tried,
+                                struct pl_error *err);
+/* What this machine has, from what was tried and what can be seen without trying. */
+void pl_cell_probe_judge(const struct pl_cell_tried *tried, uid_t uid,
+                         struct pl_cell_probe *ret_probe);
+
+#endif

@@ -1,0 +1,80 @@
+/* Extensions in the audit (access/audit.h): what they were allowed and did, never with what. A row is durable before
+ * what it announces where that writes or executes. */
+#include "ext/run/ext_int.h"
+
+#include "base/mem.h"
+#include "json/text.h"
+#include "shard/log.h"
+#include "store/audit.h"
+
+struct auditing {
+    struct pl_ext_shard *exts; /* borrowed */
+    pl_batch_done_fn *done;
+    void *ctx;
+};
+
+static void on_committed(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct auditing *a = ctx;
+    if (status != PL_OK)
+        pl_log_say(a->exts->shard->server->log, a->exts->shard, PL_LOG_WARNING,
+                   "an audit row of an extension could not be stored: %s", err->message);
+    if (a->done)
+        a->done(a->ctx, status, err);
+    pl_mem_free(a);
+}
+
+void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
+                  pl_batch_done_fn *done, void *ctx)
+{
+    struct auditing *a = pl_mem_alloc(1, sizeof *a);
+    struct pl_batch *batch = a ? pl_batch_create() : NULL;
+    if (!batch) {
+        struct pl_error err = {0};
+        pl_mem_free(a);
+        if (done)
+            done(ctx, pl_fail(&err, PL_NOMEM, "out of memory"), &err);
+        return;
+    }
+    *a = (struct auditing){exts, done, ctx};
+    struct pl_audit_row row = {
+        .at_ms = pl_loop_unix_ms(exts->loop),
+        .user_id = what->user_id,
+        .action = pl_str_of(what->action),
+        .object = what->object,
+        .detail = what->detail,
+    };
+    pl_batch_add_audit(batch, &row);
+    pl_store_submit(exts->shard->server->store, exts->loop, batch, on_committed, a);
+}
+
+void pl_ext_audit_life(struct pl_ext_instance *instance, const char *action, const char *why)
+{
+    PL_CLEANUP_BUF struct pl_buf detail;
+    pl_buf_init(&detail, 0);
+    struct pl_json_out out = pl_json_out(&detail);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "instance_id");
+    pl_json_out_text(&out, pl_str_of(instance->id.text));
+    pl_json_out_key(&out, "artifact");
+    pl_json_out_text(&out, instance->known->package.artifact);
+    pl_json_out_key(&out, "sandbox");
+    pl_json_out_text(&out, pl_str_of(instance->sandbox));
+    if (why) {
+        PL_CLEANUP_BUF struct pl_buf clean;
+        pl_buf_init(&clean, 0);
+        pl_ext_redact_text(&clean, pl_str_of(why), &instance->secrets);
+        pl_json_out_key(&out, "reason");
+        pl_json_out_text(&out, pl_buf_str(&clean));
+    }
+    pl_json_out_close(&out, '}');
+    if (detail.status != PL_OK)
+        return;
+    struct pl_ext_audited what = {
+        .user_id = instance->place->user_id,
+        .action = action,
+        .object = instance->known->package.id,
+        .detail = pl_buf_str(&detail),
+    };
+    pl_ext_audit(instance->exts, &what, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* The broker: a host_call from its frame to its one result.
+ *
+ *     frame -> quota, id -> capability derived -> manifest, scope, policy -> [question] -> [audit] -> method -> result
+ *
+ * A method is a line of the table in method/methods.c. It runs on the instance's shard; what blocks goes to a worker. */
+#ifndef PL_EXT_BROKER_H
+#define PL_EXT_BROKER_H
+
+#include "ext/run/ext_int.h"
+#include "extproto/path_scope.h"
+#include "extproto/stream.h"
+
+/* The diagram is in hostcall.c. */
+enum pl_hostcall_state {
+    PL_HOSTCALL_QUEUED,
+    PL_HOSTCALL_ASKING,   /* a person */
+    PL_HOSTCALL_AUDITING, /* the store has its row */
+    PL_HOSTCALL_RUNNING,
+    PL_HOSTCALL_WORKING, /* a worker has it */
+    PL_HOSTCALL_LEFT,    /* it ended while something else had it */
+    PL_HOSTCALL_OVER,
+};
+
+struct pl_ext_method;
+
+struct pl_ext_hostcall {
+    struct pl_ext_hostcall *next; /* of the instance's list */
+    enum pl_hostcall_state state;
+    struct pl_ext_instance *instance; /* borrowed; NULL: it is over */
+    struct pl_ext_shard *exts;        /* borrowed */
+    struct pl_ext_ask *parent;        /* borrowed; NULL: it belongs to none */
+    struct pl_arena arena;
+    struct pl_str id, call_id, method_name, cancel_token; /* arena */
+    struct pl_json_doc doc;                               /* of params; arena */
+    const struct pl_json_node *params;
+    struct pl_str session_id, user_id, extension_id, turn_id; /* arena; session_id may be empty */
+    enum pl_ext_capability capability;
+    const struct pl_ext_method *method;
+    enum pl_ext_reason reason; /* by which it was decided */
+    struct pl_str target;      /* first directory, host, program or variable; arena */
+    struct pl_str what;        /* the exact path, host or command, for people; arena */
+    char hash[PL_EXT_HASH_SIZE];
+    struct pl_timer timer;
+    int64_t timeout_ms, left_ms, started_ms;
+    bool has_person;
+    struct pl_loop_hook bury;
+    struct pl_job job;
+    void (*after)(struct pl_ext_hostcall *call); /* the job is back, and nobody has ended it */
+    /* What scopes are judged by; held. */
+    struct pl_ext_known *known;
+    struct pl_ext_registered *registered, *first;
+    /* The result: */
+    struct pl_buf output;
+    const char *error; /* NULL: success */
+    const char *error_reason;
+    char message[300];
+    bool is_retryable;
+    bool has_details; /* of an error: `output` is an object, its details */
+    /* A stream: */
+    bool is_streamed;
+    struct pl_ext_stream stream;
+    struct pl_timer stalled;
+    uint64_t
+        marks[PL_EXT_FREE_CHUNKS]; /* what n_taken must reach for each chunk that is on the way */
+    size_t n_marks;
+    int64_t mark_bytes[PL_EXT_FREE_CHUNKS];
+    void (*go_on)(struct pl_ext_hostcall *call); /* the stream may send again */
+    void *own;                                   /* the method's; arena */
+    void *asking;                                /* a command to a session, or an ask; its own */
+    void *own_spawn;                             /* of exec: what `clean` frees */
+    void (*clean)(struct pl_ext_hostcall *call); /* frees what `own` has, at the very end */
+    struct pl_ext_question *state_question;      /* of ASKING; its own */
+};
+
+enum pl_ext_method_flag {
+    PL_EXT_METHOD_AUDIT = 1,   /* its start is durable before it runs (write and exec always are) */
+    PL_EXT_METHOD_SESSION = 2, /* acts on a session */
+    PL_EXT_METHOD_STREAMS = 4, /* `stream` means something */
+};
+
+struct pl_ext_method {
+    const char *name;
+    unsigned flags;
+    int64_t timeout_ms; /* the default */
+    /* Begins; ends by pl_hostcall_succeed or pl_hostcall_fail, now or later. */
+    void (*start)(struct pl_ext_hostcall *call);
+    /* It ends before that: lets go of what is at work. May be NULL. */
+    void (*cancel)(struct pl_ext_hostcall *call);
+};
+
+/* --- hostcall.c: its life */
+/* With the object in call->output. */
+void pl_hostcall_succeed(struct pl_ext_hostcall *call);
+/* `error`: of seed 004; `reason` may be NULL. */
+void pl_hostcall_fail(struct pl_ext_hostcall *call, const char *error, const char *reason,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same with a reason of the policy. */
+void pl_hostcall_deny(struct pl_ext_hostcall *call, enum pl_ext_reason reason);
+void pl_hostcall_fail_status(struct pl_ext_hostcall *call, enum pl_status status,
+                             const struct pl_error *err);
+/* `run` on a worker: it may set error, reason and message, or fill output. Then `after`, or the result. */
+void pl_hostcall_work(struct pl_ext_hostcall *call, void (*run)(struct pl_job *job),
+                      void (*after)(struct pl_ext_hostcall *call));
+/* Sets the error; on a worker. */
+void pl_hostcall_set_error(struct pl_ext_hostcall *call, const char *error, const char *reason,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+void pl_hostcall_become(struct pl_ext_hostcall *call, enum pl_hostcall_state state);
+/* The last chunk, which ends it. */
+void pl_hostcall_end_streamed(struct pl_ext_hostcall *call, const struct pl_ext_result *last);
+
+/* Params, by name; a text is decoded. False: it has another type, and the call has failed. Absent: {NULL, 0}. */
+bool pl_hostcall_text(struct pl_ext_hostcall *call, const struct pl_json_node *object,
+                      const char *key, struct pl_str *ret_text);
+bool pl_hostcall_int(struct pl_ext_hostcall *call, const struct pl_json_node *object,
+                     const char *key, int64_t least, int64_t most, int64_t otherwise,
+                     int64_t *ret_value);
+/* Only these members; else the call fails, with a suggestion. `names` ends with NULL. */
+bool pl_hostcall_members(struct pl_ext_hostcall *call, const struct pl_json_node *object,
+                         const char *const *names);
+
+/* --- judge.c: manifests, scopes, policy */
+/* What a call wants to touch, from its params. False: the call has failed. */
+bool pl_hostcall_aim(struct pl_ext_hostcall *call);
+/* All manifests that bind it. PL_EXT_REASON_COUNT: they allow it. Any thread that has the call. */
+enum pl_ext_reason pl_hostcall_judge_scope(const struct pl_ext_hostcall *call,
+                                           struct pl_arena *arena, const struct pl_ext_wish *wish);
+enum pl_ext_reason pl_hostcall_judge(struct pl_ext_hostcall *call);
+/* The same for a further capability of the same extension: PL_EXT_REASON_COUNT or why not. */
+bool pl_hostcall_is_granted(const struct pl_ext_hostcall *call, enum pl_ext_capability capability);
+
+/* --- question.c: a person is asked */
+/* For a capability: `decided` when there is an answer. */
+void pl_question_ask_capability(struct pl_ext_hostcall *call,
+                                void (*decided)(struct pl_ext_hostcall *call,
+                                                enum pl_ext_reason reason));
+/* For the method ui: `answered` with the JSON of the answer; empty: it was dismissed. */
+void pl_question_ask_person(struct pl_ext_hostcall *call, struct pl_str questions,
+                            void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer));
+/* The call no longer waits. */
+void pl_question_leave(struct pl_ext_hostcall *call);
+
+/* --- answers.c: what was said before */
+/* PL_EXT_REASON_PROMPT_CACHE_ALLOW, _DENY; PROMPT_REQUIRED: nothing was. */
+enum pl_ext_reason pl_ext_answers_find(const struct pl_ext_place *place,
+                                       enum pl_ext_capability capability, struct pl_str target,
+                                       struct pl_str session_id);
+/* session_id empty: for ever. Without memory it is asked again. */
+void pl_ext_answers_keep(struct pl_ext_place *place, enum pl_ext_capability capability,
+                         struct pl_str target, struct pl_str session_id, bool is_allowed);
+void pl_ext_denials_add(struct pl_ext_place *place, struct pl_str session_id);
+unsigned pl_ext_denials_of(const struct pl_ext_place *place, struct pl_str session_id);
+
+/* --- stream.c: results in chunks */
+/* Whether a chunk may go now; if not, call->go_on comes when it may. */
+bool pl_hostcall_may_send(struct pl_ext_hostcall *call);
+/* Sends the object in call->output as the next chunk, and empties it. After the last one the call is over. */
+void pl_hostcall_send_chunk(struct pl_ext_hostcall *call, bool is_last);
+void pl_hostcall_stream_begin(struct pl_ext_hostcall *call);
+
+/* --- method/methods.c */
+const struct pl_ext_method *pl_ext_method_find(struct pl_str name);
+
+#endif

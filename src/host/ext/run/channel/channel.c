@@ -1,0 +1,154 @@
+/* The queue out of a channel. Lines of one turn of the loop go together. The clock of a reader that does not read
+ * runs while something waits and begins anew whenever some of it was taken. */
+#include "ext/run/channel/channel_int.h"
+
+static void on_flush(struct pl_loop_hook *hook)
+{
+    pl_ext_channel_flush(PL_CONTAINER_OF(hook, struct pl_ext_channel, flush));
+}
+
+static void on_again(struct pl_loop_hook *hook)
+{
+    struct pl_ext_channel *channel = PL_CONTAINER_OF(hook, struct pl_ext_channel, again);
+    if (!channel->is_paused && !channel->has_fault)
+        channel->kind->hand_out(channel);
+}
+
+void pl_ext_channel_init(struct pl_ext_channel *channel, const struct pl_ext_channel_kind *kind,
+                         struct pl_loop *loop, const struct pl_ext_channel_ops *ops, void *ctx)
+{
+    *channel = (struct pl_ext_channel){.kind = kind, .loop = loop, .ops = ops, .ctx = ctx};
+    channel->flush.fn = on_flush;
+    channel->again.fn = on_again;
+    pl_buf_init(&channel->out, 0);
+}
+
+void pl_ext_channel_deinit(struct pl_ext_channel *channel)
+{
+    pl_timer_stop(channel->loop, &channel->stuck);
+    pl_loop_hook_remove(channel->loop, &channel->flush);
+    pl_loop_hook_remove(channel->loop, &channel->again);
+    pl_buf_deinit(&channel->out);
+}
+
+void pl_ext_channel_fault(struct pl_ext_channel *channel, enum pl_ext_channel_fault fault)
+{
+    if (channel->has_fault)
+        return;
+    channel->has_fault = true;
+    pl_timer_stop(channel->loop, &channel->stuck);
+    channel->kind->want_input(channel, false);
+    channel->kind->want_room(channel, false);
+    channel->ops->on_fault(channel->ctx, fault);
+}
+
+static void on_stuck(struct pl_timer *timer)
+{
+    pl_ext_channel_fault(PL_CONTAINER_OF(timer, struct pl_ext_channel, stuck),
+                         PL_EXT_CHANNEL_STUCK);
+}
+
+static size_t n_waiting(const struct pl_ext_channel *channel)
+{
+    return channel->out.len - channel->n_sent;
+}
+
+/* What was sent goes when it is most of the buffer, so that bytes are moved once at most. */
+static void tidy(struct pl_ext_channel *channel)
+{
+    if (channel->n_sent < channel->out.len / 2)
+        return;
+    size_t n = n_waiting(channel);
+    memmove(channel->out.ptr, channel->out.ptr + channel->n_sent, n);
+    channel->out.len = n;
+    channel->n_sent = 0;
+    if (!n && channel->out.cap > PL_EXT_READ_BYTES)
+        pl_buf_deinit(&channel->out);
+}
+
+void pl_ext_channel_flush(struct pl_ext_channel *channel)
+{
+    if (channel->has_fault)
+        return;
+    uint64_t before = channel->n_taken;
+    while (n_waiting(channel)) {
+        struct pl_str rest = {channel->out.ptr + channel->n_sent, n_waiting(channel)};
+        ptrdiff_t n = channel->kind->send(channel, rest);
+        if (n < 0) {
+            pl_ext_channel_fault(channel, PL_EXT_CHANNEL_ENDED);
+            return;
+        }
+        if (n == 0)
+            break;
+        channel->n_sent += (size_t)n;
+        channel->n_taken += (uint64_t)n;
+    }
+    tidy(channel);
+    bool waits = n_waiting(channel);
+    channel->kind->want_room(channel, waits);
+    if (!waits)
+        pl_timer_stop(channel->loop, &channel->stuck);
+    else if (channel->n_taken != before || !pl_timer_is_on(&channel->stuck))
+        pl_timer_start(channel->loop, &channel->stuck, PL_EXT_STUCK_MS, on_stuck);
+    if (!waits && channel->is_finishing)
+        channel->kind->finish(channel);
+    if (channel->n_taken != before && channel->ops->on_taken)
+        channel->ops->on_taken(channel->ctx);
+}
+
+void pl_ext_channel_write(struct pl_ext_channel *channel, struct pl_str lines)
+{
+    if (channel->has_fault || channel->is_finishing || channel->is_closed)
+        return;
+    pl_buf_add(&channel->out, lines);
+    channel->n_written += lines.len;
+    if (channel->out.status != PL_OK)
+        pl_ext_channel_fault(channel, PL_EXT_CHANNEL_MEMORY);
+    else if (n_waiting(channel) > PL_EXT_UNREAD_BYTES + PL_EXT_LINE_BYTES)
+        pl_ext_channel_fault(channel, PL_EXT_CHANNEL_STUCK);
+    else
+        pl_loop_hook_add(channel->loop, &channel->flush);
+}
+
+uint64_t pl_ext_channel_n_written(const struct pl_ext_channel *channel)
+{
+    return channel->n_written;
+}
+
+uint64_t pl_ext_channel_n_taken(const struct pl_ext_channel *channel)
+{
+    return channel->n_taken;
+}
+
+void pl_ext_channel_pause(struct pl_ext_channel *channel)
+{
+    channel->is_paused = true;
+    channel->kind->want_input(channel, false);
+}
+
+void pl_ext_channel_resume(struct pl_ext_channel *channel)
+{
+    if (channel->has_fault || channel->is_closed || !channel->is_paused)
+        return;
+    channel->is_paused = false;
+    channel->kind->want_input(channel, true);
+    pl_loop_hook_add(channel->loop, &channel->again);
+}
+
+void pl_ext_channel_finish(struct pl_ext_channel *channel)
+{
+    if (channel->has_fault || channel->is_closed || channel->is_finishing)
+        return;
+    pl_loop_hook_add(channel->loop, &channel->flush);
+    channel->is_finishing = true;
+}
+
+void pl_ext_channel_close(struct pl_ext_channel *channel)
+{
+    if (!channel || channel->is_closed)
+        return;
+    channel->has_fault = true;
+    channel->is_closed = true;
+    pl_ext_channel_deinit(channel);
+    channel->kind->close(channel);
+}

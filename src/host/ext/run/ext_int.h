@@ -1,0 +1,286 @@
+/* Inside a shard's part of the extension host: places, instances, and what an instance is asked. */
+#ifndef PL_EXT_EXT_INT_H
+#define PL_EXT_EXT_INT_H
+
+#include "ext/cell/cell.h"
+#include "ext/run/channel/channel.h"
+#include "ext/run/host_int.h"
+#include "extproto/calls.h"
+#include "extproto/life.h"
+#include "extproto/quota.h"
+#include "io/watch.h"
+
+enum {
+    PL_EXT_IDLE_MS = 600000,
+    PL_EXT_TOOL_MS = 30000,
+    PL_EXT_COMMAND_MS = 30000,
+    PL_EXT_HOOK_MS = 5000,
+    PL_EXT_MOST_MS = 600000,
+    PL_EXT_DRAIN_MS = 2000, /* after `shutdown` */
+    PL_EXT_TERM_MS = 1000,  /* after SIGTERM */
+    PL_EXT_EXECS = 8,       /* at once */
+};
+
+/* What a person has said about an extension and a target for one session, or for ever. */
+struct pl_ext_answer_kept {
+    struct pl_ext_answer_kept *next;
+    enum pl_ext_capability capability;
+    bool is_allowed;
+    bool is_always;
+    struct pl_str session_id, target; /* one allocation with it */
+};
+
+/* How often a person has said no in a session. */
+struct pl_ext_denials {
+    struct pl_ext_denials *next;
+    unsigned n;
+    struct pl_str session_id;
+};
+
+/* An extension of a user on this shard; instances come and go. The diagram is in place.c. */
+enum pl_ext_place_state {
+    PL_EXT_PLACE_EMPTY,   /* no instance */
+    PL_EXT_PLACE_TAKEN,   /* an instance lives, or ends */
+    PL_EXT_PLACE_RESTING, /* it crashed: the next one starts later */
+    PL_EXT_PLACE_BARRED,  /* it crashed too often */
+    PL_EXT_PLACE_GONE,
+};
+
+struct pl_ext_place {
+    struct pl_table_link link; /* key: "extension\nuser" */
+    struct pl_ext_shard *exts; /* borrowed */
+    enum pl_ext_place_state state;
+    struct pl_str extension_id, user_id; /* of the key */
+    struct pl_ext_instance *instance;    /* owned; of TAKEN */
+    struct pl_ext_ask *waiting, *last_waiting;
+    struct pl_ext_crashes crashes;
+    struct pl_timer rest;
+    struct pl_timer idle;
+    struct pl_ext_answer_kept *answers; /* owned */
+    struct pl_ext_denials *denials;     /* owned */
+    unsigned n_restarts;
+    char last_error[256];
+    char key[];
+};
+
+struct pl_ext_question;
+struct pl_ext_shard {
+    struct pl_shard *shard;     /* borrowed */
+    struct pl_ext_server *host; /* borrowed */
+    struct pl_loop *loop;       /* borrowed */
+    struct pl_table places;
+    struct pl_table questions;     /* by id: those that wait for an answer */
+    unsigned n_ending;             /* cells that a worker frees */
+    unsigned n_live;               /* instances */
+    struct pl_ext_secrets secrets; /* values of ext_env that are never shown */
+    bool is_stopping;
+    void (*stopped)(void *ctx);
+    void *stopped_ctx;
+    struct pl_loop_hook stop_hook;
+};
+
+/* One run of an extension. */
+struct pl_ext_instance {
+    struct pl_ext_place *place; /* borrowed */
+    struct pl_ext_shard *exts;  /* borrowed */
+    struct pl_ext_known *known; /* held */
+    enum pl_ext_life life;
+    struct pl_id id;                /* "inst_…" */
+    struct pl_ext_channel *channel; /* owned; NULL before it has started, and at the end */
+    struct pl_ext_child *child;     /* owned; NULL: over a socket, or not started */
+    bool has_exited, is_remote, is_over;
+    struct pl_ext_codec *codec;           /* owned */
+    struct pl_arena arena;                /* of the line at hand */
+    struct pl_ext_registered *registered; /* held; NULL before READY */
+    struct pl_ext_registered *candidate;  /* held; while RESOLVING_CAPS */
+    struct pl_str register_id;            /* owned: of the register at hand */
+    struct pl_ext_calls out;              /* asks by call_id */
+    struct pl_ext_calls in;               /* host calls by call_id */
+    struct pl_ext_ask *asks;              /* all that are QUEUED or RUNNING here */
+    struct pl_ext_hostcall *hostcalls;    /* all of this instance; owned */
+    struct pl_ext_bucket buckets[PL_EXT_QUOTA_COUNT];
+    struct pl_ext_strikes bad_lines, over_quota;
+    struct pl_ext_secrets secrets; /* the shard's */
+    struct pl_timer timer;         /* of a life state; of the stages of an end */
+    struct pl_job job;             /* starting, or reading a long line, or resolving */
+    bool is_away;                  /* the job has it */
+    bool is_doomed;                /* it ends when the job is back */
+    unsigned stop_stage;
+    char why[256]; /* it ended, or ends */
+    /* Of jobs: */
+    enum pl_status status;
+    struct pl_error err;
+    struct pl_buf long_line;
+    struct pl_buf said; /* the beginning of a line on standard error */
+    struct pl_ext_frame frame;
+    struct pl_ext_fault fault;
+    struct pl_arena job_arena;
+    struct pl_extension_answer_row *answers; /* job_arena */
+    size_t n_answers;
+    enum pl_cell_level least;        /* for the job that starts it */
+    char workspace[512];             /* the same: of the user; "": there is none */
+    struct pl_cell *made;            /* owned; by that job */
+    struct pl_cell_end ended;        /* how the child did */
+    struct pl_ext_registered *first; /* held: the first register, which no later one widens */
+    char sandbox[24];                /* "full", … of the cell; "remote" */
+    struct pl_loop_hook bury;
+};
+
+/* --- child.c: a cell on the loop */
+struct pl_ext_ward;  /* ward.c */
+struct pl_ext_child; /* owned; outlives its leaving until the cell is gone */
+/* Watches a cell that was spawned; `on_exit` once, when every process of it is gone. NULL: out of memory, and the cell
+ * is still the caller's. */
+struct pl_ext_child *pl_ext_child_take(struct pl_ext_shard *exts, struct pl_cell *cell,
+                                       void (*on_exit)(void *ctx, const struct pl_cell_end *end),
+                                       void *ctx);
+void pl_ext_child_signal(struct pl_ext_child *child, int signal);
+void pl_ext_child_kill(struct pl_ext_child *child);
+/* No more callbacks; what still runs of it is killed, and freed by a worker, which then ends the ward (may be NULL) and
+ * frees it. Accepts NULL without a ward. */
+void pl_ext_child_leave(struct pl_ext_child *child, struct pl_ext_ward *ward);
+/* The same for a cell without a child. Accepts NULL. */
+void pl_ext_cell_leave(struct pl_ext_shard *exts, struct pl_cell *cell, struct pl_ext_ward *ward);
+
+/* --- ward.c: protected paths in directories that a program may write to */
+struct pl_ext_warded_call {
+    struct pl_str extension_id, user_id, instance_id, session_id, call_id; /* for the audit */
+};
+struct pl_ext_ward *pl_ext_ward_create(const struct pl_ext_warded_call *call); /* NULL: no memory */
+/* `dir`: its path from the workspace. Before the program starts; on a worker. */
+enum pl_status pl_ext_ward_add(struct pl_ext_ward *ward, const char *dir, int fd,
+                               struct pl_error *err);
+/* Every process of the program is gone: what it made anew of protected paths is removed. On a worker. */
+void pl_ext_ward_end(struct pl_ext_ward *ward);
+/* It has ended, or there was nothing to write to. */
+bool pl_ext_ward_is_over(const struct pl_ext_ward *ward);
+/* Not PL_OK: not everything could be looked at. */
+enum pl_status pl_ext_ward_status(const struct pl_ext_ward *ward, const char **ret_why);
+bool pl_ext_ward_has_removed(const struct pl_ext_ward *ward);
+/* The member `removed`: an array of paths, at most 100. */
+void pl_ext_ward_put(const struct pl_ext_ward *ward, struct pl_json_out *out);
+/* Audits what was removed. After its end, on the loop. Accepts NULL. */
+void pl_ext_ward_free(struct pl_ext_shard *exts, struct pl_ext_ward *ward);
+
+/* --- place.c */
+struct pl_ext_place *pl_ext_place_get(struct pl_ext_shard *exts, struct pl_str extension_id,
+                                      struct pl_str user_id); /* NULL: out of memory */
+struct pl_ext_place *pl_ext_place_find(struct pl_ext_shard *exts, struct pl_str extension_id,
+                                       struct pl_str user_id); /* NULL: there is none */
+/* An ask for its instance: now, or when one is ready. */
+void pl_ext_place_take(struct pl_ext_place *place, struct pl_ext_ask *ask);
+/* The instance is ready: what waited goes to it. */
+void pl_ext_place_ready(struct pl_ext_place *place);
+/* The instance is over and freed. `is_crash`: by its own fault. */
+void pl_ext_place_left(struct pl_ext_place *place, bool is_crash, const char *why);
+/* Something happened: it is not idle. */
+void pl_ext_place_touch(struct pl_ext_place *place);
+void pl_ext_place_destroy(struct pl_ext_place *place);
+/* The shard an extension of a user is on. */
+struct pl_shard *pl_ext_shard_of(struct pl_server *server, struct pl_str extension_id,
+                                 struct pl_str user_id);
+
+/* --- instance.c: the life of a run */
+/* NULL: out of memory. */
+struct pl_ext_instance *pl_ext_instance_start(struct pl_ext_place *place,
+                                              struct pl_ext_known *known);
+void pl_ext_instance_become(struct pl_ext_instance *instance, enum pl_ext_life life);
+/* In order: it is told, and has three seconds. */
+void pl_ext_instance_stop(struct pl_ext_instance *instance, const char *why);
+/* At once; FAILED or KILLED. Whatever it was asked fails. The instance may be gone when this returns. */
+void pl_ext_instance_end(struct pl_ext_instance *instance, enum pl_ext_life life, const char *why);
+void pl_ext_instance_send(struct pl_ext_instance *instance, struct pl_buf *line);
+/* An `error` frame. */
+void pl_ext_instance_complain(struct pl_ext_instance *instance, enum pl_ext_code code,
+                              struct pl_str id, const char *message);
+/* A quota was exceeded; true: it was once too often, and the instance ends. */
+bool pl_ext_instance_strike(struct pl_ext_instance *instance, const char *what);
+bool pl_ext_instance_is_quiet(const struct pl_ext_instance *instance);
+
+/* --- hear.c: frames from the child */
+/* A line of our own for its log. */
+void pl_ext_instance_keep_line(struct pl_ext_instance *instance, const char *level,
+                               const char *event, struct pl_str message);
+void pl_ext_hear_line(void *ctx, struct pl_str line);
+void pl_ext_hear_said(void *ctx, struct pl_str bytes);
+/* It ends: what is left of standard error is a line. */
+void pl_ext_hear_rest(struct pl_ext_instance *instance);
+
+/* --- register.c */
+void pl_ext_register(struct pl_ext_instance *instance, const struct pl_ext_frame *frame);
+/* What it may do now: for the answer to a register and for `explain`. `first` may be NULL. */
+struct pl_ext_standing {
+    const struct pl_ext_known *known;
+    const struct pl_ext_registered *registered, *first;
+    bool is_remote;
+};
+/* The reason by which a capability as a whole is decided. */
+enum pl_ext_reason pl_ext_standing_judge(const struct pl_ext_standing *standing,
+                                         enum pl_ext_capability capability);
+/* Members granted, denied, asks, tools, refused_tools, withheld_tools, hooks, denied_hooks, unknown_hooks. */
+void pl_ext_standing_write(const struct pl_ext_standing *standing, struct pl_json_out *out);
+
+/* --- ask.c: the far side */
+void pl_ext_ask_become(struct pl_ext_ask *ask, enum pl_ext_ask_state state);
+/* Into the queue of an instance that is ready. */
+void pl_ext_ask_queue(struct pl_ext_ask *ask, struct pl_ext_instance *instance);
+/* Sends what may be sent now. */
+void pl_ext_asks_pump(struct pl_ext_instance *instance);
+/* The answer; `reply` is JSON. */
+void pl_ext_ask_answer(struct pl_ext_ask *ask, struct pl_str reply, bool is_error);
+void pl_ext_ask_fail(struct pl_ext_ask *ask, enum pl_tool_error error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Progress of a tool. */
+void pl_ext_ask_tell(struct pl_ext_ask *ask, struct pl_str content);
+/* The clock of an ask stands while a question is open. */
+void pl_ext_ask_hold_clock(struct pl_ext_ask *ask);
+void pl_ext_ask_let_clock(struct pl_ext_ask *ask);
+struct pl_ext_ask *pl_ext_ask_find(struct pl_ext_instance *instance, struct pl_str id);
+
+/* --- broker: see broker/broker.h */
+void pl_ext_hostcall_hear(struct pl_ext_instance *instance, const struct pl_ext_frame *frame);
+/* Of an ask that ends, or (NULL) of the whole instance. */
+void pl_ext_hostcalls_end(struct pl_ext_instance *instance, struct pl_ext_ask *ask);
+void pl_ext_hostcall_cancel_named(struct pl_ext_instance *instance, struct pl_str call_id,
+                                  struct pl_str token);
+void pl_ext_hostcall_credit(struct pl_ext_instance *instance, struct pl_str call_id, int64_t n);
+void pl_ext_hostcalls_taken(struct pl_ext_instance *instance);
+
+/* --- adapter.c: what the cell of an MCP server has of the workspace */
+enum { PL_EXT_ADAPTER_MOUNTS = 64 };
+struct pl_ext_adapter {
+    struct pl_cell_mount mounts[PL_EXT_ADAPTER_MOUNTS];
+    size_t n_mounts;
+    const char *env[2]; /* arena */
+};
+/* Nothing for other runtimes. `workspace`: of the user; "" if there is none. On a worker. PL_INVALID: it may do more than
+ * such a cell gives, and err says what; PL_IO, PL_NOMEM. To be closed in any case. */
+enum pl_status pl_ext_adapter_open(struct pl_arena *arena, const struct pl_ext_package *package,
+                                   const char *workspace, struct pl_ext_adapter *ret_adapter,
+                                   struct pl_error *err);
+void pl_ext_adapter_close(struct pl_ext_adapter *adapter);
+
+/* --- method/methods.c */
+/* The values of ext_env that are never shown; the list is the caller's to free. PL_NOMEM. */
+enum pl_status pl_ext_env_secrets(struct pl_shard *shard, struct pl_ext_secrets *ret_secrets);
+
+/* --- shard.c */
+/* Commits a change of the record, and has the set read again. Takes the batch. */
+void pl_ext_server_commit(struct pl_ext_shard *exts, struct pl_batch *batch);
+/* --- place.c */
+void pl_ext_place_pardon(struct pl_ext_place *place);
+
+/* --- audit.c */
+struct pl_ext_audited {
+    struct pl_str extension_id, user_id;
+    const char *action;
+    struct pl_str object;
+    struct pl_str detail; /* JSON object; empty: none */
+};
+/* Adds a row in a batch of its own. `done` (may be NULL) when it is durable, on this shard. */
+void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
+                  pl_batch_done_fn *done, void *ctx);
+/* What concerns an instance: {instance_id, …} and a sentence. */
+void pl_ext_audit_life(struct pl_ext_instance *instance, const char *action, const char *why);
+
+#endif

@@ -1,0 +1,254 @@
+/* The place of an extension of a user: where its instances come and go. Asks wait here until one is ready.
+ *
+ *     machine ext-place
+ *
+ *     EMPTY -> TAKEN -> EMPTY             started at first need; stopped when idle
+ *     TAKEN -> RESTING -> EMPTY           it crashed: 1 to 60 seconds
+ *     TAKEN -> BARRED -> EMPTY            it crashed five times in ten minutes; an administrator restarts it
+ *     EMPTY, RESTING, BARRED, TAKEN -> GONE
+ */
+#include "ext/run/ext_int.h"
+
+#include "base/mem.h"
+#include "io/move.h"
+
+#include <stdio.h>
+
+#define TO(name) PL_TO(PL_EXT_PLACE_##name)
+static const struct pl_state states[] = {
+    [PL_EXT_PLACE_EMPTY] = {"empty", TO(TAKEN) | TO(GONE)},
+    [PL_EXT_PLACE_TAKEN] = {"taken", TO(EMPTY) | TO(RESTING) | TO(BARRED) | TO(GONE), PL_WAIT_OPEN,
+                            PL_CANCEL_ENDS,
+                            .why = "the instance ends: it is idle, crashes, or the server ends"},
+    [PL_EXT_PLACE_RESTING] = {"resting", TO(EMPTY) | TO(GONE), PL_WAIT_SET, PL_CANCEL_ENDS,
+                              .why = "1 to 60 seconds, as pl_ext_crashes_add says"},
+    [PL_EXT_PLACE_BARRED] = {"barred", TO(EMPTY) | TO(GONE), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                             .why = "an administrator restarts or changes the extension"},
+    [PL_EXT_PLACE_GONE] = {"gone", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("ext-place", states);
+
+static void become(struct pl_ext_place *place, enum pl_ext_place_state to)
+{
+    place->state = (enum pl_ext_place_state)pl_move(&machine, place, place->state, to);
+    if (to != PL_EXT_PLACE_RESTING)
+        pl_timer_stop(place->exts->loop, &place->rest);
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+enum { MAX_KEY = 200 };
+
+static struct pl_str key_of(char *to, struct pl_str extension_id, struct pl_str user_id)
+{
+    int n = snprintf(to, MAX_KEY, "%.*s\n%.*s", PL_STR_ARG(extension_id), PL_STR_ARG(user_id));
+    return (struct pl_str){to, n > 0 && n < MAX_KEY ? (size_t)n : 0};
+}
+
+struct pl_shard *pl_ext_shard_of(struct pl_server *server, struct pl_str extension_id,
+                                 struct pl_str user_id)
+{
+    char room[MAX_KEY];
+    return server->shards[pl_hash(key_of(room, extension_id, user_id)) % server->n_shards];
+}
+
+struct pl_ext_place *pl_ext_place_find(struct pl_ext_shard *exts, struct pl_str extension_id,
+                                       struct pl_str user_id)
+{
+    char room[MAX_KEY];
+    struct pl_table_link *link = pl_table_get(&exts->places, key_of(room, extension_id, user_id));
+    return link ? PL_CONTAINER_OF(link, struct pl_ext_place, link) : NULL;
+}
+
+struct pl_ext_place *pl_ext_place_get(struct pl_ext_shard *exts, struct pl_str extension_id,
+                                      struct pl_str user_id)
+{
+    struct pl_ext_place *place = pl_ext_place_find(exts, extension_id, user_id);
+    if (place)
+        return place;
+    place = pl_mem_alloc(1, sizeof *place + MAX_KEY);
+    if (!place)
+        return NULL;
+    *place = (struct pl_ext_place){.exts = exts};
+    place->link.key = key_of(place->key, extension_id, user_id);
+    place->extension_id = (struct pl_str){place->key, extension_id.len};
+    place->user_id = (struct pl_str){place->key + extension_id.len + 1, user_id.len};
+    if (place->link.key.len && pl_table_put(&exts->places, &place->link))
+        return place;
+    pl_mem_free(place);
+    return NULL;
+}
+
+void pl_ext_place_destroy(struct pl_ext_place *place)
+{
+    if (place->instance)
+        pl_ext_instance_end(place->instance, PL_EXT_LIFE_KILLED, "the server ends");
+    become(place, PL_EXT_PLACE_GONE);
+    pl_timer_stop(place->exts->loop, &place->idle);
+    pl_table_remove(&place->exts->places, &place->link);
+    while (place->waiting) {
+        struct pl_ext_ask *ask = place->waiting;
+        place->waiting = ask->next;
+        pl_ext_ask_fail(ask, PL_TOOL_ERROR_INTERRUPTED, "The server ends");
+    }
+    while (place->answers) {
+        struct pl_ext_answer_kept *next = place->answers->next;
+        pl_mem_free(place->answers);
+        place->answers = next;
+    }
+    while (place->denials) {
+        struct pl_ext_denials *next = place->denials->next;
+        pl_mem_free(place->denials);
+        place->denials = next;
+    }
+    pl_mem_free(place);
+}
+
+/* --- what waits ------------------------------------------------------------------------------- */
+
+static void fail_waiting(struct pl_ext_place *place, const char *why)
+{
+    while (place->waiting) {
+        struct pl_ext_ask *ask = place->waiting;
+        place->waiting = ask->next;
+        if (!place->waiting)
+            place->last_waiting = NULL;
+        pl_ext_ask_fail(ask, PL_TOOL_ERROR_NOT_AVAILABLE, "The extension %.*s does not run: %s",
+                        PL_STR_ARG(place->extension_id), why);
+    }
+}
+
+static void append(struct pl_ext_place *place, struct pl_ext_ask *ask)
+{
+    ask->next = NULL;
+    if (place->waiting)
+        place->last_waiting->next = ask;
+    else
+        place->waiting = ask;
+    place->last_waiting = ask;
+}
+
+/* A tool that runs one call at a time is at one. */
+static bool must_wait(const struct pl_ext_instance *instance, const struct pl_ext_ask *ask)
+{
+    for (const struct pl_ext_ask *other = instance->asks; other; other = other->next)
+        if (ask->is_sequential && other->kind == ask->kind && pl_str_eq(other->name, ask->name))
+            return true;
+    return false;
+}
+
+void pl_ext_place_ready(struct pl_ext_place *place)
+{
+    struct pl_ext_ask *ask = place->waiting;
+    place->waiting = place->last_waiting = NULL;
+    pl_ext_place_touch(place);
+    while (ask) {
+        struct pl_ext_ask *next = ask->next;
+        bool is_ready = place->instance && place->instance->life == PL_EXT_LIFE_READY;
+        if (is_ready && !must_wait(place->instance, ask))
+            pl_ext_ask_queue(ask, place->instance);
+        else
+            append(place, ask);
+        ask = next;
+    }
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+static void start(struct pl_ext_place *place)
+{
+    struct pl_ext_known *known = pl_ext_known_find(place->exts->host, place->extension_id);
+    const char *why = place->exts->is_stopping ? "the server ends"
+                      : !known                 ? "it is not installed, or not enabled"
+                                               : NULL;
+    if (known && !known->package.dir.len)
+        why = "it runs elsewhere, and is not connected";
+    place->instance = why ? NULL : pl_ext_instance_start(place, known);
+    pl_ext_known_release(known);
+    if (place->instance)
+        become(place, PL_EXT_PLACE_TAKEN);
+    else
+        fail_waiting(place, why ? why : "out of memory");
+}
+
+void pl_ext_place_take(struct pl_ext_place *place, struct pl_ext_ask *ask)
+{
+    pl_ext_ask_become(ask, PL_EXT_ASK_STATE_WAITING);
+    append(place, ask);
+    if (place->instance && place->instance->life == PL_EXT_LIFE_READY)
+        pl_ext_place_ready(place);
+    else if (place->state == PL_EXT_PLACE_EMPTY)
+        start(place);
+    else if (place->state == PL_EXT_PLACE_BARRED)
+        fail_waiting(place, "it crashed five times in ten minutes and is quarantined");
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+static void on_rested(struct pl_timer *timer)
+{
+    struct pl_ext_place *place = PL_CONTAINER_OF(timer, struct pl_ext_place, rest);
+    become(place, PL_EXT_PLACE_EMPTY);
+    if (place->waiting)
+        start(place);
+}
+
+/* Durable, so that its closed hooks stay closed after a restart too. */
+static void quarantine(struct pl_ext_place *place)
+{
+    struct pl_batch *batch = pl_batch_create();
+    struct pl_ext_shard *exts = place->exts;
+    if (!batch)
+        return;
+    pl_batch_set_extension_state(batch, place->extension_id, PL_STR("quarantined"),
+                                 pl_str_of(place->last_error), pl_loop_unix_ms(exts->loop));
+    pl_ext_server_commit(exts, batch);
+}
+
+void pl_ext_place_left(struct pl_ext_place *place, bool is_crash, const char *why)
+{
+    int64_t rest_ms =
+        is_crash ? pl_ext_crashes_add(&place->crashes, pl_loop_now_ms(place->exts->loop)) : 0;
+    place->n_restarts += is_crash;
+    if (is_crash)
+        snprintf(place->last_error, sizeof place->last_error, "%s", why);
+    if (place->exts->is_stopping || !is_crash) {
+        become(place, PL_EXT_PLACE_EMPTY);
+        if (place->waiting)
+            start(place);
+    } else if (rest_ms < 0) {
+        become(place, PL_EXT_PLACE_BARRED);
+        fail_waiting(place, why);
+        quarantine(place);
+    } else {
+        become(place, PL_EXT_PLACE_RESTING);
+        /* What waited for this start has its answer; what comes now waits for the next one. */
+        fail_waiting(place, why);
+        pl_timer_start(place->exts->loop, &place->rest, rest_ms, on_rested);
+    }
+}
+
+static void on_idle(struct pl_timer *timer)
+{
+    struct pl_ext_place *place = PL_CONTAINER_OF(timer, struct pl_ext_place, idle);
+    if (!place->instance || place->instance->is_remote)
+        return;
+    if (pl_ext_instance_is_quiet(place->instance))
+        pl_ext_instance_stop(place->instance, "nothing was asked of it for ten minutes");
+    else
+        pl_ext_place_touch(place);
+}
+
+void pl_ext_place_touch(struct pl_ext_place *place)
+{
+    pl_timer_start(place->exts->loop, &place->idle, PL_EXT_IDLE_MS, on_idle);
+}
+
+/* An administrator lets it start again. */
+void pl_ext_place_pardon(struct pl_ext_place *place)
+{
+    place->crashes = (struct pl_ext_crashes){0};
+    if (place->state == PL_EXT_PLACE_BARRED || place->state == PL_EXT_PLACE_RESTING)
+        become(place, PL_EXT_PLACE_EMPTY);
+}

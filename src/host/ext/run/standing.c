@@ -1,0 +1,215 @@
+/* Where an extension stands: what it may do, what is asked, what is denied and why; its tools and hooks. The same words
+ * answer its register and a person's `explain`. */
+#include "ext/run/ext_int.h"
+
+/* What a WebSocket may not: there is no cell around it. */
+static bool needs_cell(enum pl_ext_capability capability)
+{
+    static const uint32_t of_cells =
+        PL_EXT_CAP_BIT(PL_EXT_CAP_READ) | PL_EXT_CAP_BIT(PL_EXT_CAP_WRITE) |
+        PL_EXT_CAP_BIT(PL_EXT_CAP_EXEC) | PL_EXT_CAP_BIT(PL_EXT_CAP_ENV) |
+        PL_EXT_CAP_BIT(PL_EXT_CAP_HTTP);
+    return of_cells & PL_EXT_CAP_BIT(capability);
+}
+
+enum pl_ext_reason pl_ext_standing_judge(const struct pl_ext_standing *standing,
+                                         enum pl_ext_capability capability)
+{
+    uint32_t bit = PL_EXT_CAP_BIT(capability);
+    const struct pl_ext_manifest *manifests[] = {
+        &standing->known->package.manifest,
+        standing->registered ? &standing->registered->said.manifest : NULL,
+        standing->first ? &standing->first->said.manifest : NULL,
+    };
+    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++)
+        if (manifests[i] && !(pl_ext_manifest_capabilities(manifests[i]) & bit))
+            return PL_EXT_REASON_NOT_DECLARED;
+    if (standing->is_remote && needs_cell(capability))
+        return PL_EXT_REASON_REMOTE;
+    return pl_ext_policy_judge(&standing->known->package.policy,
+                               pl_str_of(pl_ext_capability_name(capability)));
+}
+
+static void write_texts(struct pl_json_out *out, const char *key, const struct pl_ext_texts *texts)
+{
+    if (!texts->is_given)
+        return;
+    pl_json_out_key(out, key);
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < texts->n; i++)
+        pl_json_out_text(out, texts->items[i]);
+    pl_json_out_close(out, ']');
+}
+
+static void write_hosts(struct pl_json_out *out, const struct pl_ext_requirement *one)
+{
+    if (!one->n_hosts)
+        return;
+    pl_json_out_key(out, "hosts");
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < one->n_hosts; i++) {
+        PL_CLEANUP_BUF struct pl_buf text;
+        pl_buf_init(&text, 0);
+        pl_buf_addf(&text, "%s%s%.*s", one->hosts[i].is_plain ? "http://" : "",
+                    one->hosts[i].is_suffix ? "*." : "", PL_STR_ARG(one->hosts[i].host));
+        if (one->hosts[i].port != (one->hosts[i].is_plain ? 80 : 443))
+            pl_buf_addf(&text, ":%d", (int)one->hosts[i].port);
+        pl_json_out_text(out, pl_buf_str(&text));
+    }
+    pl_json_out_close(out, ']');
+}
+
+static void write_requirement(struct pl_json_out *out, const struct pl_ext_requirement *one)
+{
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "capability");
+    pl_json_out_text(out, pl_str_of(pl_ext_capability_name(one->capability)));
+    write_texts(out, "methods", &one->methods);
+    if (one->paths.is_given || one->n_hosts || one->env.is_given) {
+        pl_json_out_key(out, "scope");
+        pl_json_out_open(out, '{');
+        write_texts(out, "paths", &one->paths);
+        write_hosts(out, one);
+        write_texts(out, "env", &one->env);
+        pl_json_out_close(out, '}');
+    }
+    pl_json_out_close(out, '}');
+}
+
+static void write_denied(struct pl_json_out *out, enum pl_ext_capability capability,
+                         enum pl_ext_reason reason)
+{
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "capability");
+    pl_json_out_text(out, pl_str_of(pl_ext_capability_name(capability)));
+    pl_json_out_key(out, "reason");
+    pl_json_out_text(out, pl_str_of(pl_ext_reason_text(reason)));
+    pl_json_out_close(out, '}');
+}
+
+/* Those of its capabilities that are decided so. */
+static void write_decided(const struct pl_ext_standing *standing, const char *key,
+                          enum pl_ext_decision decision, struct pl_json_out *out)
+{
+    const struct pl_ext_manifest *manifest = standing->registered
+                                                 ? &standing->registered->said.manifest
+                                                 : &standing->known->package.manifest;
+    pl_json_out_key(out, key);
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < manifest->n; i++) {
+        const struct pl_ext_requirement *one = &manifest->requirements[i];
+        enum pl_ext_reason reason = pl_ext_standing_judge(standing, one->capability);
+        if (pl_ext_reason_decision(reason) != decision)
+            continue;
+        if (decision == PL_EXT_DENY)
+            write_denied(out, one->capability, reason);
+        else
+            write_requirement(out, one);
+    }
+    pl_json_out_close(out, ']');
+}
+
+static void write_tools(const struct pl_ext_registered *r, struct pl_json_out *out)
+{
+    pl_json_out_key(out, "tools");
+    pl_json_out_open(out, '{');
+    for (size_t i = 0; i < r->said.n_tools; i++) {
+        const struct pl_ext_tool *tool = &r->said.tools[i];
+        if (tool->refusal || r->is_withheld[i])
+            continue;
+        pl_json_out_key_str(out, tool->name);
+        pl_json_out_text(out, tool->label.len ? tool->label : tool->name);
+    }
+    pl_json_out_close(out, '}');
+    pl_json_out_key(out, "refused_tools");
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < r->said.n_tools; i++) {
+        const struct pl_ext_tool *tool = &r->said.tools[i];
+        if (!tool->refusal && !r->is_withheld[i])
+            continue;
+        pl_json_out_open(out, '{');
+        pl_json_out_key(out, "name");
+        pl_json_out_text(out, tool->name);
+        pl_json_out_key(out, "reason");
+        pl_json_out_text(out, pl_str_of(tool->refusal ? tool->refusal
+                                                      : "it has changed: a person must accept it"));
+        pl_json_out_close(out, '}');
+    }
+    pl_json_out_close(out, ']');
+}
+
+static void write_hooks(const struct pl_ext_registered *r, struct pl_json_out *out)
+{
+    pl_json_out_key(out, "hooks");
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < r->said.n_subscriptions; i++) {
+        const struct pl_ext_subscription *one = &r->said.subscriptions[i];
+        PL_CLEANUP_BUF struct pl_buf text;
+        pl_buf_init(&text, 0);
+        if (one->hook == PL_EXT_HOOK_COUNT)
+            pl_buf_addf(&text, "bus:%.*s", PL_STR_ARG(one->glob));
+        else
+            pl_buf_addf(&text, "%s%s%.*s", pl_ext_hook_text(one->hook), one->glob.len ? ":" : "",
+                        PL_STR_ARG(one->glob));
+        pl_json_out_text(out, pl_buf_str(&text));
+    }
+    pl_json_out_close(out, ']');
+    const struct {
+        const char *key;
+        const struct pl_str *items;
+        size_t n;
+    } lists[] = {{"denied_hooks", r->denied_hooks, r->n_denied_hooks},
+                 {"unknown_hooks", r->said.unknown_hooks, r->said.n_unknown_hooks}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        pl_json_out_key(out, lists[i].key);
+        pl_json_out_open(out, '[');
+        for (size_t k = 0; k < lists[i].n; k++)
+            pl_json_out_text(out, lists[i].items[k]);
+        pl_json_out_close(out, ']');
+    }
+}
+
+static void write_commands(const struct pl_ext_registered *r, struct pl_json_out *out)
+{
+    pl_json_out_key(out, "commands");
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < r->said.n_commands; i++)
+        pl_json_out_text(out, r->said.commands[i].name);
+    pl_json_out_close(out, ']');
+}
+
+void pl_ext_standing_write(const struct pl_ext_standing *standing, struct pl_json_out *out)
+{
+    write_decided(standing, "granted", PL_EXT_ALLOW, out);
+    write_decided(standing, "denied", PL_EXT_DENY, out);
+    write_decided(standing, "asks", PL_EXT_ASK, out);
+    if (!standing->registered)
+        return;
+    write_tools(standing->registered, out);
+    write_commands(standing->registered, out);
+    write_hooks(standing->registered, out);
+}
+
+enum pl_status pl_ext_explain(struct pl_ext_server *host, struct pl_str extension_id,
+                              struct pl_str user_id, struct pl_buf *to)
+{
+    struct pl_ext_known *known = pl_ext_known_any(host, extension_id);
+    if (!known)
+        return PL_NOT_FOUND;
+    struct pl_ext_registered *registered = pl_ext_registered_of(host, known, user_id);
+    struct pl_ext_standing standing = {
+        .known = known, .registered = registered, .is_remote = !known->package.dir.len};
+    struct pl_json_out out = pl_json_out(to);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "id");
+    pl_json_out_text(&out, known->package.id);
+    pl_json_out_key(&out, "profile");
+    pl_json_out_text(&out, known->row.profile);
+    pl_json_out_key(&out, "has_registered");
+    pl_json_out_bool(&out, registered);
+    pl_ext_standing_write(&standing, &out);
+    pl_json_out_close(&out, '}');
+    pl_ext_registered_release(registered);
+    pl_ext_known_release(known);
+    return to->status;
+}

@@ -1,0 +1,24 @@
+/* Those who follow the lists of a user: sessions, prompts, memories, tasks, runs. A socket begins with user:subscribe and
+ * is told of every change of its user's things. The events have no sequence; user:missed says that some were dropped, and
+ * the lists have to be read again. */
+#ifndef PL_LIVE_LISTS_H
+#define PL_LIVE_LISTS_H
+
+#include "http/exchange.h"
+
+struct pl_live;
+
+/* On the shard of the socket. */
+void pl_lists_follow(struct pl_live *live, bool follows);
+void pl_lists_say_missed(struct pl_live *live);
+
+/* Whether anybody follows any list: who does not need to make an event otherwise. Any thread. */
+bool pl_lists_are_followed(const struct pl_server *server);
+/* `data` is a JSON object. Any thread; out of memory it is left out. */
+void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *event,
+                   struct pl_str data);
+/* What the route of this exchange tells, {"id", "revision", "operation"}: the object that its path or its Location
+ * names, or null. */
+void pl_lists_tell_change(struct pl_exchange *x);
+
+#endif

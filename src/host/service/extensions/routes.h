@@ -1,0 +1,10 @@
+/* Extensions: one table per file of routes (http/route.h). */
+#ifndef PL_SERVICE_EXTENSIONS_ROUTES_H
+#define PL_SERVICE_EXTENSIONS_ROUTES_H
+
+#include "http/route.h"
+
+extern const struct pl_route pl_routes_extensions[];
+extern const struct pl_route pl_routes_extension_runs[];
+
+#endif

@@ -1,0 +1,12 @@
+/* The web page: one table per file of routes (http/route.h). */
+#ifndef PL_SERVICE_PAGE_ROUTES_H
+#define PL_SERVICE_PAGE_ROUTES_H
+
+#include "http/route.h"
+
+extern const struct pl_route pl_routes_page[];
+extern const struct pl_route pl_routes_settings[];
+extern const struct pl_route pl_routes_models[];
+extern const struct pl_route pl_routes_cards[];
+
+#endif

@@ -1,0 +1,16 @@
+/* Runs: one table per file of routes (http/route.h), and what followers of lists are told. */
+#ifndef PL_SERVICE_RUNS_ROUTES_H
+#define PL_SERVICE_RUNS_ROUTES_H
+
+#include "http/route.h"
+
+struct pl_model_run;
+
+extern const struct pl_route pl_routes_runs[];
+
+/* POST /api/run */
+void pl_draft_runs_start(struct pl_exchange *x);
+/* run:updated, for those who follow the lists of its user. Any thread. */
+void pl_run_tell(struct pl_server *server, const struct pl_model_run *run);
+
+#endif

@@ -1,0 +1,113 @@
+/* What the web page asks for (store.h): calls of models one by one, drafts of prompts, settings of users. */
+#ifndef PL_STORE_PAGE_H
+#define PL_STORE_PAGE_H
+
+#include "store/store.h"
+
+/* --- runs: calls of models that are over ------------------------------------------------------ */
+
+struct pl_model_run {
+    struct pl_str id; /* "run_" and a UUID */
+    struct pl_str user_id;
+    struct pl_str key_id; /* empty: by the control socket */
+    struct pl_str source; /* "chat", "prompt", "task", "gateway", … */
+    struct pl_str status; /* "completed", "failed", "stopped" */
+    struct pl_str model;
+    struct pl_str session_id, turn_id, prompt_id; /* {NULL, 0}: none; they may be gone */
+    struct pl_str error;                          /* a code; {NULL, 0}: none */
+    int64_t version;                              /* of the prompt; 0: none */
+    int64_t started_ms;
+    int64_t first_ms; /* until its first word; -1: there was none */
+    int64_t total_ms;
+    int64_t input_tokens, output_tokens, cached_tokens;
+    int64_t cost_micro; /* micro-dollars; -1: not known */
+};
+
+/* Ignored for a user who was erased. */
+void pl_batch_put_model_run(struct pl_batch *batch, const struct pl_model_run *run);
+void pl_batch_expire_model_runs(struct pl_batch *batch, int64_t before_ms);
+
+struct pl_model_run_query {
+    struct pl_str user_id;
+    int64_t from_ms, to_ms;                         /* from is included, to is not */
+    struct pl_str model, prompt_id, source, status; /* empty: any */
+    /* Pages, newest first: before this one. */
+    int64_t before_ms;       /* INT64_MAX: from the newest on */
+    struct pl_str before_id; /* empty: … */
+    size_t limit;
+};
+struct pl_model_run_page {
+    struct pl_model_run *items; /* arena */
+    size_t n_items;
+    int64_t total;
+    bool has_more;
+};
+enum pl_status pl_store_model_run_list(struct pl_store *store, struct pl_arena *arena,
+                                       const struct pl_model_run_query *query,
+                                       struct pl_model_run_page *ret_page, struct pl_error *err);
+enum pl_status pl_store_model_run_get(struct pl_store *store, struct pl_arena *arena,
+                                      struct pl_str user_id, struct pl_str id,
+                                      struct pl_model_run *ret_run, struct pl_error *err);
+
+/* Sums per bucket of time and group. */
+struct pl_model_run_sum {
+    int64_t at_ms; /* where the bucket begins */
+    struct pl_str group;
+    int64_t n, n_failed, input_tokens, output_tokens, cost_micro;
+    int64_t first_sum_ms, n_first, total_sum_ms;
+};
+struct pl_model_run_series {
+    const struct pl_model_run_query *which;
+    int64_t bucket_ms, offset_ms; /* buckets begin at multiples, seen from so far east */
+    struct pl_str group;          /* "model", "source", "status" or "" */
+    size_t limit;
+};
+enum pl_status pl_store_model_run_sums(struct pl_store *store, struct pl_arena *arena,
+                                       const struct pl_model_run_series *series,
+                                       struct pl_model_run_sum **ret_sums, size_t *ret_n,
+                                       bool *ret_has_more, struct pl_error *err);
+
+/* What the calls of a session have cost, and how many of its questions wait for a person. */
+enum pl_status pl_store_session_sums(struct pl_store *store, struct pl_arena *arena,
+                                     struct pl_str session_id, int64_t *ret_cost_micro,
+                                     int64_t *ret_n_questions, struct pl_error *err);
+
+/* --- drafts ---------------------------------------------------------------------------------- */
+
+struct pl_draft_row {
+    int64_t revision; /* 0: there is none */
+    int64_t based_on; /* the version it began with */
+    int64_t updated_ms;
+    struct pl_str type;    /* "text" or "structured" */
+    struct pl_str extra;   /* JSON object: what the page keeps beside the content */
+    struct pl_str content; /* as a version's */
+};
+/* `revision` is the one that is replaced: PL_CONFLICT if there is another. PL_NOT_FOUND: no such prompt. */
+void pl_batch_put_draft(struct pl_batch *batch, struct pl_str user_id, struct pl_str prompt_id,
+                        const struct pl_draft_row *draft);
+void pl_batch_delete_draft(struct pl_batch *batch, struct pl_str user_id, struct pl_str prompt_id);
+enum pl_status pl_store_draft_get(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str user_id, struct pl_str prompt_id,
+                                  struct pl_draft_row *ret_draft, struct pl_error *err);
+
+/* --- cards ----------------------------------------------------------------------------------- */
+
+enum { PL_CARD_MAX = 512 << 10 };
+
+/* Of a session; one of the same name is the same card. */
+void pl_batch_put_card(struct pl_batch *batch, struct pl_str session_id, struct pl_str name,
+                       struct pl_str html);
+enum pl_status pl_store_card_get(struct pl_store *store, struct pl_arena *arena, struct pl_str name,
+                                 struct pl_str *ret_html, struct pl_error *err);
+
+/* --- settings -------------------------------------------------------------------------------- */
+
+/* A JSON object; `revision` is the one that is replaced, 0: none. */
+void pl_batch_put_user_settings(struct pl_batch *batch, struct pl_str user_id, int64_t revision,
+                                struct pl_str value);
+/* Revision 0 and "{}" where nothing was kept. */
+enum pl_status pl_store_user_settings_get(struct pl_store *store, struct pl_arena *arena,
+                                          struct pl_str user_id, int64_t *ret_revision,
+                                          struct pl_str *ret_value, struct pl_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+// The quieter pages: what can be done on each, hostile words in every place, and axe-core in both themes and languages.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { run } from '../e2e/harness.mjs';
+import { ask, at, example, field, lacks, person } from './bench.mjs';
+import { accessible, script, session, until } from './browser.mjs';
+
+const options = { skip: lacks };
+const hostile = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e{{x}}"\'`</textarea>';
+
+test('a task is made, runs, and stands on its day', options, async () => {
+  const one = await person();
+  const page = await one.open('/t');
+  await page.getByRole('button', { name: 'New task' }).first().click();
+  await page.getByLabel('Title').fill('Morning words');
+  await page.getByLabel('When (cron)').fill('30 7 * * MON#2');
+  await page.getByText('At 07:30, on the second Monday of the month').waitFor();
+  await page.getByLabel('Time zone').fill('America/New_York');
+  await page.getByLabel('What it says').fill('Good morning');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: 'Morning words' }).waitFor();
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.locator('[data-occurrence][data-status=completed]').first().waitFor();
+  await page.locator('[data-run-id][data-status=completed]').first().waitFor();
+  await page.getByRole('switch', { name: 'Morning words' }).click();
+  await page.locator('[role=switch][aria-checked=false]').waitFor();
+  // A month in which New York's clock changes says so.
+  const { id } = (await ask('GET', '/api/scheduled-tasks')).items[0];
+  await ask('POST', `/api/scheduled-tasks/${id}/start`);
+  await page.goto(`/t?month=2026-11`);
+  await page.locator('[data-day="2026-11-01"]').getByText('−1 h').waitFor();
+  await page.getByRole('tab', { name: 'Agenda' }).click();
+  await page.waitForURL(/view=agenda/);
+  await page.reload();
+  await page.getByRole('tab', { name: 'Agenda', selected: true }).waitFor();
+  await one.done();
+});
+
+test('a memory is written, found, disabled and superseded', options, async () => {
+  const one = await person();
+  const page = await one.open('/m');
+  await page.getByRole('button', { name: 'New memory' }).first().click();
+  await page.getByRole('dialog').getByLabel('What is remembered').fill('Answers in tables');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Supersede' }).click();
+  await page.getByRole('dialog').getByLabel('What is remembered').fill('Answers in short tables');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('.memtext').filter({ hasText: 'Answers in short tables' }).waitFor();
+  await page.getByText('What took its place').waitFor();
+  await page.getByRole('switch', { name: 'Use this memory' }).click();
+  await page.locator('.memhead').getByText('disabled').waitFor();
+  const all = (await ask('GET', '/api/memories')).items;
+  assert.deepEqual(all.map((memory) => [memory.content, memory.disabled, memory.superseded_by !== null]).sort(), [['Answers in short tables', true, false], ['Answers in tables', false, true]]);
+  await page.getByRole('combobox', { name: 'State' }).selectOption('all');
+  await page.getByRole('searchbox').fill('short');
+  await page.waitForURL(/q=short/);
+  await page.locator('[data-memory]').nth(1).waitFor({ state: 'detached' });
+  await one.done();
+});
+
+test('a key is shown once and copied; a user is made; the audit log tells both and no secret', options, async () => {
+  const one = await person();
+  const page = await one.open('/settings/keys');
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('laptop');
+  await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).last().click();
+  const secret = await page.locator('[data-plaintext]').textContent();
+  assert.match(secret, /^sk-parley-v1-.{20}/);
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.locator('[data-key-id]').filter({ hasText: 'laptop' }).waitFor();
+  assert.ok(!(await page.content()).includes(secret));
+  await page.goto(`/settings/users`);
+  await page.getByRole('button', { name: 'New user' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('ada');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const given = await page.locator('[data-plaintext]').textContent();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.locator('[data-user]').filter({ hasText: 'ada' }).waitFor();
+  await page.goto(`/audit`);
+  await page.locator('[data-chain=ok]').waitFor();
+  await page.locator('[data-audit]').filter({ hasText: 'user.create' }).waitFor();
+  const text = await page.content();
+  for (const one of [secret, given, at.key]) assert.ok(!text.includes(one.slice(13)));
+  await one.done();
+});
+
+test('a draft that runs is listed among the runs, and a model is chosen first', options, async () => {
+  const { id } = await example({}, { messages: [{ id: 'm', role: 'user', content: 'hello' }] });
+  const one = await person();
+  const page = await one.open(`/p/${id}`);
+  await field(page, 'm').press('Control+Enter');
+  await page.locator('[data-run][data-status=done]').waitFor();
+  await page.goto(`/r`);
+  await page.locator('[data-run-id]').filter({ hasText: 'Workbench' }).first().waitFor();
+  await page.getByRole('combobox', { name: 'From' }).selectOption('gateway');
+  await page.getByText('No runs here').waitFor();
+  await page.goto(`/settings/models`);
+  await page.locator('[data-model="demo/slow"] input').check();
+  await page.goto(`/p/${(await example()).id}`);
+  await page.locator('.runempty').getByText('slow').waitFor();
+  await one.done();
+});
+
+test('an extension: what it may and why, its tools and its words; a choice, a profile and the switch hold', options, async () => {
+  const added = run(['ext', 'add', 'demo', '--yes'], { env: { PARLEY_DATA: at.data } });
+  assert.equal(added.code, 0, added.err);
+  const one = await person();
+  const page = await one.open('/x');
+  const row = (name) => page.locator(`[data-cap=${name}]`);
+  const extension = () => ask('GET', '/api/extensions/demo');
+  await page.getByRole('heading', { name: 'Demo' }).waitFor();
+  await row('exec').and(page.locator('[data-decision=ask]')).getByText('The person is asked each time.').waitFor();
+  await row('read').and(page.locator('[data-decision=allow]')).getByText('The profile allows it.').waitFor();
+  assert.equal(await row('read').locator('.path').textContent(), '**');
+  await row('exec').getByRole('radio', { name: 'Allow' }).click();
+  await row('exec').and(page.locator('[data-decision=allow]')).getByText('Allowed for this extension.').waitFor();
+  await row('exec').getByRole('radio', { name: 'Deny' }).click();
+  await row('exec').and(page.locator('[data-decision=deny]')).getByText('Denied for this extension.').waitFor();
+  assert.deepEqual([(await extension()).granted, (await extension()).denied], [[], ['exec']]);
+  await row('exec').getByRole('radio', { name: 'Profile' }).click();
+  await row('exec').and(page.locator('[data-decision=ask]')).waitFor();
+  await page.getByRole('combobox', { name: 'Profile' }).selectOption('safe');
+  await row('exec').getByText('The profile forbids it, whatever else is set.').waitFor();
+  await page.getByRole('switch', { name: 'Demo' }).click();
+  await page.locator('[data-state=disabled]').waitFor();
+  await page.getByRole('switch', { name: 'Demo' }).click();
+  await page.locator('[data-state=enabled]').waitFor();
+  // It is known once it has run; then the page says what it registered.
+  await page.getByRole('tab', { name: /Tools it brings/ }).click();
+  await page.getByText('Not known until it has run once.').waitFor();
+  await session(at, script('call demo_card {"title":"x","numbers":[1]}'));
+  await until(async () => (await extension()).tools.length);
+  await page.getByRole('button', { name: 'Read again' }).click();
+  await page.locator('[data-tool=demo_card]').getByText('numbers').waitFor();
+  await page.getByRole('tab', { name: /Listens to/ }).click();
+  await page.getByText('tool_call', { exact: true }).waitFor();
+  await accessible(page, '/x/demo');
+  // Taking away can be taken back; else it is gone from the server too.
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Restart' }).click();
+  await page.getByText('Stopped. The next use starts it anew.').waitFor();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Remove with its files' }).click();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.waitForURL('**/x/demo');
+  await page.getByRole('heading', { name: 'Demo' }).waitFor();
+  await one.done();
+});
+
+test('hostile words stay words, in every place', options, async () => {
+  const { id } = await example({ name: hostile, folder: '<b>x' }, { system_prompt: hostile, messages: [{ id: 'm', role: 'user', content: `${hostile} ${hostile}` }], config: { stop: hostile }, variables: [{ name: 'x', label: hostile, type: 'select', options: [hostile] }] });
+  await ask('POST', `/api/prompts/${id}/versions`, { content: { protocol: 'structured-chat', messages: [{ id: 'm', role: 'user', content: 'now' }] }, note: hostile });
+  await ask('POST', '/api/memories', { content: hostile, topic: hostile });
+  await ask('POST', '/api/scheduled-tasks', { title: hostile, cron: '0 9 * * *', prompt: hostile });
+  await ask('POST', '/api/users', { name: 'x<svg onload=alert(3)>' });
+  await ask('POST', '/api/user/api-keys', { name: '<svg onload=alert(4)>' });
+  const one = await person();
+  const page = await one.open(`/p/${id}?tab=versions&diff=1`);
+  await page.locator('del').first().waitFor();
+  for (const path of [`/p/${id}?tab=export`, `/p/${id}`, '/m', '/t', '/settings/users', '/settings/keys', '/audit']) {
+    await page.goto(path);
+    await page.waitForFunction(() => document.body.textContent.includes('alert('));
+    assert.equal(await page.locator('img, main script, main svg[onload], [onerror]').count(), 0, path);
+  }
+  await page.goto(`/p/${id}`);
+  await field(page, 'm').fill(hostile.replace('{{x}}', ''));
+  await page.keyboard.press('Control+Enter');
+  await page.locator('[data-run][data-status=done]').filter({ hasText: 'alert(1)' }).waitFor();
+  assert.equal(await page.locator('main img, main script').count(), 0);
+  await one.done();
+});
+
+// Each theme and each language once: nothing depends on both together.
+for (const [lang, theme] of [['en-US', 'light'], ['zh-CN', 'dark']]) {
+  test(`axe-core finds nothing serious: ${lang}, ${theme}`, options, async () => {
+    const { id } = await example();
+    await ask('POST', `/api/prompts/${id}/versions`, { content: { protocol: 'structured-chat', system_prompt: 'other', messages: [] } });
+    const one = await person({ lang, theme });
+    const page = await one.open(`/p/${id}`);
+    let title = 'Parley';
+    const go = async (path) => {
+      const isOther = await page.evaluate((to) => { const before = location.pathname; history.pushState(null, '', to); dispatchEvent(new PopStateEvent('popstate')); return before !== location.pathname; }, path);
+      if (isOther) await page.waitForFunction((to) => document.title !== to, title, { timeout: 60_000 });
+      title = await page.title();
+      await page.waitForFunction(() => !document.querySelector('.skel') && document.querySelector('main .top'));
+      await page.waitForLoadState('networkidle');
+    };
+    for (const path of [`/p/${id}`, `/p/${id}?tab=versions&diff=1`, `/p/${id}?tab=export`, '/t', '/t?view=agenda', '/m', '/r', '/x', '/settings/models', '/settings/keys', '/settings/users', '/settings/data', '/settings/appearance', '/settings/keyboard', '/settings/about', '/audit']) {
+      await go(path);
+      await accessible(page, path);
+    }
+    assert.equal(await page.evaluate(() => document.documentElement.lang), lang === 'en-US' ? 'en' : 'zh-CN');
+    await one.done();
+  });
+}
