@@ -10,6 +10,7 @@
 enum pl_cell_fd {
     PL_CELL_FD_CONTROL = 3,
     PL_CELL_FD_PLAN,
+    PL_CELL_FD_FULL,   /* tells process 1 that its cgroup is full; made by `parley cell` itself */
     PL_CELL_FD_MOUNTS, /* the first one; in the order of the mounts, one for each */
 };
 

@@ -175,7 +175,7 @@ enum pl_status pl_cell_probe(const struct pl_cell_settings *settings, uid_t uid,
     plan.cgroup = cgroup.len ? cgroup.ptr : NULL;
     enum pl_status status = pl_cell_try_ways(settings, &plan, &attempt, &tried, err);
     if (status != PL_OK) {
-        pl_cell_cgroup_remove(plan.cgroup, &is_full);
+        pl_cell_cgroup_remove(cgroup.len ? cgroup.ptr : NULL, &is_full);
         return status;
     }
     const struct pl_cell_message *last = &attempt.last;
@@ -190,7 +190,7 @@ enum pl_status pl_cell_probe(const struct pl_cell_settings *settings, uid_t uid,
         snprintf(tried.says[PL_CELL_PART_NAMESPACES], sizeof tried.says[0], "%.199s", last->text);
     }
     pl_cell_attempt_end(&attempt);
-    pl_cell_cgroup_remove(plan.cgroup, &is_full);
+    pl_cell_cgroup_remove(cgroup.len ? cgroup.ptr : NULL, &is_full);
     pl_cell_probe_judge(&tried, uid, ret_probe);
     return PL_OK;
 }

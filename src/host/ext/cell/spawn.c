@@ -44,10 +44,13 @@ enum pl_status pl_cell_try_ways(const struct pl_cell_settings *settings, struct 
             return status;
         enum pl_cell_part part = (enum pl_cell_part)ret_attempt->last.value;
         bool is_unable = ret_attempt->last.kind == PL_CELL_SAYS_UNABLE && part < PL_CELL_N_PARTS;
-        /* Without a user id or a limit of memory there is no other way. */
+        /* Without a user id there is no other way, and without a control group only process 1 is
+         * left to count memory. */
         if (!is_unable || (tried->missing & (1u << part)) || part == PL_CELL_PART_UID ||
-            part == PL_CELL_PART_CGROUP)
+            (part == PL_CELL_PART_CGROUP && !plan->cgroup))
             return PL_OK;
+        if (part == PL_CELL_PART_CGROUP)
+            plan->cgroup = NULL;
         tried->missing |= 1u << part;
         snprintf(tried->says[part], sizeof tried->says[part], "%.199s", ret_attempt->last.text);
         pl_cell_attempt_close(ret_attempt);

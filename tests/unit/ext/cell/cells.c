@@ -145,14 +145,16 @@ static void send_input(struct pl_cell *cell, const char *input)
     cell->in = -1;
 }
 
-static void hear(struct pl_cell *cell, struct pl_cell_run *run)
+/* False: nothing happened for minutes. */
+static bool hear(struct pl_cell *cell, struct pl_cell_run *run)
 {
     size_t n = 0;
     struct pl_cell_end end;
     while (!pl_cell_reap(cell, &end)) {
         struct pollfd fds[] = {{.fd = cell->pidfd, .events = POLLIN},
                                {.fd = cell->out, .events = POLLIN}};
-        assert_true(poll(fds, fds[1].fd < 0 ? 1 : 2, 120000) > 0);
+        if (poll(fds, fds[1].fd < 0 ? 1 : 2, 120000) <= 0)
+            return false;
         ssize_t got = read(cell->out, run->out + n, sizeof run->out - 1 - n);
         n += got > 0 ? (size_t)got : 0;
         if (got > 0 && run->kill_after_word)
@@ -169,6 +171,7 @@ static void hear(struct pl_cell *cell, struct pl_cell_run *run)
         n += (size_t)got;
     run->why = end.why;
     run->code = end.code;
+    return true;
 }
 
 void pl_cells_run(struct pl_cell_run *run)
@@ -197,8 +200,10 @@ void pl_cells_run(struct pl_cell_run *run)
     run->level = cell->level;
     snprintf(run->report, sizeof run->report, "%s", cell->report);
     send_input(cell, run->input);
-    hear(cell, run);
+    bool is_heard = hear(cell, run);
     pl_cell_free(cell);
+    if (!is_heard)
+        fail_msg("%s at %s: the cell did not end", run->words[0], run->report);
     assert_false(pl_cells_any_left());
 }
 

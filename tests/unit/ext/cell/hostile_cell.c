@@ -436,13 +436,17 @@ static int become_daemon(char **words)
     return n_escapes;
 }
 
+/* WORD: "many" are nine processes; of the nine of "others" the first takes nothing. */
 static int take_memory(char **words)
 {
-    bool is_many = words[0] && strcmp(words[0], "many") == 0;
+    bool is_others = words[0] && strcmp(words[0], "others") == 0;
+    bool is_many = is_others || (words[0] && strcmp(words[0], "many") == 0);
+    bool is_child = false;
     size_t n = 0;
-    for (int i = 0; is_many && i < 8; i++)
-        if (fork() == 0)
-            break;
+    for (int i = 0; is_many && !is_child && i < 8; i++)
+        is_child = fork() == 0;
+    while (is_others && !is_child)
+        pause();
     for (; n < 4096; n++) {
         char *block =
             mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -116,7 +116,8 @@ _Noreturn void pl_cell_become_bwrap(struct pl_cell_build *build)
     if (!pl_vec_push(&words.list, NULL))
         pl_cell_fail(PL_NOMEM, "out of memory");
     /* What bubblewrap says on standard error, if it fails, is the reason. */
-    for (int fd = PL_CELL_FD_CONTROL; fd <= PL_CELL_FD_PLAN; fd++)
+    int last = build->parts & PL_CELL_HAS(CGROUP) ? PL_CELL_FD_FULL : PL_CELL_FD_PLAN;
+    for (int fd = PL_CELL_FD_CONTROL; fd <= last; fd++)
         if (fcntl(fd, F_SETFD, 0) != 0)
             pl_cell_fail_errno("descriptors cannot be handed on");
     char *const none[] = {NULL};

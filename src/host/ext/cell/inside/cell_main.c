@@ -20,6 +20,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -95,17 +96,48 @@ static void check_level(struct pl_cell_build *build, unsigned way)
 
 /* --- who we are -------------------------------------------------------------------------------- */
 
-static void join_cgroup(struct pl_cell_build *build)
+static int open_in_cgroup(const struct pl_cell_build *build, const char *file, int flags)
 {
     char path[4200];
-    if (!build->plan.cgroup)
-        return;
-    snprintf(path, sizeof path, "%s/cgroup.procs", build->plan.cgroup);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, "0", 1) != 1)
-        build->parts &= ~PL_CELL_HAS(CGROUP); /* process 1 counts instead */
+    snprintf(path, sizeof path, "%s/%s", build->plan.cgroup, file);
+    return open(path, flags | O_CLOEXEC);
+}
+
+static bool write_to_cgroup(const struct pl_cell_build *build, const char *file, const char *text)
+{
+    int fd = open_in_cgroup(build, file, O_WRONLY);
+    bool is_done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
     if (fd >= 0)
         close(fd);
+    return is_done;
+}
+
+/* A full cgroup of version 2 ends as a whole. One of version 1 ends one process after another until
+ * the rest fit, and the program may be among the rest: there process 1 must hear of it. */
+static bool watch_cgroup(const struct pl_cell_build *build)
+{
+    char line[32];
+    int event = eventfd(0, EFD_CLOEXEC);
+    int counter = open_in_cgroup(build, "memory.oom_control", O_RDONLY);
+    bool is_done = event == PL_CELL_FD_FULL || dup3(event, PL_CELL_FD_FULL, O_CLOEXEC) >= 0;
+    if (is_done && counter >= 0) {
+        snprintf(line, sizeof line, "%d %d", PL_CELL_FD_FULL, counter);
+        is_done = write_to_cgroup(build, "cgroup.event_control", line);
+    }
+    if (event >= 0 && event != PL_CELL_FD_FULL)
+        close(event);
+    if (counter >= 0)
+        close(counter);
+    return is_done;
+}
+
+static void join_cgroup(struct pl_cell_build *build)
+{
+    if (!build->plan.cgroup)
+        return;
+    if (!watch_cgroup(build) || !write_to_cgroup(build, "cgroup.procs", "0"))
+        pl_cell_unable(PL_CELL_PART_CGROUP, "the control group cannot be used: %s",
+                       strerror(errno));
 }
 
 static void become_user(struct pl_cell_build *build)

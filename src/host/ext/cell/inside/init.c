@@ -150,10 +150,13 @@ static void look(struct init *init)
 static void wait_for_events(struct init *init)
 {
     struct pollfd fds[] = {{.fd = PL_CELL_FD_CONTROL, .events = POLLIN},
-                           {.fd = init->signals, .events = POLLIN}};
-    int n = poll(fds, 2, init->is_watching ? WATCH_MS : -1);
+                           {.fd = init->signals, .events = POLLIN},
+                           {.fd = init->is_watching ? -1 : PL_CELL_FD_FULL, .events = POLLIN}};
+    int n = poll(fds, 3, init->is_watching ? WATCH_MS : -1);
     if (n < 0 && errno != EINTR)
         end_for(init, PL_CELL_WHY_LOST);
+    if (n > 0 && fds[2].revents)
+        end_for(init, PL_CELL_WHY_MEMORY);
     if (fds[0].revents)
         hear(init);
     if (fds[1].revents)
