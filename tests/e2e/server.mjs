@@ -1,7 +1,8 @@
 // A real `parley serve` for a test: started with data of its own, asked over HTTP, ended at the end.
 // Every JSON answer is held to what /openapi.json says of its route.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -17,10 +18,11 @@ import { SAFETY_MS, until } from './waiting.mjs';
 // called as soon as that one is done.
 const running = new Set();
 const made = new Set();
+const stores = new Map(); // of the data directories whose store is a PostgreSQL: its address
 after(async () => {
   for (const server of running) await server.stop('SIGKILL');
   try {
-    for (const dir of made) await prove(dir, start);
+    for (const dir of toProve()) await prove(dir, start, stores.has(dir));
   } catch (error) {
     // The hooks behind this one are not called, and what they would have closed keeps the process alive.
     setTimeout(() => process.exit(1), 1000).unref();
@@ -29,6 +31,27 @@ after(async () => {
     for (const dir of made) rmSync(dir, { recursive: true, force: true });
   }
 });
+
+// Every store once, with the last directory that was used with it.
+function toProve() {
+  const last = new Map([...stores].map(([dir, url]) => [url, dir]));
+  return [...made].filter((dir) => !stores.has(dir) || last.get(stores.get(dir)) === dir);
+}
+
+// Beside a PostgreSQL and with PARLEY_TEST_STORE=postgres (`make soak`) every directory gets a database there, unless
+// its test names a store.
+function storeOf(dir, args) {
+  const at = args.indexOf('--store');
+  const postgres = process.env.PARLEY_TEST_POSTGRES;
+  if (at >= 0 && args[at + 1] === postgres) stores.set(dir, postgres);
+  if (at >= 0) return [];
+  if (!stores.has(dir) && postgres && process.env.PARLEY_TEST_STORE === 'postgres') {
+    const name = `t${randomUUID().replaceAll('-', '')}`;
+    execFileSync('psql', ['-X', '-q', postgres.replace(/^postgres:/, 'postgresql:'), '-c', `CREATE DATABASE ${name}`]);
+    stores.set(dir, postgres.replace('/postgres?', `/${name}?`));
+  }
+  return stores.has(dir) ? ['--store', stores.get(dir)] : [];
+}
 
 // One schema file per component, made when it is first needed.
 const schemas = new Map();
@@ -184,7 +207,7 @@ class Server {
 export async function start({ args = [], env = {}, data, login = true, command = parley, before = [] } = {}) {
   const dir = data ?? mkdtempSync(join(tmpdir(), 'parley-serve-'));
   if (!data) made.add(dir);
-  const words = ['serve', ...(args.includes('--port') ? [] : ['--port', '0']), '--data', dir, ...args];
+  const words = ['serve', ...(args.includes('--port') ? [] : ['--port', '0']), '--data', dir, ...storeOf(dir, args), ...args];
   const child = spawn(before[0] ?? command, before.length ? [...before.slice(1), command, ...words] : words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: dir, LC_ALL: 'C.UTF-8', PARLEY_DEMO_WORD_MS: '0', ...env },
