@@ -58,6 +58,8 @@ fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME
 soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, slow clients, every session proved, all edits of recorded requests, and five minutes of fuzzing per target
 	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
 	@PARLEY_PROVE_MOST=1000000 $(PYTHON) tools/run_tests.py --jobs $(JOBS) build=live
+	@PARLEY_PROVE_MOST=1000000 PARLEY_TEST_STORE=postgres tests/contract/with_postgres \
+		$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=sessions
 	@$(NINJA) -C build-soak tests/edit-property-test
 	@printf '%s\n' anthropic gemini gpt-oss openai-chat openai-responses | PARLEY_EDIT_ALL=1 xargs -P $(JOBS) -I{} \
 		$(PYTHON) tests/property/edit_recorded.py build-soak/tests/edit-property-test {}
