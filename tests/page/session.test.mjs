@@ -182,10 +182,13 @@ test('3,000 turns: the newest hundred, older ones on demand with the place kept,
   assert.ok(await page.locator('[data-turn]').count() <= 101);
   const first = page.locator('[data-turn]').first();
   const old = await first.getAttribute('data-turn');
-  await page.getByRole('button', { name: 'Older turns' }).click();
+  await first.evaluate((turn) => { turn.closest('.body').scrollTop = 0; });
   await page.waitForFunction(() => document.querySelectorAll('[data-turn]').length > 150);
   // what was on the screen is still there
   assert.ok(await page.locator(`[data-turn="${old}"]`).evaluate((turn) => { const box = turn.closest('.body').getBoundingClientRect(), at = turn.getBoundingClientRect(); return at.top < box.bottom && at.bottom > box.top - 400; }));
+  // by its button too; a click of the mouse would first scroll there, which loads turns by itself
+  await page.getByRole('button', { name: 'Older turns' }).dispatchEvent('click');
+  await page.waitForFunction(() => document.querySelectorAll('[data-turn]').length > 250);
   const far = (await server.ask('GET', `/api/sessions/${id}/messages?limit=1&before=2601`)).json[0];
   await go(page, '/s');
   await go(page, `/s/${id}#${far.turn_id}`);
