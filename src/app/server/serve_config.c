@@ -94,6 +94,7 @@ static const struct setting settings[] = {
     {"otlp_headers_file", FIXED, NO_OPTION, TEXT, AT(otlp_headers_file), NULL, 0, 0},
     {"otlp_sample_percent", FIXED, NO_OPTION, COUNT, AT(otlp_percent), "100", 0, 100},
     {"retention_days", LIVE, NO_OPTION, COUNT, AT(retention_days), "0", 0, 36500},
+    {"blob_grace", LIVE, NO_OPTION, PERIOD, AT(blob_grace), "1d", 0, 0},
     {"backup_dir", LIVE, NO_OPTION, TEXT, AT(backup_dir), NULL, 0, 0},
     {"backup_every", LIVE, NO_OPTION, PERIOD, AT(backup_every), "off", 0, 0},
     {"backup_keep", LIVE, NO_OPTION, COUNT, AT(backup_keep), "7", 1, 10000},

@@ -468,6 +468,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_resume_queued_start(&own->requeue, &own->server);
     pl_retention_start(&own->retention, &own->server);
     pl_backup_schedule_start(&own->backups, &own->server);
+    pl_blob_collect_start(&own->unused, &own->server);
     if (own->setup->config.is_probing) {
         own->probed = pl_setup_hold(own->server.shards[0]);
         own->probe = (struct pl_job){.lane = PL_WORK_FILE,

@@ -5,6 +5,7 @@
 #include "agent/resume_queued.h"
 #include "agent/retention.h"
 #include "service/admin/backup_schedule.h"
+#include "service/blobs/blob_collect.h"
 #include "service/blobs/fetch_slots.h"
 #include "shard/log.h"
 #include "shard/shard.h"
@@ -48,6 +49,7 @@ struct pl_server_own {
     struct pl_resume_queued requeue;   /* on the first shard */
     struct pl_retention retention;     /* the same */
     struct pl_backup_schedule backups; /* the same */
+    struct pl_blob_collect unused;     /* the same */
     int64_t ahead_ms;          /* of the wall clock before the other, when it was last looked at */
     int64_t jumped_ms;         /* when it was last put forward; 0: never */
     struct pl_timer lame_duck; /* shutdown.c; on the first shard */

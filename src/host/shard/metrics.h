@@ -26,7 +26,9 @@
     X(turns_running, "gauge", "Turns a model or a tool is working on")                             \
     X(events_total, "counter", "Session events published")                                         \
     X(commits_total, "counter", "Batches committed")                                               \
-    X(commit_failures_total, "counter", "Batches that were not committed")
+    X(commit_failures_total, "counter", "Batches that were not committed")                         \
+    X(blobs_collected_total, "counter", "Blobs deleted because nothing referred to them")          \
+    X(blobs_collected_bytes_total, "counter", "Bytes of these blobs")
 
 enum pl_metric {
 #define X(name, type, help) PL_METRIC_##name,

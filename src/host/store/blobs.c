@@ -3,6 +3,9 @@
  * themselves whose pieces stay, so a batch needs no look at the store before. */
 #include "store/store_int.h"
 #include "store/work.h"
+#include "base/text/search.h"
+#include "base/text/uuid.h"
+#include "io/clock.h"
 
 /* --- writing --------------------------------------------------------------------------------- */
 
@@ -57,6 +60,7 @@ void pl_batch_create_blob(struct pl_batch *batch, const struct pl_blob_row *blob
     pl_params_text(&params, blob->content_type);
     pl_params_text(&params, blob->name);
     pl_params_int(&params, blob->created_ms);
+    pl_params_int(&params, blob->is_servers ? blob->created_ms : 0);
     pl_batch_write(batch, PL_SQL_BLOB_CREATE, &params);
     write_upload(batch, PL_SQL_UPLOAD_END, blob->id);
     write_upload(batch, PL_SQL_UPLOAD_DROP, blob->id);
@@ -81,6 +85,98 @@ void pl_batch_sweep_uploads(struct pl_batch *batch, int64_t begun_before_ms)
     pl_batch_write(batch, PL_SQL_UPLOAD_SWEEP, &params);
 }
 
+/* --- what refers to them --------------------------------------------------------------------- */
+
+/* The statements of each kind of owner. */
+static const struct {
+    const char *prefix; /* of its ids */
+    enum pl_sql use, release;
+} owners[] = {
+    [PL_BLOB_OF_SESSION] = {"sess_", PL_SQL_BLOB_USE_SESSION, PL_SQL_BLOB_RELEASE_SESSION},
+    [PL_BLOB_OF_PROMPT] = {"prompt_", PL_SQL_BLOB_USE_PROMPT, PL_SQL_BLOB_RELEASE_PROMPT},
+    [PL_BLOB_OF_TASK] = {"task_", PL_SQL_BLOB_USE_TASK, PL_SQL_BLOB_RELEASE_TASK},
+};
+
+/* An id is found wherever it stands, as a member's value or in an address. */
+void pl_blobs_use(struct pl_batch *batch, enum pl_blob_owner owner, struct pl_str owner_id,
+                  struct pl_str text)
+{
+    static const char prefix[] = "blob_";
+    const size_t n_id = sizeof prefix - 1 + PL_UUID_SIZE;
+    struct pl_str last = {NULL, 0};
+    for (;;) {
+        size_t at = pl_str_search(text, PL_STR(prefix));
+        if (at == SIZE_MAX)
+            return;
+        struct pl_str id = pl_str_slice(text, at, at + n_id);
+        text = pl_str_slice(text, at + sizeof prefix - 1, text.len);
+        struct pl_params params = {0};
+        pl_params_id(&params, owner_id, owners[owner].prefix);
+        pl_params_id(&params, id, prefix);
+        /* What only begins like an id is text. */
+        if (params.status != PL_OK || pl_str_eq(id, last))
+            continue;
+        pl_batch_write(batch, owners[owner].use, &params);
+        last = id;
+    }
+}
+
+void pl_blobs_release(struct pl_batch *batch, enum pl_blob_owner owner, struct pl_str owner_id,
+                      struct pl_str user_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, owner_id, owners[owner].prefix);
+    pl_params_id(&params, user_id, "user_");
+    pl_params_int(&params, pl_clock_unix_ms());
+    pl_batch_write(batch, owners[owner].release, &params);
+}
+
+void pl_batch_touch_blob(struct pl_batch *batch, struct pl_str id, int64_t now_ms)
+{
+    write_timed(batch, PL_SQL_BLOB_TOUCH, id, now_ms);
+}
+
+void pl_batch_settle_blob(struct pl_batch *batch, const struct pl_unused_blob *blob)
+{
+    write_timed(batch, PL_SQL_BLOB_SETTLE, blob->id, blob->unused_ms);
+}
+
+void pl_batch_collect_blob(struct pl_batch *batch, const struct pl_unused_blob *blob)
+{
+    write_timed(batch, PL_SQL_BLOB_EXPECT_UNUSED, blob->id, blob->unused_ms);
+    pl_batch_delete_blob(batch, blob->user_id, blob->id);
+}
+
+enum pl_status pl_store_blob_unused(struct pl_store *store, struct pl_arena *arena,
+                                    int64_t until_ms, size_t limit,
+                                    struct pl_unused_blob **ret_blobs, size_t *ret_n,
+                                    struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_int(&params, until_ms);
+    pl_params_int(&params, (int64_t)limit);
+    struct pl_list list = {.size = sizeof(struct pl_unused_blob)};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_BLOB_UNUSED, &params);
+    while (pl_read_next(&read)) {
+        struct pl_unused_blob *blob = pl_read_add(&read, &list);
+        if (blob)
+            *blob = (struct pl_unused_blob){
+                .id = pl_read_id(&read, 0, "blob_"),
+                .user_id = pl_read_id(&read, 1, "user_"),
+                .n_bytes = pl_read_int(&read, 2),
+                .unused_ms = pl_read_int(&read, 3),
+                .is_used = pl_read_int(&read, 4),
+            };
+    }
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK) {
+        *ret_blobs = list.items;
+        *ret_n = list.n;
+    }
+    return status;
+}
+
 /* --- reading --------------------------------------------------------------------------------- */
 
 /* SQL_BLOB_COLUMNS */
@@ -94,6 +190,7 @@ static void read_blob(struct pl_read *read, struct pl_blob_row *ret_blob)
         .content_type = pl_read_text(read, 4),
         .name = pl_read_text(read, 5),
         .created_ms = pl_read_int(read, 6),
+        .unused_ms = pl_read_int(read, 7),
     };
 }
 

@@ -15,6 +15,8 @@ void pl_batch_put_draft(struct pl_batch *batch, struct pl_str user_id, struct pl
     pl_params_text(&params, draft->extra.len ? draft->extra : PL_STR("{}"));
     pl_params_text(&params, draft->content.ptr ? draft->content : PL_STR(""));
     pl_batch_write(batch, PL_SQL_DRAFT_PUT, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_PROMPT, prompt_id, draft->content);
+    pl_blobs_use(batch, PL_BLOB_OF_PROMPT, prompt_id, draft->extra);
 }
 
 void pl_batch_delete_draft(struct pl_batch *batch, struct pl_str user_id, struct pl_str prompt_id)
@@ -88,6 +90,7 @@ void pl_batch_put_card(struct pl_batch *batch, struct pl_str session_id, struct 
     pl_params_text(&params, name);
     pl_params_text(&params, html);
     pl_batch_write(batch, PL_SQL_CARD_PUT, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_SESSION, session_id, html);
 }
 
 enum pl_status pl_store_card_get(struct pl_store *store, struct pl_arena *arena, struct pl_str name,

@@ -194,6 +194,7 @@ void pl_batch_keep_response(struct pl_batch *batch, struct pl_str user_id,
     pl_params_text(&params, response->body);
     pl_params_int(&params, response->n_input);
     pl_batch_write(batch, PL_SQL_RESPONSE_KEEP, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_SESSION, response->session_id, response->body);
 }
 
 enum pl_status pl_store_response_find(struct pl_store *store, struct pl_arena *arena,

@@ -84,6 +84,7 @@ void pl_batch_put_prompt_version(struct pl_batch *batch, struct pl_str user_id,
     pl_params_int(&params, version->restored_from);
     pl_params_int(&params, version->created_ms);
     pl_batch_write(batch, PL_SQL_PROMPT_VERSION_PUT, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_PROMPT, version->prompt_id, version->content);
 }
 
 void pl_batch_put_prompt_label(struct pl_batch *batch, struct pl_str user_id,
@@ -101,6 +102,7 @@ void pl_batch_put_prompt_label(struct pl_batch *batch, struct pl_str user_id,
 void pl_batch_delete_prompt(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
 {
     pl_batch_write_of(batch, PL_SQL_PROMPT_UNINDEX, id, "prompt_", user_id);
+    pl_blobs_release(batch, PL_BLOB_OF_PROMPT, id, user_id);
     pl_batch_write_of(batch, PL_SQL_PROMPT_DELETE, id, "prompt_", user_id);
 }
 

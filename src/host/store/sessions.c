@@ -35,6 +35,14 @@ static void add_settings(struct pl_params *params, const struct pl_session_recor
     pl_params_text(params, session->chat_override);
 }
 
+static void use_blobs(struct pl_batch *batch, const struct pl_session_record *session)
+{
+    const struct pl_str texts[] = {session->system_prompt, session->settings, session->tools,
+                                   session->handoff, session->chat_override};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        pl_blobs_use(batch, PL_BLOB_OF_SESSION, session->id, texts[i]);
+}
+
 static void create_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
     struct pl_params params = {.err = &batch->err};
@@ -45,6 +53,7 @@ static void create_session(struct pl_batch *batch, const struct pl_session_recor
     pl_params_text(&params, session->source.len ? session->source : PL_STR("chat"));
     pl_params_text(&params, session->allowed);
     pl_batch_write(batch, PL_SQL_SESSION_CREATE, &params);
+    use_blobs(batch, session);
 }
 
 /* A session that was deleted meanwhile fails the batch. */
@@ -73,6 +82,7 @@ static void update_settings(struct pl_batch *batch, const struct pl_session_reco
     pl_params_text(&params, session->allowed);
     pl_batch_write(batch, PL_SQL_SESSION_SETTINGS, &params);
     expect_session(batch, session);
+    use_blobs(batch, session);
 }
 
 /* SQL_SESSION_COLUMNS */
@@ -137,6 +147,7 @@ void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row)
 
 void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
 {
+    pl_blobs_release(batch, PL_BLOB_OF_SESSION, id, user_id);
     pl_batch_write_of(batch, PL_SQL_SESSION_DELETE, id, "sess_", user_id);
 }
 

@@ -308,6 +308,15 @@ size_t pl_read_rare_terms(struct pl_read *read, enum pl_sql sql, struct pl_str u
 
 /* --- rows of a session, by kind -------------------------------------------------------------- */
 
+/* Whose text it is that names blobs: blobs.c. */
+enum pl_blob_owner { PL_BLOB_OF_SESSION, PL_BLOB_OF_PROMPT, PL_BLOB_OF_TASK };
+/* The blobs that the text names belong to this owner, who is in the store or earlier in the batch. */
+void pl_blobs_use(struct pl_batch *batch, enum pl_blob_owner owner, struct pl_str owner_id,
+                  struct pl_str text);
+/* The owner goes, by what follows in the batch. user_id: as in what deletes. */
+void pl_blobs_release(struct pl_batch *batch, enum pl_blob_owner owner, struct pl_str owner_id,
+                      struct pl_str user_id);
+
 void pl_turn_put(struct pl_batch *batch, const struct pl_turn_row *turn);
 void pl_question_put(struct pl_batch *batch, const struct pl_question_row *question);
 void pl_queued_put(struct pl_batch *batch, const struct pl_queued_row *queued);

@@ -25,6 +25,12 @@ static void add_task(struct pl_params *params, const struct pl_task_row *task)
     pl_params_int(params, task->revision);
 }
 
+static void use_blobs(struct pl_batch *batch, const struct pl_task_row *task)
+{
+    pl_blobs_use(batch, PL_BLOB_OF_TASK, task->id, task->prompt);
+    pl_blobs_use(batch, PL_BLOB_OF_TASK, task->id, task->prompt_ref);
+}
+
 void pl_batch_create_task(struct pl_batch *batch, const struct pl_task_row *task)
 {
     struct pl_params params = {.err = &batch->err};
@@ -32,6 +38,7 @@ void pl_batch_create_task(struct pl_batch *batch, const struct pl_task_row *task
     pl_params_int(&params, task->created_ms);
     pl_params_int(&params, task->updated_ms);
     pl_batch_write(batch, PL_SQL_TASK_CREATE, &params);
+    use_blobs(batch, task);
 }
 
 void pl_batch_update_task(struct pl_batch *batch, const struct pl_task_row *task)
@@ -42,10 +49,12 @@ void pl_batch_update_task(struct pl_batch *batch, const struct pl_task_row *task
     pl_params_int(&params, task->updated_ms);
     pl_batch_write(batch, PL_SQL_TASK_UPDATE, &params);
     pl_batch_write_of(batch, PL_SQL_TASK_EXPECT, task->id, "task_", task->user_id);
+    use_blobs(batch, task);
 }
 
 void pl_batch_delete_task(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
 {
+    pl_blobs_release(batch, PL_BLOB_OF_TASK, id, user_id);
     pl_batch_write_of(batch, PL_SQL_TASK_DELETE, id, "task_", user_id);
 }
 

@@ -20,6 +20,7 @@ void pl_turn_put(struct pl_batch *batch, const struct pl_turn_row *turn)
     pl_params_int(&params, turn->created_ms);
     pl_params_text(&params, turn->body);
     pl_batch_write(batch, PL_SQL_TURN_PUT, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_SESSION, turn->session_id, turn->body);
 }
 
 /* SQL_TURN_COLUMNS */
@@ -167,6 +168,8 @@ void pl_question_put(struct pl_batch *batch, const struct pl_question_row *quest
     pl_params_int(&params, question->asked_ms);
     pl_params_int(&params, question->settled_ms);
     pl_batch_write(batch, PL_SQL_QUESTION_PUT, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_SESSION, question->session_id, question->questions);
+    pl_blobs_use(batch, PL_BLOB_OF_SESSION, question->session_id, question->answer);
 }
 
 /* SQL_QUESTION */
@@ -214,6 +217,7 @@ void pl_queued_put(struct pl_batch *batch, const struct pl_queued_row *queued)
     pl_params_text(&params, null_if_empty(queued->client_message_id));
     pl_params_text(&params, queued->body);
     pl_batch_write(batch, PL_SQL_QUEUED_CREATE, &params);
+    pl_blobs_use(batch, PL_BLOB_OF_SESSION, queued->session_id, queued->body);
 }
 
 void pl_queued_delete(struct pl_batch *batch, const struct pl_queued_row *queued)

@@ -119,6 +119,10 @@ struct pl_blob_row {
     int64_t n_bytes;
     struct pl_str content_type, name; /* name may be {NULL, 0} */
     int64_t created_ms;
+    bool is_servers;   /* when it is created: the server keeps it for what will refer to it, and its
+                          owner did not ask for a blob */
+    int64_t unused_ms; /* when it is read: since when nothing may refer to it; 0: something does, or
+                          its owner put it there; -1: from before this was counted */
 };
 
 /* piece i of the upload of this blob's id; every one but the last has PL_BLOB_PIECE bytes. */
@@ -128,6 +132,28 @@ void pl_batch_put_piece(struct pl_batch *batch, struct pl_str blob_id, int64_t i
 void pl_batch_create_blob(struct pl_batch *batch, const struct pl_blob_row *blob);
 /* The bytes go with the last user who has them. */
 void pl_batch_delete_blob(struct pl_batch *batch, struct pl_str user_id, struct pl_str id);
+/* A client named it, and will refer to it: what nothing refers to is as new again. */
+void pl_batch_touch_blob(struct pl_batch *batch, struct pl_str id, int64_t now_ms);
+
+/* What a session, prompt or task says is searched for ids of blobs when it is stored, and the blobs
+ * of the same user belong to it until it is deleted. A blob is looked at when one of its owners has
+ * gone, and when the server made it for an owner that has not come. */
+struct pl_unused_blob {
+    struct pl_str id, user_id;
+    int64_t n_bytes;
+    int64_t unused_ms;
+    bool is_used; /* something refers to it nevertheless */
+};
+/* Of all users, those that nothing may refer to since until_ms or before, the oldest first. */
+enum pl_status pl_store_blob_unused(struct pl_store *store, struct pl_arena *arena,
+                                    int64_t until_ms, size_t limit,
+                                    struct pl_unused_blob **ret_blobs, size_t *ret_n,
+                                    struct pl_error *err);
+/* It is used: it is not looked at again until an owner goes. */
+void pl_batch_settle_blob(struct pl_batch *batch, const struct pl_unused_blob *blob);
+/* Deletes it. PL_NOT_FOUND: something refers to it by now, or it was touched or deleted. */
+void pl_batch_collect_blob(struct pl_batch *batch, const struct pl_unused_blob *blob);
+
 /* An upload that was given up; and all that were begun before this and never finished. */
 void pl_batch_drop_upload(struct pl_batch *batch, struct pl_str blob_id);
 void pl_batch_sweep_uploads(struct pl_batch *batch, int64_t begun_before_ms);

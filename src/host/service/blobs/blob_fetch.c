@@ -253,6 +253,7 @@ static void put(struct pl_blob_fetch *f)
         row.user_id = f->options.user_id;
         row.name = f->options.name;
         row.created_ms = now_ms;
+        row.is_servers = f->options.is_servers;
         pl_batch_create_blob(batch, &row);
         pl_batch_check_quota(
             batch, row.user_id, PL_LIMIT_BLOB_BYTES,
@@ -338,6 +339,7 @@ static void on_fetched(void *ctx, enum pl_status status, const struct pl_fetched
 static bool copy_options(struct pl_blob_fetch *f, const struct pl_blob_fetch_options *options)
 {
     f->options.user_id = pl_arena_dup(&f->arena, options->user_id);
+    f->options.is_servers = options->is_servers;
     if (options->name.len)
         f->options.name = pl_arena_dup(&f->arena, options->name);
     return f->options.user_id.ptr && (!options->name.len || f->options.name.ptr);

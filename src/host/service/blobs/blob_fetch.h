@@ -13,6 +13,7 @@ struct pl_blob_fetch_options {
     const struct pl_server_config *config; /* borrowed until `done` */
     struct pl_str user_id, url;
     struct pl_str name; /* empty: the last part of the URL's path, where that is a name */
+    bool is_servers;    /* as in pl_blob_row */
 };
 
 struct pl_blob_fetched {

@@ -227,8 +227,10 @@ static void fetch_next(struct pl_media_import *media)
         media->after(x);
         return;
     }
-    struct pl_blob_fetch_options options = {
-        .config = &x->setup->config, .user_id = x->caller.user_id, .url = link->url};
+    struct pl_blob_fetch_options options = {.config = &x->setup->config,
+                                            .user_id = x->caller.user_id,
+                                            .url = link->url,
+                                            .is_servers = true};
     if (pl_blob_fetch_start(x->shard, &options, is_fetched, media))
         return;
     pl_exchange_end_fetching(x);

@@ -181,6 +181,7 @@ static void put(struct pl_media_keep *keep, const struct pl_media_item *item, st
     row.id = pl_str_of(id.text);
     row.user_id = keep->user_id;
     row.created_ms = keep->now_ms;
+    row.is_servers = true;
     pl_batch_create_blob(keep->batch, &row);
     pl_batch_check_quota(keep->batch, row.user_id, PL_LIMIT_BLOB_BYTES,
                          pl_meter_quota(keep->meter, row.user_id, PL_LIMIT_BLOB_BYTES));
@@ -246,6 +247,19 @@ static void read_run(struct pl_job *job)
 
 /* --- writing, on a worker -------------------------------------------------------------------- */
 
+/* A blob that nothing refers to is about to be referred to: its grace begins again, before the
+ * message that names it can be stored. */
+static enum pl_status touch(struct pl_media_keep *keep, const struct pl_blob_row *blob)
+{
+    if (blob->unused_ms <= 0)
+        return PL_OK;
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return PL_NOMEM;
+    pl_batch_touch_blob(batch, blob->id, keep->now_ms);
+    return pl_store_commit(keep->store, batch, &keep->err);
+}
+
 static enum pl_status find_blob(struct pl_media_keep *keep, const struct pl_media_item *item,
                                 struct pl_blob_row *ret_blob)
 {
@@ -258,6 +272,8 @@ static enum pl_status find_blob(struct pl_media_keep *keep, const struct pl_medi
     if (status == PL_OK)
         status =
             pl_store_blob_get(keep->store, keep->arena, keep->user_id, id, ret_blob, &keep->err);
+    if (status == PL_OK)
+        status = touch(keep, ret_blob);
     return status == PL_NOT_FOUND || status == PL_INVALID
                ? fail_at(keep, blob, "You have no blob with this id.")
                : status;

@@ -29,11 +29,24 @@
 #define SQL_UPLOAD "(SELECT key FROM blob_uploads WHERE id = ?1)"
 #define SQL_BLOB_COLUMNS                                                                           \
     "blobs.id, blobs.user_id, blob_contents.hash, blob_contents.n_bytes, blobs.content_type, "     \
-    "blobs.name, blobs.created_ms FROM blobs "                                                     \
+    "blobs.name, blobs.created_ms, blobs.unused_ms FROM blobs "                                    \
     "JOIN blob_contents ON blob_contents.key = blobs.content "
 /* The contents of the blob ?1 of the user ?2. */
 #define SQL_BLOB_CONTENT                                                                           \
     "(SELECT content FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id))"
+
+/* `owner` is a column of blob_uses, `table` where its rows are: ?1 the id of one, ?2 a blob. Only
+ * blobs of the same user count. */
+#define SQL_BLOB_USE(owner, table)                                                                 \
+    "INSERT INTO blob_uses (blob, " owner ") SELECT blobs.key, " table ".key FROM blobs "          \
+    "JOIN " table " ON " table ".user_id = blobs.user_id WHERE " table ".id = ?1 AND "             \
+    "blobs.id = ?2 ON CONFLICT DO NOTHING"
+/* Before the row ?1 of the user ?2 goes: ?3 is now. */
+#define SQL_BLOB_RELEASE(owner, table)                                                             \
+    "UPDATE blobs SET unused_ms = ?3 WHERE unused_ms >= 0 AND key IN (SELECT blob FROM blob_uses " \
+    "WHERE " owner " = (SELECT key FROM " table                                                    \
+    " WHERE id = ?1 AND user_id = COALESCE(?2, user_id)))"
+#define SQL_BLOB_HAS_USE "EXISTS (SELECT 1 FROM blob_uses WHERE blob = blobs.key)"
 
 /* TASK_UPDATE fails where the revision is another: it writes one that may not be. TASK_EXPECT,
  * after it, fails where there is no such task.
@@ -114,11 +127,29 @@
       "(SELECT COALESCE(sum(length(bytes)), 0) FROM blob_pieces "                                  \
       "WHERE upload = blob_uploads.key)), ?3, 1) "                                                 \
       "ON CONFLICT (hash) DO UPDATE SET n_changes = blob_contents.n_changes + 1")                  \
-    X(BLOB_CREATE, "bbbtti",                                                                       \
-      "INSERT INTO blobs (id, user_id, content, content_type, name, created_ms) VALUES "           \
-      "(?1, " SQL_LIVING("?2") ", "                                                                \
-                               "(SELECT key FROM blob_contents WHERE hash = ?3), ?4, ?5, ?6) "     \
-                               "ON CONFLICT (content, user_id) DO NOTHING")                        \
+    /* Bytes that the user has already: what nothing referred to is as new again. */               \
+    X(BLOB_CREATE, "bbbttii",                                                                      \
+      "INSERT INTO blobs (id, user_id, content, content_type, name, created_ms, unused_ms) "       \
+      "VALUES (?1, " SQL_LIVING(                                                                   \
+          "?2") ", (SELECT key FROM blob_contents WHERE hash = ?3), ?4, ?5, ?6, ?7) "              \
+                "ON CONFLICT (content, user_id) DO UPDATE SET unused_ms = CASE WHEN "              \
+                "blobs.unused_ms > 0 THEN excluded.unused_ms ELSE blobs.unused_ms END")            \
+    X(BLOB_USE_SESSION, "bb", SQL_BLOB_USE("session", "sessions"))                                 \
+    X(BLOB_USE_PROMPT, "bb", SQL_BLOB_USE("prompt", "prompts"))                                    \
+    X(BLOB_USE_TASK, "bb", SQL_BLOB_USE("task", "tasks"))                                          \
+    X(BLOB_RELEASE_SESSION, "bbi", SQL_BLOB_RELEASE("session", "sessions"))                        \
+    X(BLOB_RELEASE_PROMPT, "bbi", SQL_BLOB_RELEASE("prompt", "prompts"))                           \
+    X(BLOB_RELEASE_TASK, "bbi", SQL_BLOB_RELEASE("task", "tasks"))                                 \
+    X(BLOB_TOUCH, "bi", "UPDATE blobs SET unused_ms = ?2 WHERE id = ?1 AND unused_ms > 0")         \
+    X(BLOB_SETTLE, "bi", "UPDATE blobs SET unused_ms = 0 WHERE id = ?1 AND unused_ms = ?2")        \
+    X(BLOB_EXPECT_UNUSED, "bi",                                                                    \
+      SQL_MUST_BE("SELECT 1 FROM blobs WHERE id = ?1 AND unused_ms = ?2 AND NOT "                  \
+                  "" SQL_BLOB_HAS_USE))                                                            \
+    X(BLOB_UNUSED, "ii",                                                                           \
+      "SELECT blobs.id, blobs.user_id, blob_contents.n_bytes, blobs.unused_ms, "                   \
+      "CAST(CASE WHEN " SQL_BLOB_HAS_USE " THEN 1 ELSE 0 END AS BIGINT) FROM blobs "               \
+      "JOIN blob_contents ON blob_contents.key = blobs.content WHERE blobs.unused_ms > 0 AND "     \
+      "blobs.unused_ms <= ?1 ORDER BY blobs.unused_ms, blobs.key LIMIT ?2")                        \
     X(BLOB_HOLD, "bb",                                                                             \
       "UPDATE blob_contents SET n_changes = n_changes + 1 WHERE key = " SQL_BLOB_CONTENT)          \
     X(BLOB_DROP_LAST, "bb",                                                                        \
@@ -155,6 +186,10 @@
     X(CHECK_PIECES, "",                                                                            \
       "SELECT count(*) FROM blob_contents WHERE n_bytes <> (SELECT COALESCE(sum(length(bytes)), "  \
       "0) FROM blob_pieces WHERE upload = blob_contents.upload)")                                  \
+    X(CHECK_BLOB_USES, "",                                                                         \
+      "SELECT count(*) FROM blob_uses WHERE blob NOT IN (SELECT key FROM blobs) OR "               \
+      "session NOT IN (SELECT key FROM sessions) OR prompt NOT IN (SELECT key FROM prompts) OR "   \
+      "task NOT IN (SELECT key FROM tasks)")                                                       \
     X(CHECK_CONTENTS, "",                                                                          \
       "SELECT count(*) FROM blob_contents WHERE key NOT IN (SELECT content FROM blobs)")
 

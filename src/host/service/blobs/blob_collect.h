@@ -1,0 +1,22 @@
+/* Deletes blobs that nothing has referred to for blob_grace: those whose sessions, prompts and tasks
+ * are gone, and those that the server made for a message that never came. What a user has put there
+ * and nothing ever used is the user's, and stays. On the first shard, but the job. */
+#ifndef PL_SERVICE_BLOBS_BLOB_COLLECT_H
+#define PL_SERVICE_BLOBS_BLOB_COLLECT_H
+
+#include "shard/shard.h"
+
+struct pl_blob_collect {
+    struct pl_server *server; /* borrowed */
+    struct pl_timer timer;
+    struct pl_job job;
+    int64_t until_ms; /* of the step: unused since then or before */
+    enum pl_status status;
+    struct pl_error err;
+    int64_t n_blobs, n_bytes; /* what the step has deleted */
+    bool has_more;            /* there is enough for another step */
+};
+
+void pl_blob_collect_start(struct pl_blob_collect *collect, struct pl_server *server);
+
+#endif
