@@ -90,6 +90,10 @@ void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes);
 /* A model was called for it: for the access log. */
 void pl_exchange_note_used(struct pl_exchange *x, struct pl_str model, int64_t input,
                            int64_t output);
+/* The same where several may be: their names are listed, and their tokens summed. Any thread that has
+ * the exchange. */
+void pl_exchange_add_used(struct pl_exchange *x, struct pl_str model, int64_t input,
+                          int64_t output);
 
 /* Runs `work` on a worker thread (it may use the arena, the store, reply, status), then `after` on
  * the shard; after NULL: finish. In the lane of the store, or with pl_exchange_compute in that of

@@ -99,10 +99,11 @@ struct pl_exchange_own {
     struct pl_http1 *http;     /* owned once the client is gone: the head is in it */
     char allow[64];            /* of 405 and OPTIONS */
     bool is_rangeable;
-    bool has_run;                        /* the handler was called */
-    bool must_close;                     /* the connection ends with this answer */
-    bool must_end;                       /* it must be completed: its jobs wait without a limit */
-    bool has_cors;                       /* the Origin is one of the configured ones */
+    bool has_run;      /* the handler was called */
+    bool is_line_held; /* its line of the log is written later, by whoever took the connection */
+    bool must_close;   /* the connection ends with this answer */
+    bool must_end;     /* it must be completed: its jobs wait without a limit */
+    bool has_cors;     /* the Origin is one of the configured ones */
     void (*gone)(struct pl_exchange *x); /* pl_exchange_watch; NULL: not watched, or already
                                             called */
 };

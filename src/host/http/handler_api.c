@@ -2,6 +2,7 @@
 #include "base/table.h"
 #include "http/connection.h"
 #include "http/exchange_int.h"
+#include "http/request_log.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -86,6 +87,17 @@ void pl_exchange_note_used(struct pl_exchange *x, struct pl_str model, int64_t i
     x->used_model = pl_arena_dup(&x->arena, model);
     x->used_input = input > 0 ? input : 0;
     x->used_output = output > 0 ? output : 0;
+}
+
+void pl_exchange_add_used(struct pl_exchange *x, struct pl_str model, int64_t input, int64_t output)
+{
+    PL_CLEANUP_BUF struct pl_buf list;
+    pl_buf_init(&list, 0);
+    pl_buf_add(&list, x->used_model);
+    pl_log_add_model(&list, model);
+    if (list.status == PL_OK)
+        pl_exchange_note_used(x, pl_buf_str(&list), x->used_input + (input > 0 ? input : 0),
+                              x->used_output + (output > 0 ? output : 0));
 }
 
 void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes)

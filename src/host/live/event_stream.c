@@ -7,11 +7,14 @@
 #include "access/meter.h"
 #include "base/text/decimal.h"
 #include "base/mem.h"
+#include "http/request_log.h"
 #include "json/json.h"
 #include "json/number.h"
 #include "json/text.h"
 #include "live/encode.h"
 #include "live/listener.h"
+
+enum { MAX_MODELS = 1000 }; /* bytes of their names in a line of the log */
 
 enum chat_phase {
     CHAT_NONE,    /* all events, for ever */
@@ -25,11 +28,35 @@ struct sse_live {
     struct pl_timer end; /* there is nothing more to listen to */
     enum chat_phase phase;
     int64_t position; /* of the chat in the queue; 0: it began at once */
+    struct pl_held_line
+        *line;            /* owned: what the log says of the chat when it is over; may be NULL */
+    struct pl_buf models; /* that answered in it, with commas */
+    int64_t n_input, n_output; /* their tokens */
 };
+
+static const char response_head[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
+    "Connection: close\r\n\r\n";
 
 static void free_over(struct pl_loop_hook *end)
 {
     pl_mem_free(PL_CONTAINER_OF(end, struct pl_live, flush));
+}
+
+/* The request is over when its stream is. */
+static void write_line(struct sse_live *sse)
+{
+    struct pl_str models = sse->models.status == PL_OK ? pl_buf_str(&sse->models) : PL_STR("");
+    pl_log_held(PL_TAKE(sse->line), sse->live.shard,
+                &(struct pl_held_end){
+                    .model = models,
+                    .n_input = sse->n_input,
+                    .n_output = sse->n_output,
+                    .bytes_out = sse->live.n_sent + (int64_t)(sizeof response_head - 1),
+                    .is_aborted = sse->phase != CHAT_OVER || sse->live.out.len,
+                });
+    pl_buf_deinit(&sse->models);
 }
 
 static void drop(struct pl_live *live)
@@ -38,6 +65,7 @@ static void drop(struct pl_live *live)
     if (live->state == PL_LIVE_OVER)
         return;
     pl_timer_stop(live->shard->loop, &sse->end);
+    write_line(sse);
     pl_live_deinit(live);
     live->flush.fn = free_over;
     pl_loop_hook_add(live->shard->loop, &live->flush);
@@ -145,19 +173,38 @@ static bool has_position(const struct pl_json_doc *doc, const struct pl_json_nod
 }
 
 /* What the data of an event says about the chat. */
-static enum chat_phase read_start(const struct sse_live *sse, const struct pl_json_doc *data)
+static enum chat_phase read_start(struct sse_live *sse, const struct pl_json_doc *data)
 {
     return int_of(data, data->root, "position") == sse->position ? CHAT_BEGUN : sse->phase;
 }
 
-static enum chat_phase read_chat_end(const struct sse_live *sse, const struct pl_json_doc *data)
+/* Which model it was, and how much it used. */
+static enum chat_phase read_turn_end(struct sse_live *sse, const struct pl_json_doc *data)
+{
+    const struct pl_json_node *turn = pl_json_get(data, data->root, PL_STR("turn"));
+    const struct pl_json_node *usage =
+        pl_json_is(turn, PL_JSON_OBJECT) ? pl_json_get(data, turn, PL_STR("usage")) : NULL;
+    const struct pl_json_node *model =
+        pl_json_is(turn, PL_JSON_OBJECT) ? pl_json_get(data, turn, PL_STR("model")) : NULL;
+    if (sse->phase != CHAT_BEGUN || !pl_json_is(model, PL_JSON_STRING))
+        return sse->phase;
+    if (sse->models.len + pl_json_raw(data, model).len < MAX_MODELS)
+        pl_log_add_model(&sse->models, pl_json_raw(data, model));
+    if (pl_json_is(usage, PL_JSON_OBJECT)) {
+        sse->n_input += int_of(data, usage, "input_tokens");
+        sse->n_output += int_of(data, usage, "output_tokens");
+    }
+    return sse->phase;
+}
+
+static enum chat_phase read_chat_end(struct sse_live *sse, const struct pl_json_doc *data)
 {
     const struct pl_json_node *list = pl_json_get(data, data->root, PL_STR("cancelled_messages"));
     bool is_cancelled = sse->position && has_position(data, list, sse->position);
     return sse->phase == CHAT_BEGUN || is_cancelled ? CHAT_OVER : sse->phase;
 }
 
-static enum chat_phase read_snapshot(const struct sse_live *sse, const struct pl_json_doc *data)
+static enum chat_phase read_snapshot(struct sse_live *sse, const struct pl_json_doc *data)
 {
     const struct pl_json_node *session = pl_json_get(data, data->root, PL_STR("session"));
     const struct pl_json_node *queue = pl_json_get(data, data->root, PL_STR("queue"));
@@ -173,9 +220,10 @@ static enum chat_phase read_snapshot(const struct sse_live *sse, const struct pl
 
 static const struct {
     struct pl_str event;
-    enum chat_phase (*read)(const struct sse_live *sse, const struct pl_json_doc *data);
+    enum chat_phase (*read)(struct sse_live *sse, const struct pl_json_doc *data);
 } chat_events[] = {
     {{"chat:start", 10}, read_start},
+    {{"turn:end", 8}, read_turn_end},
     {{"chat:end", 8}, read_chat_end},
     {{"session:snapshot", 16}, read_snapshot},
 };
@@ -192,7 +240,7 @@ static struct pl_str field_of(struct pl_str event, struct pl_str name)
 }
 
 /* The phase after this event. One that cannot be read changes nothing. */
-static enum chat_phase phase_after(const struct sse_live *sse, struct pl_str event)
+static enum chat_phase phase_after(struct sse_live *sse, struct pl_str event)
 {
     struct pl_str name = field_of(event, PL_STR("event: "));
     struct pl_str text = field_of(event, PL_STR("\ndata: "));
@@ -271,11 +319,6 @@ static bool read_position(struct pl_str text, struct pl_since *ret_since)
     return true;
 }
 
-static const char response_head[] =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
-    "Connection: close\r\n\r\n";
-
 /* What is to be heard, and how. */
 struct opening {
     struct pl_str session_id;
@@ -311,14 +354,18 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         pl_exchange_finish(x);
         return;
     }
+    /* A chat is one request from here to its end; other streams only begin here. */
+    struct pl_held_line *line = opening->phase == CHAT_NONE ? NULL : pl_log_hold(x);
     struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest, &place);
     if (!conn) {
+        pl_log_held(line, shard, &(struct pl_held_end){.is_aborted = true});
         pl_meter_leave_socket(shard->server->meter, pl_str_of(who));
         pl_mem_free(who);
         pl_mem_free(sse);
         return;
     }
-    *sse = (struct sse_live){.phase = opening->phase, .position = opening->position};
+    *sse = (struct sse_live){.phase = opening->phase, .position = opening->position, .line = line};
+    pl_buf_init(&sse->models, 0);
     pl_live_init(&sse->live, opening->kind, shard, conn);
     pl_live_become(&sse->live, PL_LIVE_OPEN);
     sse->live.who = who;

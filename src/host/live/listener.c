@@ -147,6 +147,7 @@ void pl_live_flush(struct pl_live *live)
         live->kind->close(live, 0, NULL);
         return;
     }
+    live->n_sent += (int64_t)n;
     if (n)
         live->is_stalled = false;
     if (n || (!live->out.len && !live->is_stalled))

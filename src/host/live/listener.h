@@ -102,6 +102,7 @@ struct pl_live {
     struct pl_timer beat;
     struct pl_hold place; /* among the connections of its address */
     struct pl_hold large; /* of the memory for bodies: what waits beyond PL_LIVE_MAX_QUEUE */
+    int64_t n_sent;       /* bytes that the kernel has taken */
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
     enum pl_scope scope;  /* of the key */

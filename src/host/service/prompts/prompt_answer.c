@@ -1,5 +1,7 @@
+/* The last turn of a session as JSON and as text, and what its turns used. */
 #include "service/prompts/prompt_answer.h"
 
+#include "json/number.h"
 #include "json/text.h"
 #include "store/store.h"
 
@@ -33,13 +35,33 @@ static enum pl_status read_said(struct pl_arena *arena, struct pl_prompt_said *s
     return status == PL_OK && (words.status != PL_OK || !said->text.ptr) ? PL_NOMEM : status;
 }
 
-static enum pl_status is_assistants(struct pl_arena *arena, struct pl_str turn, bool *ret_is)
+static void add_count(const struct pl_json_doc *doc, const struct pl_json_node *usage,
+                      const char *name, int64_t *sum)
+{
+    const struct pl_json_node *node = pl_json_get(doc, usage, pl_str_of(name));
+    int64_t n = 0;
+    if (pl_json_is(node, PL_JSON_NUMBER) && pl_json_number_int64(pl_json_span(doc, node), &n))
+        *sum += n;
+}
+
+/* Whether the assistant says it; and what it used is added. Turns come newest first. */
+static enum pl_status look_at(struct pl_arena *arena, struct pl_str turn,
+                              struct pl_prompt_said *said, bool *ret_is_assistants)
 {
     struct pl_json_doc doc;
     enum pl_status status = pl_json_parse(arena, turn, &pl_json_own, &doc, NULL);
-    const struct pl_json_node *role =
-        status == PL_OK ? pl_json_get(&doc, doc.root, PL_STR("role")) : NULL;
-    *ret_is = role && pl_json_text_is(&doc, role, PL_STR("assistant"));
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *role = pl_json_get(&doc, doc.root, PL_STR("role"));
+    const struct pl_json_node *model = pl_json_get(&doc, doc.root, PL_STR("model"));
+    const struct pl_json_node *usage = pl_json_get(&doc, doc.root, PL_STR("usage"));
+    *ret_is_assistants = role && pl_json_text_is(&doc, role, PL_STR("assistant"));
+    if (!said->model.len && pl_json_is(model, PL_JSON_STRING))
+        status = pl_json_text(arena, &doc, model, &said->model);
+    if (pl_json_is(usage, PL_JSON_OBJECT)) {
+        add_count(&doc, usage, "input_tokens", &said->n_input);
+        add_count(&doc, usage, "output_tokens", &said->n_output);
+    }
     return status;
 }
 
@@ -58,17 +80,17 @@ enum pl_status pl_prompt_said_read(struct pl_store *store, struct pl_arena *aren
     };
     struct pl_turn_page page = {0};
     enum pl_status status = pl_store_turn_list(store, arena, &query, &page, err);
-    for (size_t i = page.n_items; i > 0 && status == PL_OK && !said->turn.ptr; i--) {
+    for (size_t i = page.n_items; i > 0 && status == PL_OK; i--) {
         PL_CLEANUP_BUF struct pl_buf turn;
-        bool is_it = false;
+        bool is_assistants = false;
         pl_buf_init(&turn, 0);
         status = pl_turn_row_write(&page.items[i - 1], &turn);
         if (status == PL_OK)
-            status = is_assistants(arena, pl_buf_str(&turn), &is_it);
-        if (status == PL_OK && is_it)
-            said->turn = pl_arena_dup(arena, pl_buf_str(&turn));
-        if (status == PL_OK && is_it && !said->turn.ptr)
-            status = PL_NOMEM;
+            status = look_at(arena, pl_buf_str(&turn), said, &is_assistants);
+        if (status != PL_OK || !is_assistants || said->turn.ptr)
+            continue;
+        said->turn = pl_arena_dup(arena, pl_buf_str(&turn));
+        status = said->turn.ptr ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK && said->turn.ptr)
         status = read_said(arena, said);

@@ -9,12 +9,14 @@ struct pl_store;
 
 /* Memory of the arena; ptr NULL: there is none. */
 struct pl_prompt_said {
-    struct pl_str text;  /* all texts of the turn, concatenated */
-    struct pl_str turn;  /* JSON */
-    struct pl_str error; /* of the turn */
+    struct pl_str text;        /* all texts of the turn, concatenated */
+    struct pl_str turn;        /* JSON */
+    struct pl_str error;       /* of the turn */
+    struct pl_str model;       /* of the last turn that has one */
+    int64_t n_input, n_output; /* tokens, of all turns that were read */
 };
 
-/* The last turn of the assistant. */
+/* The last turn of the assistant, and what it and those before it used. */
 enum pl_status pl_prompt_said_read(struct pl_store *store, struct pl_arena *arena,
                                    struct pl_str session_id, struct pl_prompt_said *said,
                                    struct pl_error *err);

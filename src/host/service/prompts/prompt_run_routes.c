@@ -374,6 +374,8 @@ static void read_all(struct pl_exchange *x)
         if (item->state == ITEM_ASKED)
             status = pl_prompt_said_read(x->shard->server->store, &x->arena,
                                          item->background.record.id, &item->said, &err);
+        if (item->said.model.len)
+            pl_exchange_add_used(x, item->said.model, item->said.n_input, item->said.n_output);
         if (item->background.status == PL_SESSION_FAILED && !item->said.error.ptr)
             item->said.error = PL_STR("The model gave no answer.");
     }

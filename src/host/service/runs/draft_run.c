@@ -177,6 +177,7 @@ static void settle(struct pl_draft_run *run, enum pl_meter_outcome outcome)
     run->used.cached = counts.cache_read;
     run->used.cost_micro = n && targets[0].vendor ? pl_target_cost(&targets[0], &counts) : 0;
     run->used.error = outcome == PL_METER_FAILED ? "model_failed" : NULL;
+    pl_exchange_add_used(x, by, run->used.input, run->used.output);
     pl_meter_settle(x->shard->server->meter, x->shard, &run->meter, &run->used, NULL,
                     pl_loop_unix_ms(x->shard->loop));
 }
