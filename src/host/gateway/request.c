@@ -347,7 +347,7 @@ enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_s
     pl_converted_init(&own);
     enum pl_status status = pl_convert(text, opts, made, err);
     if (status == PL_OK && tells_loss && opts->kind == PL_KIND_RESPONSE)
-        pl_loss_header_add_answer(&call->loss, &call->x->arena, opts->from,
+        pl_loss_header_add_answer(&call->loss, &call->x->arena, opts->from, text,
                                   pl_buf_str(&made->report));
     else if (status == PL_OK && tells_loss)
         pl_loss_header_add(&call->loss, &call->x->arena, "", pl_buf_str(&made->report));

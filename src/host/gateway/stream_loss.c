@@ -7,6 +7,7 @@
 #include "service/loss_header.h"
 #include "shard/log.h"
 #include "stream/account.h"
+#include "stream/sum.h"
 
 enum { MAX_KEPT = 1 << 20 }; /* of each of both */
 
@@ -35,11 +36,24 @@ void pl_gateway_call_keep_bytes(struct pl_gateway_call *call, struct pl_str piec
     pl_buf_add(&call->told, pl_str_slice(out, before, out.len));
 }
 
+/* The answer that the stream adds up to: what the report points into. Nothing when out of memory. */
+static void sum_up(struct pl_gateway_call *call, struct pl_buf *to)
+{
+    struct pl_sum sum;
+    enum pl_status status = pl_sum_init(&sum, pl_gateway_call_target(call)->dialect);
+    if (status == PL_OK)
+        status = pl_sum_add(&sum, pl_buf_str(&call->heard), NULL);
+    if (status == PL_OK)
+        pl_sum_write(&sum, to);
+    pl_sum_deinit(&sum);
+}
+
 static void look(struct pl_exchange *x)
 {
     struct pl_gateway_call *call = x->state;
-    PL_CLEANUP_BUF struct pl_buf report;
+    PL_CLEANUP_BUF struct pl_buf report, answer;
     pl_buf_init(&report, 0);
+    pl_buf_init(&answer, 0);
     bool is_lossless = false;
     pl_buf_clear(&call->loss);
     enum pl_status status = call->heard.status != PL_OK ? call->heard.status : call->told.status;
@@ -47,9 +61,11 @@ static void look(struct pl_exchange *x)
         status = pl_stream_report(&report, pl_gateway_call_target(call)->dialect,
                                   call->options.speech->dialect, pl_buf_str(&call->heard),
                                   pl_buf_str(&call->told), &is_lossless, NULL);
+    if (status == PL_OK && !is_lossless)
+        sum_up(call, &answer);
     if (status == PL_OK)
         pl_loss_header_add_answer(&call->loss, &x->arena, pl_gateway_call_target(call)->format,
-                                  pl_buf_str(&report));
+                                  pl_buf_str(&answer), pl_buf_str(&report));
     else
         pl_buf_add(&call->loss, PL_STR("unknown answer#/"));
 }

@@ -3,6 +3,8 @@
 
 #include "format/bookkeeping.h"
 #include "json/json.h"
+#include "json/number.h"
+#include "json/pointer.h"
 #include "json/text.h"
 
 enum { MAX_LOSS_HEADER = 1000 };
@@ -33,9 +35,48 @@ static bool is_full(const struct pl_buf *header)
     return header->len >= 3 && memcmp(header->ptr + header->len - 3, "...", 3) == 0;
 }
 
+/* An answer of a vendor. */
+struct answer {
+    const struct pl_format *format;
+    struct pl_json_doc doc; /* root NULL: it cannot be read */
+};
+
+static bool is_zero(const struct pl_json_doc *doc, const struct pl_json_node *node)
+{
+    int64_t n = 1;
+    return pl_json_kind(node) == PL_JSON_NUMBER &&
+           pl_json_number_int64(pl_json_span(doc, node), &n) && n == 0;
+}
+
+/* Of a container, every value in it. */
+static bool says_nothing(const struct pl_json_doc *doc, const struct pl_json_node *value,
+                         bool is_counted)
+{
+    for (const struct pl_json_node *n = value; n < pl_json_end(value); n++) {
+        enum pl_json_kind kind = pl_json_kind(n);
+        if ((n->tag & PL_JSON_KEY) || kind == PL_JSON_NULL || kind == PL_JSON_OBJECT ||
+            kind == PL_JSON_ARRAY || (is_counted && is_zero(doc, n)))
+            continue;
+        return false;
+    }
+    return true;
+}
+
+/* What is not lost with the value at this place. */
+static bool is_nothing(const struct answer *answer, struct pl_str pointer)
+{
+    const struct pl_json_node *value = NULL;
+    if (pl_answer_is_bookkeeping(answer->format, pointer))
+        return true;
+    if (!answer->doc.root || !pointer.len ||
+        pl_json_pointer_get(&answer->doc, pointer, &value, NULL) != PL_OK)
+        return false;
+    return says_nothing(&answer->doc, value, pl_str_begins(pointer, "/usage"));
+}
+
 /* answer NULL: the losses are not those of an answer. */
 static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *where,
-                     const struct pl_format *answer, const struct pl_json_doc *doc,
+                     const struct answer *answer, const struct pl_json_doc *doc,
                      const struct pl_json_node *loss)
 {
     struct pl_str pointer = {0};
@@ -45,8 +86,7 @@ static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *wher
     if (!code || !at || !is_lost(doc, code) || pl_json_text(arena, doc, at, &pointer) != PL_OK ||
         is_full(to))
         return;
-    if (answer &&
-        (pl_json_key_is(doc, code, PL_STR("merged")) || pl_answer_is_bookkeeping(answer, pointer)))
+    if (answer && (pl_json_key_is(doc, code, PL_STR("merged")) || is_nothing(answer, pointer)))
         return;
     if (to->len)
         pl_buf_add(to, PL_STR(", "));
@@ -60,13 +100,18 @@ static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *wher
     pl_buf_add(to, before ? PL_STR(", ...") : PL_STR("..."));
 }
 
-static void add_losses(struct pl_buf *to, struct pl_arena *arena, const char *where,
-                       const struct pl_format *answer, struct pl_str report)
+static bool is_lossless(struct pl_str report)
 {
     static const char none[] = "\"lossless\":true}";
     size_t n = sizeof none - 1;
+    return report.len < n || memcmp(report.ptr + report.len - n, none, n) == 0;
+}
+
+static void add_losses(struct pl_buf *to, struct pl_arena *arena, const char *where,
+                       const struct answer *answer, struct pl_str report)
+{
     struct pl_json_doc doc;
-    if (report.len < n || memcmp(report.ptr + report.len - n, none, n) == 0)
+    if (is_lossless(report))
         return;
     struct pl_str kept = pl_arena_dup(arena, report);
     if (!kept.ptr || pl_json_parse(arena, kept, &pl_json_own, &doc, NULL) != PL_OK)
@@ -86,7 +131,13 @@ void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *w
 }
 
 void pl_loss_header_add_answer(struct pl_buf *to, struct pl_arena *arena,
-                               const struct pl_format *format, struct pl_str report)
+                               const struct pl_format *format, struct pl_str text,
+                               struct pl_str report)
 {
-    add_losses(to, arena, "answer#", format, report);
+    struct answer answer = {.format = format};
+    if (is_lossless(report))
+        return;
+    if (pl_json_parse(arena, text, &pl_json_own, &answer.doc, NULL) != PL_OK)
+        answer.doc.root = NULL;
+    add_losses(to, arena, "answer#", &answer, report);
 }

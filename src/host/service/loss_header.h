@@ -13,8 +13,11 @@ struct pl_format;
 void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
                         struct pl_str report);
 /* The same for an answer of a vendor, whose losses stand behind "answer#". Texts that were joined
- * are all there, and the vendor's bookkeeping (format/bookkeeping.h) is no loss. */
+ * are all there, the vendor's bookkeeping (format/bookkeeping.h) is no loss, and neither is what
+ * says nothing: null, an empty list, a counter of the usage that is 0. `answer` is the whole answer
+ * that the report is about. */
 void pl_loss_header_add_answer(struct pl_buf *to, struct pl_arena *arena,
-                               const struct pl_format *format, struct pl_str report);
+                               const struct pl_format *format, struct pl_str answer,
+                               struct pl_str report);
 
 #endif
