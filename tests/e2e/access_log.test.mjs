@@ -42,8 +42,56 @@ test('a file has a line for each request: who, what, how much, and the model', a
   const wrong = lines.find(({ route }) => route === '/api/sessions/{id}');
   assert.deepEqual([wrong.status, wrong.level, wrong.model, wrong.aborted], [404, 'warning', undefined, undefined]);
   const left = lines.find(({ aborted }) => aborted);
-  assert.deepEqual([left.address, left.model, left.key_id], ['127.0.0.1', 'demo/slow', key]);
+  assert.deepEqual([left.address, left.model, left.key_id, left.aborted], ['127.0.0.1', 'demo/slow', key, true]);
   assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a streamed chat, a prompt run and a draft have the models and tokens they used; what only starts work has none', async () => {
+  const dir = fresh(), path = join(dir, 'access.log');
+  const server = await serve(dir, { access_log: path, demo_word_ms: 0 });
+  const line = (request) => until(() => linesOf(path).find(({ request_id }) => request_id === request), `the line of ${request}`);
+  const headers = (request, more = {}) => ({ 'x-request-id': request, ...more });
+  const session = (await server.ask('POST', '/api/sessions', { body: { model: 'demo/echo' } })).json.id;
+  const streamed = await server.raw('POST', `/api/sessions/${session}/chat`, { body: { message: 'one two three' }, headers: headers('streamed', { accept: 'text/event-stream' }) });
+  const turn = JSON.parse(streamed.text.split('\n\n').find((event) => event.includes('event: turn:end') && event.includes('"assistant"')).match(/^data: (.*)$/m)[1]).turn;
+  assert.ok(turn.usage.output_tokens > 0);
+  const told = await line('streamed');
+  assert.deepEqual([told.status, told.route, told.model, told.tokens_in, told.tokens_out, told.aborted], [200, '/api/sessions/{id}/chat', turn.model, turn.usage.input_tokens, turn.usage.output_tokens, undefined]);
+  assert.ok(told.bytes_out > streamed.bytes.length, 'with the head');
+  assert.equal(told.address, '127.0.0.1');
+  assert.ok(told.key_id && told.user_id && told.bytes_in > 0);
+
+  await server.raw('POST', `/api/sessions/${session}/chat`, { body: { message: 'four' }, headers: headers('plain') });
+  const plain = await line('plain');
+  assert.deepEqual([plain.model, plain.tokens_in], [undefined, undefined]);
+
+  const prompt = (await server.ask('POST', '/api/prompts', { body: { name: 'p', type: 'text', content: 'Say it.' } })).json.id;
+  const run = await server.raw('POST', `/api/prompts/${prompt}/run`, { body: { mode: 'answer', models: ['demo/echo', 'demo/slow', 'demo/echo'] }, headers: headers('run') });
+  assert.equal(run.status, 201, run.text);
+  const turns = run.json.items.map((item) => item.turn);
+  const sum = (name) => turns.reduce((total, { usage }) => total + usage[name], 0);
+  const ran = await line('run');
+  assert.deepEqual([ran.model, ran.tokens_in, ran.tokens_out], ['demo/echo,demo/slow', sum('input_tokens'), sum('output_tokens')]);
+  await server.raw('POST', `/api/prompts/${prompt}/run`, { body: {}, headers: headers('begun') });
+  assert.equal((await line('begun')).model, undefined);
+
+  const draft = await server.raw('POST', '/api/run', { body: { content: 'Say it.', models: ['demo/echo'] }, headers: headers('draft') });
+  assert.equal(draft.status, 200, draft.text);
+  const drafted = await line('draft');
+  assert.equal(drafted.model, 'demo/echo');
+  assert.ok(drafted.tokens_in > 0 && drafted.tokens_out > 0);
+
+  // A reader that leaves in the middle: the line says so, and comes when it is gone.
+  const slow = (await server.ask('POST', '/api/sessions', { body: { model: 'demo/slow' } })).json.id;
+  const body = JSON.stringify({ message: 'word '.repeat(200) });
+  const socket = net.connect(server.port, '127.0.0.1');
+  socket.write(`POST /api/sessions/${slow}/chat HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nAccept: text/event-stream\r\nX-Request-Id: left\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  await new Promise((resolve) => { socket.once('data', resolve); });
+  assert.ok(!linesOf(path).some(({ request_id }) => request_id === 'left'), 'not before it is over');
+  socket.destroy();
+  assert.equal((await line('left')).aborted, true);
+  await server.stop();
+  assert.equal(linesOf(path).filter(({ request_id }) => request_id === 'streamed').length, 1);
 });
 
 test('a file is rotated before it is too large, no line is lost or torn, and the oldest go', async () => {

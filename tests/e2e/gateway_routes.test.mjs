@@ -2,6 +2,7 @@
 // is not offered. The official client asks the same in tests/sdk/routes.test.mjs.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openEmbeddings } from './embedding_upstream.mjs';
@@ -284,4 +285,70 @@ test('Parley-Loss names what is lost, and nothing else', async () => {
         assert.equal(status, 200, text);
         assert.equal(headers['parley-loss'], undefined, `${path} ${model} ${stream}`);
       }
+});
+
+// A vendor whose answer has these counters, whole or as a stream.
+const counting = async (t, provider) => {
+  const usages = [];
+  const vendor = createServer((request, response) => {
+    let text = '';
+    request.on('data', (piece) => { text += piece; });
+    request.on('end', () => {
+      const usage = usages.at(-1), { stream } = JSON.parse(text);
+      if (provider === 'anthropic') {
+        const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi.' }], stop_reason: 'end_turn', stop_sequence: null, usage };
+        if (!stream) { response.setHeader('content-type', 'application/json'); response.end(JSON.stringify(message)); return; }
+        response.setHeader('content-type', 'text/event-stream');
+        for (const event of [{ type: 'message_start', message: { ...message, content: [], stop_reason: null } }, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi.' } }, { type: 'content_block_stop', index: 0 }, { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } }, { type: 'message_stop' }])
+          response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+        response.end();
+        return;
+      }
+      const chunk = { id: 'c', created: 1, model: 'm', usage };
+      if (!stream) { response.setHeader('content-type', 'application/json'); response.end(JSON.stringify({ ...chunk, object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.', refusal: null, annotations: [] }, logprobs: null, finish_reason: 'stop' }] })); return; }
+      response.setHeader('content-type', 'text/event-stream');
+      for (const [delta, reason] of [[{ role: 'assistant', content: 'Hi.', refusal: null }, null], [{}, 'stop']])
+        response.write(`data: ${JSON.stringify({ ...chunk, usage: null, object: 'chat.completion.chunk', choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] })}\n\n`);
+      response.end(`data: ${JSON.stringify({ ...chunk, object: 'chat.completion.chunk', choices: [] })}\n\ndata: [DONE]\n\n`);
+    });
+  });
+  await new Promise((resolve) => { vendor.listen(0, '127.0.0.1', resolve); });
+  t.after(() => vendor.close());
+  const home = mkdtempSync(join(directory, 'config-'));
+  mkdirSync(join(home, 'parley'));
+  writeFileSync(join(home, 'parley', 'config.yaml'), `probe: false\nproviders:\n  v: {dialect: ${provider}, base_url: "http://127.0.0.1:${vendor.address().port}"}\n`);
+  const gateway = await start({ env: { XDG_CONFIG_HOME: home } });
+  t.after(() => gateway.stop());
+  return async (path, body, usage, stream) => {
+    usages.push(usage);
+    const response = await new Promise((resolve, reject) => {
+      const asked = httpRequest({ host: '127.0.0.1', port: gateway.port, path, method: 'POST', headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', te: 'trailers', connection: 'close, te' } }, resolve).on('error', reject);
+      asked.end(JSON.stringify({ ...body, model: 'v/m', stream }));
+    });
+    let text = '';
+    for await (const piece of response) text += piece;
+    assert.equal(response.statusCode, 200, text);
+    return (stream ? response.trailers : response.headers)['parley-loss'];
+  };
+};
+
+test('a counter of 0 is no loss, and any other number is one', async (t) => {
+  const nothing = { input_tokens: 3, output_tokens: 2, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }, server_tool_use: { web_search_requests: 0 }, service_tier: null };
+  const some = { ...nothing, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 7 }, server_tool_use: { web_search_requests: 4 } };
+  const ask = await counting(t, 'anthropic');
+  for (const stream of [false, true])
+    for (const [path, body] of [['/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }] }], ['/v1/responses', { input: 'x', store: false }]]) {
+      assert.equal(await ask(path, body, nothing, stream), undefined, `${path} ${stream}`);
+      const lost = await ask(path, body, some, stream);
+      assert.match(lost, /answer#\/usage\/server_tool_use/, `${path} ${stream}`);
+      assert.doesNotMatch(lost, /ephemeral_5m/, `${path} ${stream}`);
+    }
+  const zeros = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 } };
+  const predicted = { ...zeros, completion_tokens_details: { ...zeros.completion_tokens_details, rejected_prediction_tokens: 9 } };
+  const openai = await counting(t, 'openai-chat');
+  for (const stream of [false, true]) {
+    const body = { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] };
+    assert.equal(await openai('/v1/messages', body, zeros, stream), undefined, `${stream}`);
+    assert.match(await openai('/v1/messages', body, predicted, stream), /rejected_prediction_tokens/, `${stream}`);
+  }
 });

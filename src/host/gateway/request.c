@@ -350,7 +350,8 @@ enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_s
         pl_loss_header_add_answer(&call->loss, &call->x->arena, opts->from, text,
                                   pl_buf_str(&made->report));
     else if (status == PL_OK && tells_loss)
-        pl_loss_header_add(&call->loss, &call->x->arena, "", pl_buf_str(&made->report));
+        pl_loss_header_add_request(&call->loss, &call->x->arena, opts->from,
+                                   pl_buf_str(&made->report));
     if (status == PL_OK)
         swap_out(to, made);
     pl_converted_deinit(&own);

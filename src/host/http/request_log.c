@@ -158,7 +158,7 @@ static void tell_access(struct pl_shard *shard, const struct line *line)
         fields[n++] = (struct pl_access_field){"tokens_out", {0}, line->n_output};
     }
     if (line->is_aborted)
-        fields[n++] = (struct pl_access_field){"aborted", {0}, 1};
+        fields[n++] = (struct pl_access_field){"aborted", {0}, 1, .is_flag = true};
     snprintf(message, sizeof message, "%s %.*s %d %lld ms", line->method, PL_STR_ARG(line->place),
              line->status, (long long)line->took_ms);
     pl_access_log_put(shard->server->access_log, shard, line->status, message, fields, n);

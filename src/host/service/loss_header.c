@@ -2,6 +2,7 @@
 #include "service/loss_header.h"
 
 #include "format/bookkeeping.h"
+#include "format/format.h"
 #include "json/json.h"
 #include "json/number.h"
 #include "json/pointer.h"
@@ -35,11 +36,18 @@ static bool is_full(const struct pl_buf *header)
     return header->len >= 3 && memcmp(header->ptr + header->len - 3, "...", 3) == 0;
 }
 
-/* An answer of a vendor. */
-struct answer {
-    const struct pl_format *format;
-    struct pl_json_doc doc; /* root NULL: it cannot be read */
+/* What the report is about. */
+struct about {
+    const struct pl_format *format; /* NULL: what it is does not matter */
+    bool is_answer;                 /* of a vendor; otherwise a request of a client */
+    struct pl_json_doc doc;         /* of an answer; root NULL: it cannot be read */
 };
+
+/* What a request says to the gateway, which obeys, whatever the vendor can. */
+static bool is_ours(const struct pl_format *format, struct pl_str pointer)
+{
+    return format == &pl_format_openai_responses && pl_str_eq(pointer, PL_STR("/store"));
+}
 
 static bool is_zero(const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
@@ -63,20 +71,21 @@ static bool says_nothing(const struct pl_json_doc *doc, const struct pl_json_nod
 }
 
 /* What is not lost with the value at this place. */
-static bool is_nothing(const struct answer *answer, struct pl_str pointer)
+static bool is_nothing(const struct about *about, struct pl_str pointer)
 {
     const struct pl_json_node *value = NULL;
-    if (pl_answer_is_bookkeeping(answer->format, pointer))
+    if (!about->is_answer)
+        return is_ours(about->format, pointer);
+    if (pl_answer_is_bookkeeping(about->format, pointer))
         return true;
-    if (!answer->doc.root || !pointer.len ||
-        pl_json_pointer_get(&answer->doc, pointer, &value, NULL) != PL_OK)
+    if (!about->doc.root || !pointer.len ||
+        pl_json_pointer_get(&about->doc, pointer, &value, NULL) != PL_OK)
         return false;
-    return says_nothing(&answer->doc, value, pl_str_begins(pointer, "/usage"));
+    return says_nothing(&about->doc, value, pl_str_begins(pointer, "/usage"));
 }
 
-/* answer NULL: the losses are not those of an answer. */
 static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *where,
-                     const struct answer *answer, const struct pl_json_doc *doc,
+                     const struct about *about, const struct pl_json_doc *doc,
                      const struct pl_json_node *loss)
 {
     struct pl_str pointer = {0};
@@ -86,7 +95,8 @@ static void add_loss(struct pl_buf *to, struct pl_arena *arena, const char *wher
     if (!code || !at || !is_lost(doc, code) || pl_json_text(arena, doc, at, &pointer) != PL_OK ||
         is_full(to))
         return;
-    if (answer && (pl_json_key_is(doc, code, PL_STR("merged")) || is_nothing(answer, pointer)))
+    if ((about->is_answer && pl_json_key_is(doc, code, PL_STR("merged"))) ||
+        is_nothing(about, pointer))
         return;
     if (to->len)
         pl_buf_add(to, PL_STR(", "));
@@ -108,7 +118,7 @@ static bool is_lossless(struct pl_str report)
 }
 
 static void add_losses(struct pl_buf *to, struct pl_arena *arena, const char *where,
-                       const struct answer *answer, struct pl_str report)
+                       const struct about *about, struct pl_str report)
 {
     struct pl_json_doc doc;
     if (is_lossless(report))
@@ -121,23 +131,29 @@ static void add_losses(struct pl_buf *to, struct pl_arena *arena, const char *wh
         return;
     for (const struct pl_json_node *loss = pl_json_first(losses); loss < pl_json_end(losses);
          loss = pl_json_next(loss))
-        add_loss(to, arena, where, answer, &doc, loss);
+        add_loss(to, arena, where, about, &doc, loss);
 }
 
 void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
                         struct pl_str report)
 {
-    add_losses(to, arena, where, NULL, report);
+    add_losses(to, arena, where, &(struct about){0}, report);
+}
+
+void pl_loss_header_add_request(struct pl_buf *to, struct pl_arena *arena,
+                                const struct pl_format *format, struct pl_str report)
+{
+    add_losses(to, arena, "", &(struct about){.format = format}, report);
 }
 
 void pl_loss_header_add_answer(struct pl_buf *to, struct pl_arena *arena,
-                               const struct pl_format *format, struct pl_str text,
+                               const struct pl_format *format, struct pl_str answer,
                                struct pl_str report)
 {
-    struct answer answer = {.format = format};
+    struct about about = {.format = format, .is_answer = true};
     if (is_lossless(report))
         return;
-    if (pl_json_parse(arena, text, &pl_json_own, &answer.doc, NULL) != PL_OK)
-        answer.doc.root = NULL;
-    add_losses(to, arena, "answer#", &answer, report);
+    if (pl_json_parse(arena, answer, &pl_json_own, &about.doc, NULL) != PL_OK)
+        about.doc.root = NULL;
+    add_losses(to, arena, "answer#", &about, report);
 }

@@ -183,6 +183,8 @@ static void put_json(struct pl_shard *shard, int status, const struct pl_access_
         pl_buf_addf(to, ",\"%s\":", fields[i].name);
         if (fields[i].text.ptr)
             pl_log_quote(to, fields[i].text);
+        else if (fields[i].is_flag)
+            pl_buf_adds(to, fields[i].number ? "true" : "false");
         else
             pl_buf_addf(to, "%lld", (long long)fields[i].number);
     }

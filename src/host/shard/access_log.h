@@ -32,6 +32,7 @@ struct pl_access_field {
     const char *name; /* "key_id" */
     struct pl_str text;
     int64_t number; /* where text.ptr is NULL */
+    bool is_flag;   /* the number is true or false */
 };
 /* On the shard's thread. `message` is for people; fields are cut and made valid UTF-8. */
 void pl_access_log_put(struct pl_access_log *log, struct pl_shard *shard, int status,
