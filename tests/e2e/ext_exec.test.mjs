@@ -1,6 +1,6 @@
 // exec: what a program in its own cell may write, see and reach, and what is left of it.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -62,6 +62,26 @@ async function running(id, ...runs) {
 const wrote = (path) => existsSync(join(home, path));
 const said = ({ output, error }) => (error ? error.code : `${output.code} ${output.stdout}${output.stderr}`.trim());
 const readOnly = /Read-only file system/;
+
+test('a hard link to a protected file, or to one outside, is read-only by every name', async () => {
+  const outside = join(directory, 'outside.txt');
+  writeFileSync(outside, 'theirs');
+  writeFileSync(join(home, 'src', 'one'), 'both');
+  for (const [from, to] of [[join(home, '.envrc'), 'innocent'], [outside, 'shared'], [join(home, 'src', 'one'), 'two']]) linkSync(from, join(home, 'src', to));
+  const done = await running('whole', 'echo x > src/innocent', 'echo x >> src/shared', 'rm src/innocent', 'mv src/innocent src/moved', 'ln src/innocent src/again', 'mv src moved && echo x > moved/innocent; mv moved src', 'echo new > src/one && cat src/two');
+  for (const one of done.slice(0, 2)) assert.match(said(one), readOnly);
+  for (const one of done.slice(2, 5)) assert.notEqual(one.output.code, 0, said(one));
+  assert.match(said(done[5]), readOnly);
+  assert.equal(said(done[6]), '0 new'); // all its names are here: it is a file like any other
+  assert.deepEqual([readFileSync(join(home, '.envrc'), 'utf8'), readFileSync(outside, 'utf8')], ['mine', 'theirs']);
+  // More of them than a cell can have mounts: refused, and it says why.
+  mkdirSync(join(home, 'src', 'many'));
+  for (let i = 0; i < 513; i++) linkSync(outside, join(home, 'src', 'many', `${i}`));
+  const [many] = await running('whole', 'true');
+  assert.match(many.error.message, /each file that has a hard link elsewhere; 512 are possible: make a smaller directory writable/);
+  rmSync(join(home, 'src', 'many'), { recursive: true });
+  for (const name of ['innocent', 'shared', 'one', 'two']) rmSync(join(home, 'src', name));
+});
 
 test('without write the workspace is read-only', async () => {
   const done = await running('reader', 'cat docs/a.md', 'echo x > new', 'echo x > src/new', 'LC_ALL=C mkdir .git/hooks');

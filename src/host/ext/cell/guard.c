@@ -1,6 +1,9 @@
 /* Protected paths in a directory that a program may write to. Those that exist are mounted read-only
  * for it (prepare.c). One that it makes anew cannot be kept from it, so it is found afterwards and
- * removed: before anything out here reads it, as far as that can be promised. */
+ * removed: before anything out here reads it, as far as that can be promised.
+ *
+ * A hard link is another name of the same file. One that exists already, and whose file has a name that was not found
+ * here, is mounted read-only as well: nobody can say what its other names are. */
 #include "ext/cell/cell.h"
 
 #include "ext/cell/guard_int.h"
@@ -28,12 +31,20 @@ int pl_cell_open_beneath(int dir_fd, const char *path, int flags)
 
 /* --- the walk ---------------------------------------------------------------------------------- */
 
+/* A file with several names: one of them. */
+struct linked {
+    struct pl_cell_guarded name;
+    nlink_t n_names;
+};
+
 struct walk {
     struct pl_arena *arena;            /* borrowed */
     int root;                          /* borrowed */
     PL_VEC(const char *) dirs;         /* still to be looked at; arena */
     struct pl_cell_guarded_list *list; /* borrowed */
     bool is_everything;                /* not only protected paths */
+    bool finds_linked;
+    PL_VEC(struct linked) linked; /* files with several names */
     size_t n_entries;
 };
 
@@ -53,6 +64,39 @@ static bool add_found(struct walk *walk, const char *path, const struct stat *in
                        (struct pl_cell_guarded){path, info->st_dev, info->st_ino, info->st_mode});
 }
 
+static bool add_linked(struct walk *walk, const char *path, const struct stat *info)
+{
+    struct linked linked = {{path, info->st_dev, info->st_ino, info->st_mode, .is_linked = true},
+                            info->st_nlink};
+    return pl_vec_push(&walk->linked, linked);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    const struct pl_cell_guarded *x = &((const struct linked *)a)->name;
+    const struct pl_cell_guarded *y = &((const struct linked *)b)->name;
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? -1 : 1;
+    return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+/* Those files of which not every name was found. */
+static enum pl_status take_linked(struct walk *walk)
+{
+    struct linked *all = walk->linked.ptr;
+    size_t n = walk->linked.len;
+    if (n > 1)
+        qsort(all, n, sizeof *all, compare_files);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && compare_files(&all[from], &all[to]) == 0;)
+            to++;
+        for (size_t i = from; i < to && to - from < all[from].n_names; i++)
+            if (!pl_vec_push(&walk->list->items, all[i].name))
+                return PL_NOMEM;
+    }
+    return PL_OK;
+}
+
 static enum pl_status look_at(struct walk *walk, int fd, const char *dir, const char *name)
 {
     struct stat info;
@@ -66,6 +110,9 @@ static enum pl_status look_at(struct walk *walk, int fd, const char *dir, const 
         return PL_NOMEM;
     bool is_found = walk->is_everything || pl_ext_path_is_protected(pl_str_of(path));
     if (is_found && !add_found(walk, path, &info))
+        return PL_NOMEM;
+    bool is_linked = walk->finds_linked && !is_found && S_ISREG(info.st_mode) && info.st_nlink > 1;
+    if (is_linked && !add_linked(walk, path, &info))
         return PL_NOMEM;
     if (S_ISDIR(info.st_mode) && (walk->is_everything || !is_found))
         return pl_vec_push(&walk->dirs, path) ? PL_OK : PL_NOMEM;
@@ -93,7 +140,10 @@ static enum pl_status walk_from(struct walk *walk, const char *path, struct pl_e
     enum pl_status status = pl_vec_push(&walk->dirs, path) ? PL_OK : PL_NOMEM;
     while (status == PL_OK && walk->dirs.len)
         status = look_into(walk, walk->dirs.ptr[--walk->dirs.len]);
+    if (status == PL_OK)
+        status = take_linked(walk);
     pl_vec_deinit(&walk->dirs);
+    pl_vec_deinit(&walk->linked);
     if (status == PL_LIMIT)
         return pl_fail(
             err, PL_LIMIT,
@@ -103,10 +153,10 @@ static enum pl_status walk_from(struct walk *walk, const char *path, struct pl_e
     return status == PL_OK ? PL_OK : pl_fail(err, status, "out of memory");
 }
 
-enum pl_status pl_cell_guarded_find(struct pl_arena *arena, int dir_fd,
+enum pl_status pl_cell_guarded_find(struct pl_arena *arena, int dir_fd, bool finds_linked,
                                     struct pl_cell_guarded_list *list, struct pl_error *err)
 {
-    struct walk walk = {.arena = arena, .root = dir_fd, .list = list};
+    struct walk walk = {.arena = arena, .root = dir_fd, .list = list, .finds_linked = finds_linked};
     return walk_from(&walk, ".", err);
 }
 
@@ -138,7 +188,8 @@ enum pl_status pl_cell_guard_begin(int dir_fd, struct pl_cell_guard **ret_guard,
         pl_mem_free(guard);
         return pl_fail(err, PL_IO, "no descriptor for the directory: %s", strerror(errno));
     }
-    enum pl_status status = pl_cell_guarded_find(&guard->arena, guard->root, &guard->before, err);
+    enum pl_status status =
+        pl_cell_guarded_find(&guard->arena, guard->root, false, &guard->before, err);
     if (status == PL_OK)
         *ret_guard = guard;
     else
@@ -195,7 +246,7 @@ enum pl_status pl_cell_guard_end(struct pl_cell_guard *guard, struct pl_buf *rem
                                  struct pl_error *err)
 {
     struct pl_cell_guarded_list now = {0};
-    enum pl_status walked = pl_cell_guarded_find(&guard->arena, guard->root, &now, err);
+    enum pl_status walked = pl_cell_guarded_find(&guard->arena, guard->root, false, &now, err);
     /* Of a directory that was filled until there were too many files, what was found goes all the same. */
     enum pl_status status = walked == PL_LIMIT ? PL_OK : walked;
     for (size_t i = 0; i < now.items.len && status == PL_OK; i++) {

@@ -149,11 +149,12 @@ static enum pl_status push_path(struct preparing *p, const struct pl_cell_mount 
 }
 
 /* A protected path is read-only. What it is in becomes a mount as well: that cannot be renamed, so
- * nothing else gets its name. A link is left alone: afterwards it must still be the same one. */
+ * nothing else gets its name. A link is left alone: afterwards it must still be the same one. So is the name of a file
+ * that has others elsewhere: only what it contains is protected. */
 static enum pl_status protect(struct preparing *p, const struct pl_cell_mount *mount, int dir)
 {
     struct pl_cell_guarded_list list = {0};
-    enum pl_status status = pl_cell_guarded_find(&p->prepared->arena, dir, &list, p->err);
+    enum pl_status status = pl_cell_guarded_find(&p->prepared->arena, dir, true, &list, p->err);
     const char *last_parent = "";
     for (size_t i = 0; i < list.items.len && status == PL_OK; i++) {
         const struct pl_cell_guarded *item = &list.items.ptr[i];
@@ -163,7 +164,7 @@ static enum pl_status protect(struct preparing *p, const struct pl_cell_mount *m
         if (S_ISLNK(item->mode))
             continue;
         p->prepared->plan.has_guarded = true;
-        if (slash && strcmp(parent, last_parent) != 0) {
+        if (slash && !item->is_linked && strcmp(parent, last_parent) != 0) {
             status = push_path(p, mount, dir, parent, true);
             last_parent = copy(p, parent);
             if (status == PL_OK && !last_parent)
@@ -241,10 +242,12 @@ static enum pl_status merge_mounts(struct preparing *p)
     }
     p->mounts.len = n;
     return n > 2 * (size_t)PL_CELL_MAX_MOUNTS
-               ? pl_fail(
-                     p->err, PL_USAGE,
-                     "the cell would have %zu mounts, protected paths included; %d are possible", n,
-                     2 * PL_CELL_MAX_MOUNTS)
+               ? pl_fail(p->err, PL_USAGE,
+                         "the cell would have %zu mounts, with one for each protected path and "
+                         "each file that "
+                         "has a hard link elsewhere; %d are possible: make a smaller directory "
+                         "writable",
+                         n, 2 * PL_CELL_MAX_MOUNTS)
                : PL_OK;
 }
 
