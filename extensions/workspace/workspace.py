@@ -43,7 +43,7 @@ def offer(name, description, properties, required):
 
     @ext.tool(name, description, schema, **({"timeout_ms": 600000} if name == "bash" else {}))
     def run(call, input):
-        seconds = input.pop("timeout", 120) if name == "bash" else 0
+        seconds = input.get("timeout", 120) if name == "bash" else 0
         return shown(call.host("tool", {"name": name, "input": input}, timeout_ms=1000 * seconds))
 
 

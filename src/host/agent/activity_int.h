@@ -70,7 +70,17 @@ struct pl_activity {
     bool is_tool_error;                           /* … and whether it is an error */
     bool has_result;                              /* hooks have seen it */
     bool is_input_changed;                        /* by a hook */
-    int64_t first_at_ms;                          /* unix: of its first word; 0: none yet */
+    /* Of hooks/request_hooks.c: */
+    void (*hooked)(struct pl_activity *activity); /* when the hooks of a request are done */
+    size_t at_payload;                            /* which of the bodies they look at */
+    struct pl_str agent_start;                    /* arena; JSON: what before_agent_start added */
+    /* Of hooks/update_hooks.c: */
+    bool tells_updates, is_update_due, is_update_thinking;
+    struct pl_buf update;  /* the words of the block at hand */
+    int64_t update_offset; /* characters before them */
+    int64_t updated_ms;
+    struct pl_timer update_timer;
+    int64_t first_at_ms; /* unix: of its first word; 0: none yet */
     struct pl_span span;
     const char *span_error; /* error.type of it; NULL: none so far */
 };
@@ -91,6 +101,8 @@ void pl_activities_pace(struct pl_driver *driver);
  * now. Memory of the run. Blocking: on a worker. */
 enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_answering,
                                         struct pl_str summary, struct pl_request *ret_request);
+/* Makes of the request what the model is sent, anew; activity->status has how that went. On a worker. */
+void pl_activity_prepare(struct pl_activity *activity);
 /* What a vendor is sent as traceparent; empty: the session has no trace. Memory of the run. */
 struct pl_str pl_activity_traceparent(struct pl_activity *activity);
 /* --- activity_span.c: its span, which has the id that the vendor is told */
@@ -121,6 +133,8 @@ void pl_tool_run(struct pl_activity *activity);
 void pl_tool_begin(struct pl_activity *activity);
 /* Extensions hear that a call is over. */
 void pl_tool_tell_end(struct pl_activity *activity, bool is_error);
+/* … and how far it is; `content` is JSON. */
+void pl_tool_tell_update(struct pl_activity *activity, struct pl_str content);
 /* True: hooks look at the result, and pl_activity_give_result follows. */
 bool pl_tool_result_hook(struct pl_activity *activity, struct pl_str result, bool is_error);
 

@@ -486,6 +486,7 @@ static void handle_create(struct pl_drivers *drivers, struct pl_session_command 
         return;
     }
     pl_driver_become(driver, PL_DRIVER_READY);
+    pl_driver_tell_start(driver, command->record.source);
     struct pl_batch *batch = pl_commit_queue_batch(driver);
     if (batch) {
         put_first(&drivers->out, batch);

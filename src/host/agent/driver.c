@@ -85,6 +85,8 @@ struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id)
     memcpy(text, id.ptr, id.len);
     text[id.len] = '\0';
     *driver = (struct pl_driver){.drivers = drivers, .id = text};
+    pl_buf_init(&driver->agent_start, 0);
+    pl_buf_init(&driver->told_model, 0);
     driver->link.key = (struct pl_str){text, id.len};
     pl_feed_init(&driver->feed, &drivers->feeds, driver->link.key);
     if (!pl_table_put(&drivers->by_id, &driver->link)) {
@@ -100,9 +102,12 @@ struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id)
 static void destroy(struct pl_driver *driver)
 {
     struct pl_drivers *drivers = driver->drivers;
+    bool is_deleted = driver->state == PL_DRIVER_GONE;
     assert(!driver->away);
     if (driver->state != PL_DRIVER_GONE)
         pl_driver_become(driver, PL_DRIVER_GONE);
+    if (!drivers->is_ending)
+        pl_driver_tell_end(driver, is_deleted ? "deleted" : "idle");
     pl_driver_count(driver, false);
     pl_activities_cancel(driver);
     pl_timer_stop(drivers->shard->loop, &driver->tick);
@@ -115,6 +120,8 @@ static void destroy(struct pl_driver *driver)
         driver->pendings = next;
     }
     pl_batch_destroy(driver->batch);
+    pl_buf_deinit(&driver->agent_start);
+    pl_buf_deinit(&driver->told_model);
     pl_feed_deinit(&driver->feed);
     pl_session_destroy(PL_TAKE(driver->session));
     pl_queued_memory_follow(driver);
@@ -237,6 +244,7 @@ static void load_done(struct pl_job *job)
         return;
     }
     pl_driver_become(driver, PL_DRIVER_READY);
+    pl_driver_tell_start(driver, PL_STR("resume"));
     pl_queued_memory_follow(driver);
     /* Only a driver that broke finds it so: what it was doing is lost. */
     driver->is_unsettled = was_running;
@@ -350,10 +358,12 @@ void pl_drivers_shut_down(struct pl_drivers *drivers, void (*done)(void *ctx), v
 {
     drivers->on_shut_down = done;
     drivers->shut_down_ctx = ctx;
+    drivers->is_ending = true;
     for (struct pl_table_link *link = NULL; (link = pl_table_next(&drivers->by_id, link));) {
         struct pl_driver *driver = PL_CONTAINER_OF(link, struct pl_driver, link);
         if (pl_driver_is_loaded(driver) && pl_session_is_running(driver->session))
             pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_SHUT_DOWN});
+        pl_driver_tell_end(driver, "server");
         pl_driver_refuse_resters(driver, PL_PROBLEM_OVERLOADED, NULL);
     }
     maybe_shut_down(drivers);

@@ -30,6 +30,7 @@ struct pl_drivers {
     size_t n_running; /* sessions with something at work */
     void (*on_shut_down)(void *ctx);
     void *shut_down_ctx;
+    bool is_ending; /* of the server: extensions hear no more of what leaves the memory */
 };
 
 /* The diagram is in driver.c. */
@@ -80,9 +81,14 @@ struct pl_driver {
     struct pl_span commit; /* of PL_AWAY_COMMIT */
     struct pl_loop_hook settle;
     struct pl_hold queued; /* of the user's memory, for messages that wait (queued_memory.c) */
-    bool is_gathering;     /* more belongs to the batch: not submitted yet */
-    bool is_counted;       /* among the running ones, of the shard and of the user */
-    bool is_overdue;       /* the limit has passed: whatever begins fails at once */
+    struct pl_buf
+        agent_start;       /* what before_agent_start added to the answer at hand; JSON, or empty */
+    bool is_agent_started; /* it was asked */
+    struct pl_buf told_model; /* the model that extensions know of */
+    bool is_start_told;       /* … and that the session is in memory */
+    bool is_gathering;        /* more belongs to the batch: not submitted yet */
+    bool is_counted;          /* among the running ones, of the shard and of the user */
+    bool is_overdue;          /* the limit has passed: whatever begins fails at once */
     /* What it was doing is lost and the store does not know: RECOVER comes before the next change.
      * Reads go on meanwhile, also when nothing can be written. */
     bool is_unsettled;
@@ -166,6 +172,10 @@ void pl_driver_look(struct pl_driver *driver, struct pl_session_command *command
 
 /* --- told.c: extensions hear of what was applied; drivers->out has it */
 void pl_driver_tell_extensions(struct pl_driver *driver);
+/* It came into memory: made (`reason` says from what), or read again ("resume"). */
+void pl_driver_tell_start(struct pl_driver *driver, struct pl_str reason);
+/* It leaves the memory. Nothing if they did not hear of it before. */
+void pl_driver_tell_end(struct pl_driver *driver, const char *reason);
 
 /* --- intake.c: extensions see a message before the session does */
 /* True: it was taken, and comes back by pl_driver_readmit or is answered. */

@@ -16,8 +16,8 @@
 #include "agent/context/replay_source.h"
 #include "agent/context/summary_run.h"
 #include "agent/activity_int.h"
+#include "agent/hooks/hooks.h"
 #include "agent/tools/ext_tool.h"
-#include "extproto/frame.h"
 #include "agent/tools/card_keep.h"
 #include "agent/tools/offer.h"
 #include "agent/tools/tools.h"
@@ -64,6 +64,7 @@ static void destroy(struct pl_activity *activity)
     pl_model_prepared_destroy(activity->prepared);
     pl_buf_deinit(&activity->text);
     pl_buf_deinit(&activity->said);
+    pl_buf_deinit(&activity->update);
     pl_arena_deinit(&activity->arena);
     pl_setup_release(activity->shard, activity->setup);
     pl_mem_free(activity);
@@ -89,6 +90,7 @@ void pl_activity_end(struct pl_activity *activity)
     pl_activity_settle(activity, NULL);
     leave(activity);
     pl_timer_stop(activity->loop, &activity->timer);
+    pl_timer_stop(activity->loop, &activity->update_timer);
     pl_model_cancel(PL_TAKE(activity->call));
     pl_ext_ask_cancel(PL_TAKE(activity->ask));
     pl_ext_chain_cancel(PL_TAKE(activity->chain));
@@ -121,6 +123,7 @@ static struct pl_activity *create(struct pl_driver *driver, const struct pl_sess
     pl_arena_init(&activity->arena, 0);
     pl_buf_init(&activity->text, 0);
     pl_buf_init(&activity->said, 0);
+    pl_buf_init(&activity->update, 0);
     activity->session_id = pl_arena_dup(&activity->arena, driver->link.key);
     activity->user_id = pl_arena_dup(&activity->arena, pl_session_record(driver->session)->user_id);
     activity->is_remembering = pl_session_record(driver->session)->memory_enabled;
@@ -226,12 +229,14 @@ static void on_text(void *ctx, bool is_thinking, struct pl_str text)
     event.model.is_thinking = is_thinking;
     event.model.text = text;
     ((struct pl_activity *)ctx)->n_said += (int64_t)text.len;
+    pl_hook_update(ctx, is_thinking, text);
     bring(ctx, &event);
 }
 
 static void on_block(void *ctx, const struct pl_model_block *block)
 {
     note_first(ctx);
+    pl_hook_update_break(ctx);
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_BLOCK);
     event.model.type = block->type;
     event.model.content = block->content;
@@ -251,6 +256,7 @@ static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
                     struct pl_str proof)
 {
     note_first(ctx);
+    pl_hook_update_break(ctx);
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_CALL);
     event.model.tool_name = tool_name;
     event.model.display_name =
@@ -308,6 +314,7 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
     event.model.is_last = activity->is_last;
     event.model.metadata = activity->metadata;
     activity->call = NULL;
+    pl_hook_update_end(activity);
     pl_activity_count(activity, model, usage);
     pl_activity_bring_last(activity, &event);
 }
@@ -389,6 +396,7 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
         .is_answering = is_answering,
         .unix_ms = activity->unix_ms,
         .summary = summary,
+        .agent_start = activity->agent_start,
         .ext = activity->server->ext,
     };
     return pl_request_read(store, &activity->arena, &query, ret_request, &activity->err);
@@ -415,6 +423,13 @@ static struct pl_model_request model_request(struct pl_activity *activity)
     return request;
 }
 
+void pl_activity_prepare(struct pl_activity *activity)
+{
+    struct pl_model_request request = model_request(activity);
+    pl_model_prepared_destroy(PL_TAKE(activity->prepared));
+    activity->status = pl_model_prepare(&request, &activity->prepared, &activity->err);
+}
+
 static void model_run(struct pl_job *job)
 {
     struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
@@ -422,9 +437,8 @@ static void model_run(struct pl_job *job)
         pl_model_replayed(activity->effect.model).len
             ? read_replay(activity)
             : pl_activity_read_request(activity, true, (struct pl_str){0}, &activity->request);
-    struct pl_model_request request = model_request(activity);
     if (activity->status == PL_OK)
-        activity->status = pl_model_prepare(&request, &activity->prepared, &activity->err);
+        pl_activity_prepare(activity);
 }
 
 /* The memories that went along are reported, and counted as hits in the same transaction: once per
@@ -448,67 +462,6 @@ static void bring_memories(struct pl_activity *activity)
         pl_batch_hit_memory(batch, activity->user_id, activity->request.recall.ids[i],
                             activity->unix_ms);
     pl_commit_queue_carry_out(driver, NULL, false);
-}
-
-static void model_ready(struct pl_activity *activity);
-
-/* On a worker: the request as extensions have changed it. */
-static void prepare_again(struct pl_job *job)
-{
-    struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
-    struct pl_model_request request = model_request(activity);
-    pl_model_prepared_destroy(PL_TAKE(activity->prepared));
-    activity->status = pl_model_prepare(&request, &activity->prepared, &activity->err);
-}
-
-/* The hook context fails open: what cannot be read changes nothing. */
-static void on_context(void *ctx, const struct pl_ext_ruling *ruling)
-{
-    struct pl_activity *activity = ctx;
-    struct pl_json_doc doc;
-    activity->chain = NULL;
-    struct pl_str data =
-        ruling->is_changed ? pl_arena_dup(&activity->arena, ruling->data) : (struct pl_str){0};
-    const struct pl_json_node *messages = NULL;
-    if (data.ptr && pl_json_parse(&activity->arena, data, &pl_json_own, &doc, NULL) == PL_OK)
-        messages = pl_json_member(&doc, doc.root, "messages", PL_JSON_ARRAY);
-    if (!messages) {
-        model_ready(activity);
-        return;
-    }
-    activity->request.turns = pl_json_span(&doc, messages);
-    pl_activity_work(activity, prepare_again, model_ready);
-}
-
-static void model_built(struct pl_activity *activity)
-{
-    struct pl_ext_server *ext = activity->server->ext;
-    PL_CLEANUP_BUF struct pl_buf data;
-    pl_buf_init(&data, 0);
-    bool is_hooked = activity->status == PL_OK && pl_ext_server_has_any(ext) &&
-                     !pl_model_replayed(activity->effect.model).len &&
-                     pl_ext_wants(ext, activity->user_id, PL_EXT_HOOK_CONTEXT, (struct pl_str){0});
-    if (is_hooked) {
-        struct pl_json_out out = pl_json_out(&data);
-        pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "session_id");
-        pl_json_out_text(&out, activity->session_id);
-        pl_json_out_key(&out, "messages");
-        pl_json_out_raw(&out, activity->request.turns);
-        pl_json_out_close(&out, '}');
-        struct pl_ext_chain_query query = {
-            .user_id = activity->user_id,
-            .session_id = activity->session_id,
-            .turn_id = activity->effect.turn_id,
-            .loop_id = activity->effect.loop_id,
-            .hook = PL_EXT_HOOK_CONTEXT,
-            .data = pl_buf_str(&data),
-        };
-        if (data.status == PL_OK && data.len < PL_EXT_LINE_BYTES / 2)
-            activity->chain = pl_ext_chain_start(activity->shard, &query, on_context, activity);
-    }
-    if (!activity->chain)
-        model_ready(activity);
 }
 
 static void model_ready(struct pl_activity *activity)
@@ -535,8 +488,14 @@ static void model_ready(struct pl_activity *activity)
         return;
     }
     pl_buf_deinit(&activity->text);
+    pl_hook_update_begin(activity);
     pl_activity_call(activity, activity->setup->config.answer_ms, on_patience_end);
     bring_memories(activity);
+}
+
+static void model_built(struct pl_activity *activity)
+{
+    pl_hook_request(activity, model_ready);
 }
 
 /* Extensions that never ran for this user have said which tools they have, or could not. */
@@ -552,6 +511,10 @@ static void start_model(struct pl_activity *activity)
     activity->unix_ms = pl_loop_unix_ms(activity->loop);
     if (!pl_auth_is_active(activity->server->auth, activity->user_id)) {
         fail_model(activity, PL_STR("The user of this session is disabled."), "not_admitted");
+        return;
+    }
+    if (!pl_hook_agent_recall(activity)) {
+        fail_model(activity, PL_STR("Out of memory."), "not_asked");
         return;
     }
     activity->wake = pl_ext_wake_start(activity->shard, activity->user_id, on_awake, activity);

@@ -1,6 +1,7 @@
-/* What extensions hear of a session without deciding: the frames that it publishes, as events of seed 004. They carry ids
- * and what changed, never the whole session. */
+/* What extensions hear of a session without deciding: the frames that it publishes, as events of seed 004; that it came
+ * into memory and left it; that it has another model. They carry ids and what changed, never the whole session. */
 #include "agent/driver_int.h"
+#include "agent/hooks/hooks.h"
 #include "ext/run/ext.h"
 #include "json/json.h"
 #include "json/write.h"
@@ -49,10 +50,88 @@ static void tell(struct pl_driver *driver, enum pl_ext_hook hook,
                     driver->link.key, hook, (struct pl_str){0}, pl_buf_str(&data));
 }
 
+/* --- start, end, model ------------------------------------------------------------------------- */
+
+static bool wants(const struct pl_driver *driver, enum pl_ext_hook hook)
+{
+    struct pl_ext_server *ext = driver->drivers->shard->server->ext;
+    return pl_ext_server_has_any(ext) &&
+           pl_ext_wants(ext, pl_session_record(driver->session)->user_id, hook, (struct pl_str){0});
+}
+
+/* {"session_id", "model", KEY: word} */
+static void tell_word(struct pl_driver *driver, enum pl_ext_hook hook, const char *key,
+                      struct pl_str word)
+{
+    const struct pl_session_record *record = pl_session_record(driver->session);
+    PL_CLEANUP_BUF struct pl_buf data;
+    pl_buf_init(&data, 0);
+    struct pl_json_out out = pl_json_out(&data);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "session_id");
+    pl_json_out_text(&out, driver->link.key);
+    pl_json_out_key(&out, "model");
+    pl_json_out_text(&out, record->model);
+    pl_json_out_key(&out, key);
+    pl_json_out_text(&out, word);
+    pl_json_out_close(&out, '}');
+    if (data.status == PL_OK)
+        pl_ext_tell(driver->drivers->shard, record->user_id, driver->link.key, hook,
+                    (struct pl_str){0}, pl_buf_str(&data));
+}
+
+static void note_model(struct pl_driver *driver)
+{
+    pl_buf_clear(&driver->told_model);
+    pl_buf_add(&driver->told_model, pl_session_record(driver->session)->model);
+}
+
+void pl_driver_tell_start(struct pl_driver *driver, struct pl_str reason)
+{
+    note_model(driver);
+    if (driver->is_start_told)
+        return;
+    driver->is_start_told = true;
+    if (wants(driver, PL_EXT_HOOK_SESSION_START))
+        tell_word(driver, PL_EXT_HOOK_SESSION_START, "reason", reason);
+}
+
+void pl_driver_tell_end(struct pl_driver *driver, const char *reason)
+{
+    if (!driver->is_start_told || !driver->session)
+        return;
+    driver->is_start_told = false;
+    if (wants(driver, PL_EXT_HOOK_SESSION_SHUTDOWN))
+        tell_word(driver, PL_EXT_HOOK_SESSION_SHUTDOWN, "reason", pl_str_of(reason));
+}
+
+static void tell_model(struct pl_driver *driver)
+{
+    struct pl_str before = pl_buf_str(&driver->told_model);
+    if (driver->told_model.status == PL_OK &&
+        pl_str_eq(before, pl_session_record(driver->session)->model))
+        return;
+    if (wants(driver, PL_EXT_HOOK_MODEL_SELECT))
+        tell_word(driver, PL_EXT_HOOK_MODEL_SELECT, "previous_model", before);
+    note_model(driver);
+}
+
+/* What before_agent_start came to holds for one answer. */
+static void note_answers(struct pl_driver *driver)
+{
+    const struct pl_session_out *out = &driver->drivers->out;
+    for (size_t i = 0; i < out->frames.len; i++)
+        if (out->frames.ptr[i].kind == PL_FRAME_CHAT_START ||
+            out->frames.ptr[i].kind == PL_FRAME_CHAT_END)
+            pl_hook_agent_over(driver);
+}
+
 void pl_driver_tell_extensions(struct pl_driver *driver)
 {
     struct pl_ext_server *ext = driver->drivers->shard->server->ext;
     const struct pl_session_out *out = &driver->drivers->out;
+    note_answers(driver);
+    tell_model(driver);
     if (!out->frames.len || !pl_ext_server_has_any(ext))
         return;
     struct pl_str user_id = pl_session_record(driver->session)->user_id;

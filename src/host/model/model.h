@@ -137,6 +137,15 @@ void pl_model_prepared_destroy(struct pl_model_prepared *prepared); /* accepts N
 struct pl_str pl_model_prepared_body(const struct pl_model_prepared *prepared,
                                      const struct pl_format **ret_format);
 
+/* Each model that may be asked in its turn has a body of its own. */
+size_t pl_model_prepared_n(const struct pl_model_prepared *prepared);
+/* The i-th body and the name of its format; views. */
+struct pl_str pl_model_prepared_at(const struct pl_model_prepared *prepared, size_t i,
+                                   struct pl_str *ret_format);
+/* Another body for the i-th model: a JSON object. PL_NOMEM: it has the old one. */
+enum pl_status pl_model_prepared_replace(struct pl_model_prepared *prepared, size_t i,
+                                         struct pl_str body);
+
 /* PL_NOT_FOUND: no such model; PL_INVALID; PL_IO: no libcurl; PL_NOMEM. */
 enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_request *request,
                               const struct pl_model_ops *ops, void *ctx,

@@ -158,6 +158,33 @@ struct pl_str pl_model_prepared_body(const struct pl_model_prepared *prepared,
     return pl_buf_str(&prepared->bodies[0]);
 }
 
+size_t pl_model_prepared_n(const struct pl_model_prepared *prepared)
+{
+    return prepared->n;
+}
+
+struct pl_str pl_model_prepared_at(const struct pl_model_prepared *prepared, size_t i,
+                                   struct pl_str *ret_format)
+{
+    *ret_format = pl_str_of(prepared->targets[i].format->name);
+    return pl_buf_str(&prepared->bodies[i]);
+}
+
+enum pl_status pl_model_prepared_replace(struct pl_model_prepared *prepared, size_t i,
+                                         struct pl_str body)
+{
+    struct pl_buf copy;
+    pl_buf_init(&copy, 0);
+    pl_buf_add(&copy, body);
+    if (copy.status != PL_OK) {
+        pl_buf_deinit(&copy);
+        return PL_NOMEM;
+    }
+    pl_buf_deinit(&prepared->bodies[i]);
+    prepared->bodies[i] = copy;
+    return PL_OK;
+}
+
 enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
                                        struct pl_model_prepared **ret_prepared,
                                        struct pl_error *err)

@@ -47,6 +47,12 @@ static const struct pl_turn_row *newest_user(const struct pl_turn_row *turns, si
     return n ? &turns[n - 1] : NULL;
 }
 
+const struct pl_turn_row *pl_context_newest_user(const struct pl_context *context)
+{
+    const struct pl_turn_row *newest = newest_user(context->turns, context->n_turns);
+    return newest ? newest : context->has_asked ? &context->asked : NULL;
+}
+
 enum pl_status pl_context_find_asked(struct pl_store *store, struct pl_arena *arena,
                                      struct pl_str session_id, struct pl_str loop_id,
                                      struct pl_context *context, struct pl_error *err)
@@ -96,6 +102,17 @@ static void write_front(const struct pl_front *front, size_t number, int64_t uni
     pl_buf_adds(to, "}]}");
 }
 
+static enum pl_status write_row(const struct pl_context *context, const struct pl_turn_row *row,
+                                struct pl_buf *to)
+{
+    enum pl_status status = pl_turn_row_write_shown(row, to);
+    if (context->added.len && pl_str_eq(row->turn_id, context->added_behind)) {
+        pl_buf_addc(to, ',');
+        pl_buf_add(to, context->added);
+    }
+    return status;
+}
+
 enum pl_status pl_context_write(const struct pl_context *context, const struct pl_front *fronts,
                                 size_t n_fronts, int64_t unix_ms, struct pl_buf *to)
 {
@@ -115,12 +132,12 @@ enum pl_status pl_context_write(const struct pl_context *context, const struct p
         if (!first[i])
             continue;
         pl_buf_adds(to, has_any ? "," : "");
-        status = pl_turn_row_write_shown(first[i], to);
+        status = write_row(context, first[i], to);
         has_any = true;
     }
     for (size_t i = 0; i < context->n_turns && status == PL_OK; i++) {
         pl_buf_adds(to, has_any ? "," : "");
-        status = pl_turn_row_write_shown(&context->turns[i], to);
+        status = write_row(context, &context->turns[i], to);
         has_any = true;
     }
     pl_buf_addc(to, ']');

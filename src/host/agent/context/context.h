@@ -12,6 +12,8 @@ struct pl_context {
     struct pl_turn_row *turns;     /* arena; those after the compaction, oldest first */
     size_t n_turns;
     bool has_asked;
+    /* Turns that are in no history, behind one that is: JSON, with commas between them; empty: none. */
+    struct pl_str added, added_behind;
     struct pl_turn_row asked; /* arena; the message at hand, if the compaction archived it */
 };
 
@@ -31,6 +33,8 @@ enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
 enum pl_status pl_context_find_asked(struct pl_store *store, struct pl_arena *arena,
                                      struct pl_str session_id, struct pl_str loop_id,
                                      struct pl_context *context, struct pl_error *err);
+/* The newest message of a user that it has; NULL: none. */
+const struct pl_turn_row *pl_context_newest_user(const struct pl_context *context);
 /* Appends a JSON array of TurnProjection as a model sees them, oldest first, after `fronts`, whose
  * time is unix_ms. */
 enum pl_status pl_context_write(const struct pl_context *context, const struct pl_front *fronts,

@@ -61,6 +61,96 @@ static void write_segment(struct pl_buf *to, const char *kind, struct pl_str ite
     pl_buf_adds(to, "}");
 }
 
+/* --- what extensions add ---------------------------------------------------------------------- */
+
+static enum pl_status add_texts(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                const struct pl_json_node *blocks, struct pl_buf *to)
+{
+    for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
+         n = pl_json_next(n)) {
+        const struct pl_json_node *text = pl_json_member(doc, n, "text", PL_JSON_STRING);
+        struct pl_str words = {0};
+        if (text && pl_json_text(arena, doc, text, &words) != PL_OK)
+            return PL_NOMEM;
+        pl_buf_addf(to, "%s%.*s", to->len && words.len ? "\n" : "", PL_STR_ARG(words));
+    }
+    return to->status;
+}
+
+static enum pl_status read_asked(struct pl_arena *arena, const struct pl_context *context,
+                                 struct pl_request *request, struct pl_error *err)
+{
+    const struct pl_turn_row *row = pl_context_newest_user(context);
+    if (!row)
+        return PL_OK;
+    request->asked_turn_id = row->turn_id;
+    return pl_memory_question(arena, row, &request->asked, err);
+}
+
+/* A message of an extension: a text, or an object whose content is a text or a list of blocks with a text. */
+static enum pl_status message_text(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                   const struct pl_json_node *message, struct pl_buf *to)
+{
+    const struct pl_json_node *content = pl_json_is(message, PL_JSON_OBJECT)
+                                             ? pl_json_get(doc, message, PL_STR("content"))
+                                             : message;
+    struct pl_str words = {0};
+    if (pl_json_is(content, PL_JSON_ARRAY))
+        return add_texts(arena, doc, content, to);
+    if (pl_json_is(content, PL_JSON_STRING) && pl_json_text(arena, doc, content, &words) != PL_OK)
+        return PL_NOMEM;
+    pl_buf_add(to, words);
+    return to->status;
+}
+
+static enum pl_status write_added(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *messages, struct pl_buf *to)
+{
+    enum pl_status status = PL_OK;
+    size_t number = 0;
+    for (const struct pl_json_node *n = pl_json_first(messages);
+         n < pl_json_end(messages) && status == PL_OK; n = pl_json_next(n)) {
+        PL_CLEANUP_BUF struct pl_buf text;
+        pl_buf_init(&text, 0);
+        status = message_text(arena, doc, n, &text);
+        if (!text.len)
+            continue;
+        number++;
+        pl_buf_addf(to,
+                    "%s{\"id\":\"entry_added_%zu\",\"turn_id\":\"turn_added_%zu\",\"role\":"
+                    "\"user\",\"blocks\":[{\"type\":\"text\",\"content\":",
+                    to->len ? "," : "", number, number);
+        pl_json_quote(to, pl_buf_str(&text));
+        pl_buf_adds(to, "}]}");
+    }
+    return status == PL_OK ? to->status : status;
+}
+
+static enum pl_status take_agent_start(struct pl_arena *arena, struct pl_str agent_start,
+                                       struct pl_request *request, struct pl_context *context)
+{
+    struct pl_json_doc doc;
+    PL_CLEANUP_BUF struct pl_buf added;
+    pl_buf_init(&added, 0);
+    if (!agent_start.len)
+        return PL_OK;
+    enum pl_status status = pl_json_parse(arena, agent_start, &pl_json_own, &doc, NULL);
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *prompt =
+        pl_json_member(&doc, doc.root, "system_prompt", PL_JSON_STRING);
+    const struct pl_json_node *turn =
+        pl_json_member(&doc, doc.root, "prompt_turn_id", PL_JSON_STRING);
+    const struct pl_json_node *messages = pl_json_member(&doc, doc.root, "messages", PL_JSON_ARRAY);
+    if (prompt)
+        status = pl_json_text(arena, &doc, prompt, &request->system_prompt);
+    if (status == PL_OK && messages)
+        status = write_added(arena, &doc, messages, &added);
+    if (status == PL_OK && turn)
+        status = pl_json_text(arena, &doc, turn, &context->added_behind);
+    return status == PL_OK ? keep(arena, &added, &context->added) : status;
+}
+
 /* What stays the same comes first: vendors keep what they have read of a beginning. */
 static enum pl_status write_turns(struct pl_arena *arena, const struct pl_request_query *query,
                                   const struct pl_context *context, struct pl_request *request)
@@ -168,6 +258,10 @@ enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
     request.is_limited = pl_offer_is_limited(how.tools);
     if (status == PL_OK)
         status = read_context(store, arena, query, &request, &context, err);
+    if (status == PL_OK)
+        status = read_asked(arena, &context, &request, err);
+    if (status == PL_OK)
+        status = take_agent_start(arena, query->agent_start, &request, &context);
     if (status == PL_OK)
         status = write_turns(arena, query, &context, &request);
     if (status == PL_OK)

@@ -21,6 +21,9 @@ struct pl_request_query {
     /* A summary that would take the place of all turns; {NULL, 0}: none. The result is the request
      * that would follow it. */
     struct pl_str summary;
+    /* What extensions added for the answer at hand (hooks/request_hooks.c): JSON {system_prompt?, messages?,
+     * prompt_turn_id}; empty: nothing. */
+    struct pl_str agent_start;
     struct pl_ext_server *ext; /* borrowed; extensions, whose tools are offered; NULL: none */
 };
 
@@ -28,6 +31,8 @@ struct pl_request_query {
 struct pl_request {
     struct pl_str model;
     struct pl_str system_prompt; /* text; empty: none */
+    struct pl_str asked;         /* text of the newest message of a user; empty: it has none */
+    struct pl_str asked_turn_id; /* … and its turn; empty: there is none */
     struct pl_str settings;      /* JSON object; empty: those of the model */
     struct pl_str turns;         /* JSON array of TurnProjection; what the system says in front */
     struct pl_str tools;         /* JSON array of {name, description, input_schema} */

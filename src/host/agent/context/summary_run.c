@@ -9,6 +9,7 @@
 #include "agent/context/context.h"
 #include "agent/context/summary.h"
 #include "agent/activity_int.h"
+#include "agent/hooks/hooks.h"
 #include "ext/run/ext.h"
 #include "io/clock.h"
 #include "json/text.h"
@@ -216,7 +217,7 @@ static void on_patience_end(struct pl_timer *timer)
     finish(activity);
 }
 
-static void ask(struct pl_activity *activity)
+static void ask_hooked(struct pl_activity *activity)
 {
     struct pl_error err = {0};
     struct pl_str why;
@@ -244,6 +245,14 @@ static void ask(struct pl_activity *activity)
         activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
         finish(activity);
     }
+}
+
+static void ask(struct pl_activity *activity)
+{
+    if (activity->prepared)
+        pl_hook_provider_request(activity, ask_hooked);
+    else
+        ask_hooked(activity);
 }
 
 void pl_summarise_give_up(struct pl_activity *activity, const char *reason)

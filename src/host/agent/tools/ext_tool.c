@@ -186,10 +186,10 @@ static void on_answer(struct pl_ext_ask *ask)
         pl_activity_work(activity, shape, shaped);
 }
 
-/* To the user's clients; each replaces the last. */
+/* To the user's clients and to extensions; each replaces the last. */
 static void on_update(struct pl_ext_ask *ask, struct pl_str content)
 {
-    const struct pl_activity *activity = ask->ctx;
+    struct pl_activity *activity = ask->ctx;
     PL_CLEANUP_BUF struct pl_buf data;
     pl_buf_init(&data, 0);
     struct pl_json_out out = pl_json_out(&data);
@@ -203,6 +203,7 @@ static void on_update(struct pl_ext_ask *ask, struct pl_str content)
     pl_json_out_close(&out, '}');
     if (data.status == PL_OK)
         pl_hub_tell_user(activity->server, activity->user_id, "tool:progress", pl_buf_str(&data));
+    pl_tool_tell_update(activity, content);
 }
 
 /* --- calling ---------------------------------------------------------------------------------- */

@@ -105,7 +105,8 @@ static void ask_first(struct pl_activity *activity, const struct pl_ext_ruling *
     pl_activity_bring_last(activity, &event);
 }
 
-static void tell(struct pl_activity *activity, enum pl_ext_hook hook, bool is_error)
+static void tell(struct pl_activity *activity, enum pl_ext_hook hook, bool is_error,
+                 struct pl_str content)
 {
     PL_CLEANUP_BUF struct pl_buf data;
     if (!wants(activity, hook))
@@ -117,6 +118,10 @@ static void tell(struct pl_activity *activity, enum pl_ext_hook hook, bool is_er
         pl_json_out_key(&out, "is_error");
         pl_json_out_bool(&out, is_error);
     }
+    if (content.len) {
+        pl_json_out_key(&out, "content");
+        pl_json_out_raw(&out, content);
+    }
     pl_json_out_close(&out, '}');
     if (data.status == PL_OK)
         pl_ext_tell(activity->shard, activity->user_id, activity->session_id, hook,
@@ -125,13 +130,18 @@ static void tell(struct pl_activity *activity, enum pl_ext_hook hook, bool is_er
 
 void pl_tool_tell_end(struct pl_activity *activity, bool is_error)
 {
-    tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_END, is_error);
+    tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_END, is_error, (struct pl_str){0});
+}
+
+void pl_tool_tell_update(struct pl_activity *activity, struct pl_str content)
+{
+    tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_UPDATE, false, content);
 }
 
 /* A tool of the session goes back to it; any other runs here. */
 static void run(struct pl_activity *activity)
 {
-    tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_START, false);
+    tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_START, false, (struct pl_str){0});
     if (!pl_tools_is_sessions(activity->effect.tool_name)) {
         pl_tool_run(activity);
         return;
@@ -268,6 +278,10 @@ static void on_result(void *ctx, const struct pl_ext_ruling *ruling)
     struct pl_str result = activity->tool_result;
     bool is_error = activity->is_tool_error;
     activity->chain = NULL;
+    if (ruling->verdict == PL_EXT_VERDICT_BLOCK) { /* tool_result!: nobody could look at it */
+        block(activity, ruling);
+        return;
+    }
     struct pl_str data =
         ruling->is_changed ? pl_arena_dup(&activity->arena, ruling->data) : (struct pl_str){0};
     if (data.ptr && pl_json_parse(&activity->arena, data, &pl_json_own, &doc, NULL) == PL_OK) {

@@ -6,9 +6,9 @@
 #include "agent/tools/tool_int.h"
 #include "agent/tools/tools.h"
 #include "agent/unattended.h"
+#include "ext/run/ext.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "schema/schema.h"
 
 #include <stdio.h>
 
@@ -298,38 +298,13 @@ void pl_tool_work(struct pl_activity *activity, pl_tool_work_fn *work)
 
 /* --- before it runs -------------------------------------------------------------------------- */
 
-enum { CHECK_STEPS = 5000 };
-
 /* Everything that is wrong, as far as there is room, for the model to mend; nothing is said when
  * nothing is. */
 enum pl_status pl_tool_check(struct pl_activity *activity, struct pl_str schema_text,
                              const struct pl_json_doc *doc, char *ret_says, size_t size)
 {
-    struct pl_schema *schema = NULL;
-    struct pl_schema_run *checking = NULL;
-    struct pl_schema_report report = {.is_valid = true};
-    /* On the loop, and the schema may be a client's: as many steps as the arguments have values, and
-     * some, not the million that a validation may take elsewhere. */
-    struct pl_schema_opts opts = {.max_steps = (uint32_t)(CHECK_STEPS + 2 * doc->text.len)};
-    enum pl_status status = pl_schema_compile(schema_text, &opts, &schema, &activity->err);
-    if (status == PL_OK)
-        status = pl_schema_run_create(schema, &checking);
-    if (status == PL_OK)
-        status = pl_schema_check(checking, doc, doc->root, &report.is_valid);
-    if (status == PL_OK && !report.is_valid)
-        status =
-            pl_schema_explain(checking, &activity->arena, doc, doc->root, PL_SCHEMA_EN, &report);
-    if (status == PL_LIMIT)
-        status = pl_fail(&activity->err, PL_LIMIT,
-                         "the schema of this tool takes too many steps; simplify it");
-    size_t n = 0;
-    for (uint32_t i = 0; status == PL_OK && !report.is_valid && i < report.n_units && n < size; i++)
-        n += (size_t)snprintf(
-            ret_says + n, size - n, "%s \"%.*s\": %.*s", i ? ";" : "The arguments are wrong at",
-            PL_STR_ARG(report.units[i].instance_location), PL_STR_ARG(report.units[i].message));
-    pl_schema_run_destroy(checking);
-    pl_schema_destroy(schema);
-    return status;
+    return pl_ext_input_check(&activity->arena, schema_text, doc, doc->root, ret_says, size,
+                              &activity->err);
 }
 
 static void ask_first(struct pl_activity *activity, const struct tool *tool)

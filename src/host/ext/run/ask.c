@@ -75,6 +75,8 @@ static void on_home(struct pl_letter *letter)
 {
     struct pl_ext_ask *ask = PL_CONTAINER_OF(letter, struct pl_ext_ask, letter);
     ask->is_over = true;
+    if (ask->hash[0])
+        pl_ext_audit_tool_call(ask, "tool_call.end", NULL, NULL);
     ask->done(ask);
     come_home(ask);
 }
@@ -92,12 +94,61 @@ static struct pl_shard *far_of(const struct pl_ext_ask *ask)
 static void on_cancelled(struct pl_letter *letter);
 static void on_far(struct pl_letter *letter);
 
-void pl_ext_ask_send(struct pl_ext_ask *ask)
+static void send(struct pl_ext_ask *ask)
 {
     pl_ext_ask_become(ask, PL_EXT_ASK_STATE_SENT);
-    ask->n_away = 1;
     ask->letter.open = on_far;
     pl_loop_post(far_of(ask)->loop, &ask->letter);
+}
+
+/* It comes home without having been away. */
+static void fail_here(struct pl_ext_ask *ask, enum pl_tool_error error, const char *why)
+{
+    snprintf(ask->message, sizeof ask->message, "%s", why);
+    ask->is_failed = true;
+    ask->error = error;
+    pl_ext_ask_become(ask, PL_EXT_ASK_STATE_SENT);
+    pl_ext_ask_become(ask, PL_EXT_ASK_STATE_ANSWERED);
+    ask->letter.open = on_home;
+    pl_loop_post(ask->home->loop, &ask->letter);
+}
+
+static void on_audited(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_ext_ask *ask = ctx;
+    char why[200];
+    ask->is_auditing = false;
+    if (status == PL_OK && ask->ctx) {
+        send(ask);
+        return;
+    }
+    snprintf(why, sizeof why, "No tool runs that cannot be audited: %.140s",
+             status == PL_OK ? "" : err->message);
+    fail_here(ask, status == PL_OK ? PL_TOOL_ERROR_INTERRUPTED : PL_TOOL_ERROR_NOT_AVAILABLE,
+              status == PL_OK ? "It was cancelled" : why);
+}
+
+/* A call of a tool is durable in the audit before the extension hears of it: what an adapter does is not seen call by
+ * call. */
+void pl_ext_ask_send(struct pl_ext_ask *ask)
+{
+    struct pl_json_doc doc;
+    ask->n_away = 1;
+    ask->sent_ms = pl_loop_now_ms(ask->home->loop);
+    if (ask->kind != PL_EXT_ASK_TOOL) {
+        send(ask);
+        return;
+    }
+    struct pl_str input = ask->input.len ? ask->input : PL_STR("{}");
+    if (ask->reply.status != PL_OK ||
+        pl_json_parse(&ask->arena, input, &pl_json_own, &doc, NULL) != PL_OK ||
+        pl_ext_params_hash(&ask->arena, ask->name, &doc, doc.root, ask->hash) != PL_OK) {
+        ask->hash[0] = '\0';
+        fail_here(ask, PL_TOOL_ERROR_MEMORY, "Out of memory.");
+        return;
+    }
+    ask->is_auditing = true;
+    pl_ext_audit_tool_call(ask, "tool_call.start", on_audited, ask);
 }
 
 void pl_ext_ask_cancel(struct pl_ext_ask *ask)
@@ -105,7 +156,7 @@ void pl_ext_ask_cancel(struct pl_ext_ask *ask)
     if (!ask || !ask->ctx)
         return;
     ask->ctx = NULL;
-    if (ask->is_over)
+    if (ask->is_over || ask->is_auditing)
         return;
     ask->n_away++;
     ask->cancelling.open = on_cancelled;
@@ -414,6 +465,11 @@ static void run(struct pl_ext_ask *ask)
     pl_buf_init(&line, 0);
     pl_ext_ask_become(ask, PL_EXT_ASK_STATE_RUNNING);
     writers[ask->kind](ask, &line);
+    if (line.len > PL_EXT_LINE_BYTES) {
+        pl_ext_ask_fail(ask, PL_TOOL_ERROR_LIMIT,
+                        "What it would be sent is longer than a line may be (8 MiB)");
+        return;
+    }
     pl_timer_start(instance->exts->loop, &ask->timer, limit_ms(ask), on_late);
     pl_ext_instance_send(instance, &line);
 }
@@ -426,12 +482,22 @@ void pl_ext_asks_pump(struct pl_ext_instance *instance)
         run(call->thing);
 }
 
+/* Of updates only the newest counts: one that reads slowly is not sent more of them than it takes. */
+static bool is_superfluous(const struct pl_ext_ask *ask, const struct pl_ext_instance *instance)
+{
+    enum { UNREAD = 256 << 10 };
+    return ask->hook == PL_EXT_HOOK_MESSAGE_UPDATE && instance->channel &&
+           pl_ext_channel_n_written(instance->channel) - pl_ext_channel_n_taken(instance->channel) >
+               UNREAD;
+}
+
 static void send_event(struct pl_ext_ask *ask, struct pl_ext_instance *instance)
 {
     PL_CLEANUP_BUF struct pl_buf line;
     pl_buf_init(&line, 0);
     write_hook(ask, &line);
-    pl_ext_instance_send(instance, &line);
+    if (line.len <= PL_EXT_LINE_BYTES && !is_superfluous(ask, instance))
+        pl_ext_instance_send(instance, &line);
     pl_ext_ask_answer(ask, PL_STR("{}"), false);
 }
 

@@ -48,6 +48,53 @@ void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
     pl_store_submit(exts->shard->server->store, exts->loop, batch, on_committed, a);
 }
 
+void pl_ext_audit_tool_call(const struct pl_ext_ask *ask, const char *action,
+                            pl_batch_done_fn *done, void *ctx)
+{
+    PL_CLEANUP_BUF struct pl_buf detail;
+    struct pl_ext_shard *exts = ask->home->exts;
+    const struct {
+        const char *key;
+        struct pl_str value;
+    } members[] = {
+        {"tool", ask->name},
+        {"tool_call_id", ask->tool_call_id},
+        {"session_id", ask->session_id},
+        {"turn_id", ask->turn_id},
+        {"loop_id", ask->loop_id},
+        {"call_id", pl_str_of(ask->call_id)},
+        {"params_hash", pl_str_of(ask->hash)},
+        {"error", ask->is_failed ? pl_str_of(pl_tool_error_text(ask->error)) : PL_STR("")},
+    };
+    pl_buf_init(&detail, 0);
+    struct pl_json_out out = pl_json_out(&detail);
+    pl_json_out_open(&out, '{');
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (!members[i].value.len)
+            continue;
+        pl_json_out_key(&out, members[i].key);
+        pl_json_out_text(&out, pl_str_slice(members[i].value, 0, 100));
+    }
+    if (ask->is_over) {
+        pl_json_out_key(&out, "is_error");
+        pl_json_out_bool(&out, ask->is_failed || ask->is_error);
+        pl_json_out_key(&out, "duration_ms");
+        pl_json_out_int(&out, pl_loop_now_ms(ask->home->loop) - ask->sent_ms);
+    }
+    pl_json_out_close(&out, '}');
+    struct pl_ext_audited what = {
+        .user_id = ask->user_id,
+        .action = action,
+        .object = ask->extension_id,
+        .detail = pl_buf_str(&detail),
+    };
+    struct pl_error err = {0};
+    if (detail.status == PL_OK && exts)
+        pl_ext_audit(exts, &what, done, ctx);
+    else if (done)
+        done(ctx, pl_fail(&err, PL_NOMEM, exts ? "out of memory" : "the server ends"), &err);
+}
+
 void pl_ext_audit_life(struct pl_ext_instance *instance, const char *action, const char *why)
 {
     PL_CLEANUP_BUF struct pl_buf detail;

@@ -55,6 +55,25 @@ static bool is_verdict(struct pl_str key)
     return false;
 }
 
+static bool is_of_message(struct pl_str key)
+{
+    return pl_str_eq(key, PL_STR("message")) || pl_str_eq(key, PL_STR("messages"));
+}
+
+/* The messages of before_agent_start are collected: none takes the place of another. */
+static void add_message(struct pl_json_out *out, const struct pl_json_doc *old,
+                        const struct pl_json_doc *doc, const struct pl_json_node *message)
+{
+    const struct pl_json_node *before = pl_json_member(old, old->root, "messages", PL_JSON_ARRAY);
+    pl_json_out_key(out, "messages");
+    pl_json_out_open(out, '[');
+    for (const struct pl_json_node *n = before ? pl_json_first(before) : NULL;
+         n && n < pl_json_end(before); n = pl_json_next(n))
+        pl_json_out_raw(out, pl_json_span(old, n));
+    pl_json_out_raw(out, pl_json_span(doc, message));
+    pl_json_out_close(out, ']');
+}
+
 /* The data with the members that an answer replaces. */
 static enum pl_status change(struct pl_ext_chain *chain, const struct pl_json_doc *doc,
                              const struct pl_json_node *changed)
@@ -69,6 +88,8 @@ static enum pl_status change(struct pl_ext_chain *chain, const struct pl_json_do
     struct pl_json_out out = pl_json_out(&text);
     const struct pl_json_doc *docs[] = {&old, doc};
     const struct pl_json_node *objects[] = {old.root, changed};
+    bool adds = chain->query.hook == PL_EXT_HOOK_BEFORE_AGENT_START;
+    const struct pl_json_node *message = adds ? pl_json_get(doc, changed, PL_STR("message")) : NULL;
     pl_json_out_open(&out, '{');
     for (size_t i = 0; i < 2; i++)
         for (const struct pl_json_node *key = pl_json_first_member(objects[i]);
@@ -77,11 +98,14 @@ static enum pl_status change(struct pl_ext_chain *chain, const struct pl_json_do
             status = pl_json_text(&chain->arena, docs[i], key, &name);
             if (status != PL_OK)
                 return status;
-            if (is_verdict(name) || (i == 0 && pl_json_get(doc, changed, name)))
+            if (is_verdict(name) || (i == 0 && pl_json_get(doc, changed, name)) ||
+                (message && is_of_message(name)))
                 continue;
             pl_json_out_key_str(&out, name);
             pl_json_out_raw(&out, pl_json_span(docs[i], key + 1));
         }
+    if (message)
+        add_message(&out, &old, doc, message);
     pl_json_out_close(&out, '}');
     chain->ruling.data = pl_arena_dup(&chain->arena, pl_buf_str(&text));
     chain->ruling.is_changed = true;

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "conv/tool_error.h"
+#include "extproto/frame.h"
 #include "extproto/hook.h"
 #include "json/write.h"
 #include "live/command.h"
@@ -81,6 +82,13 @@ enum pl_status pl_ext_keep_media(struct pl_server *server, struct pl_arena *aren
                                  struct pl_str user_id, struct pl_str document,
                                  struct pl_str *ret_document, struct pl_error *err);
 
+/* --- tool_input.c */
+/* `input`, a value of `doc`, against the schema of a tool. ret_says, which begins empty, gets what is wrong. PL_LIMIT;
+ * PL_NOMEM; PL_INVALID: the schema itself. Any thread. */
+enum pl_status pl_ext_input_check(struct pl_arena *arena, struct pl_str schema_text,
+                                  const struct pl_json_doc *doc, const struct pl_json_node *input,
+                                  char *ret_says, size_t size, struct pl_error *err);
+
 /* --- asks ------------------------------------------------------------------------------------- */
 
 enum pl_ext_ask_kind {
@@ -147,8 +155,12 @@ struct pl_ext_ask {
     char call_id[PL_ID_MAX];
     bool is_cancelled; /* far side: its asker is gone */
     /* Of home: */
-    unsigned n_away; /* letters that come back */
-    bool is_over;    /* done was called */
+    unsigned n_away;  /* letters that come back */
+    bool is_over;     /* done was called */
+    bool is_auditing; /* a tool call: it is sent when its row is durable */
+    int64_t sent_ms;
+    char hash[PL_EXT_HASH_SIZE]; /* of its name and input */
+    bool is_handed_on;           /* far side: its child has called the same of the host */
 };
 
 /* NULL when out of memory. */

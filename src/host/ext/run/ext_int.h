@@ -280,6 +280,9 @@ struct pl_ext_audited {
 /* Adds a row in a batch of its own. `done` (may be NULL) when it is durable, on this shard. */
 void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
                   pl_batch_done_fn *done, void *ctx);
+/* A call of a tool, on its home shard: {tool, tool_call_id, params_hash, …}; at its end how it went. */
+void pl_ext_audit_tool_call(const struct pl_ext_ask *ask, const char *action,
+                            pl_batch_done_fn *done, void *ctx);
 /* What concerns an instance: {instance_id, …} and a sentence. */
 void pl_ext_audit_life(struct pl_ext_instance *instance, const char *action, const char *why);
 

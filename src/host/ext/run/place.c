@@ -86,6 +86,7 @@ void pl_ext_place_destroy(struct pl_ext_place *place)
         pl_ext_instance_end(place->instance, PL_EXT_LIFE_KILLED, "the server ends");
     become(place, PL_EXT_PLACE_GONE);
     pl_timer_stop(place->exts->loop, &place->idle);
+    pl_timer_stop(place->exts->loop, &place->rest);
     pl_table_remove(&place->exts->places, &place->link);
     while (place->waiting) {
         struct pl_ext_ask *ask = place->waiting;
@@ -249,6 +250,7 @@ void pl_ext_place_touch(struct pl_ext_place *place)
 void pl_ext_place_pardon(struct pl_ext_place *place)
 {
     place->crashes = (struct pl_ext_crashes){0};
+    pl_timer_stop(place->exts->loop, &place->rest);
     if (place->state == PL_EXT_PLACE_BARRED || place->state == PL_EXT_PLACE_RESTING)
         become(place, PL_EXT_PLACE_EMPTY);
 }

@@ -125,6 +125,27 @@ static void say_ready(struct pl_ext_instance *instance)
     pl_ext_instance_send(instance, &line);
 }
 
+/* The first word after ready; a later register is no start. */
+static void say_startup(struct pl_ext_instance *instance)
+{
+    PL_CLEANUP_BUF struct pl_buf line;
+    struct pl_id_seed seed = pl_shard_seed(instance->exts->shard);
+    struct pl_id id = pl_id_take(&seed, "evt_");
+    pl_buf_init(&line, 0);
+    if (!pl_ext_registered_wants(instance->registered, PL_EXT_HOOK_STARTUP, (struct pl_str){0},
+                                 NULL))
+        return;
+    struct pl_json_out out = pl_ext_frame_begin(&line, PL_EXT_TYPE_EVENT_HOOK, pl_str_of(id.text));
+    put(&out, "event", PL_STR("startup"));
+    pl_json_out_key(&out, "data");
+    pl_json_out_open(&out, '{');
+    put(&out, "instance_id", pl_str_of(instance->id.text));
+    put(&out, "reason", instance->place->n_restarts ? PL_STR("restart") : PL_STR("start"));
+    pl_json_out_close(&out, '}');
+    pl_ext_frame_end(&out);
+    pl_ext_instance_send(instance, &line);
+}
+
 static void on_stored(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct pl_server *server = ctx;
@@ -171,7 +192,8 @@ static void become_ready(struct pl_ext_instance *instance)
 {
     pl_ext_registered_release(instance->registered);
     instance->registered = PL_TAKE(instance->candidate);
-    if (!instance->first)
+    bool is_first = !instance->first;
+    if (is_first)
         instance->first = pl_ext_registered_hold(instance->registered);
     refuse_taken(instance, instance->registered);
     take_answers(instance);
@@ -184,6 +206,8 @@ static void become_ready(struct pl_ext_instance *instance)
     pl_ext_instance_become(instance, PL_EXT_LIFE_READY);
     pl_ext_audit_life(instance, "extension.ready", NULL);
     say_ready(instance);
+    if (is_first && !instance->is_over)
+        say_startup(instance);
     if (!instance->is_over)
         pl_ext_place_ready(instance->place);
 }

@@ -27,14 +27,6 @@ static bool is_changed(const struct pl_ext_tool *tool, const struct pl_extension
     return false;
 }
 
-/* Events that nothing here brings about: a subscription to one is denied and told so. */
-#define BIT(name) (UINT32_C(1) << PL_EXT_HOOK_##name)
-static const uint32_t NOT_CALLED = BIT(BEFORE_AGENT_START) | BIT(BEFORE_PROVIDER_REQUEST) |
-                                   BIT(SESSION_BEFORE_SWITCH) | BIT(STARTUP) | BIT(SESSION_START) |
-                                   BIT(SESSION_SHUTDOWN) | BIT(MESSAGE_UPDATE) |
-                                   BIT(TOOL_EXECUTION_UPDATE) | BIT(MODEL_SELECT);
-#undef BIT
-
 /* Hooks with content need the capability session; without it they are not heard. */
 static enum pl_status deny_hooks(struct pl_ext_registered *r)
 {
@@ -47,11 +39,9 @@ static enum pl_status deny_hooks(struct pl_ext_registered *r)
         return PL_NOMEM;
     for (size_t i = 0; i < r->said.n_subscriptions; i++) {
         const struct pl_ext_subscription *one = &r->said.subscriptions[i];
-        bool is_called =
-            one->hook == PL_EXT_HOOK_COUNT || !(NOT_CALLED & (UINT32_C(1) << one->hook));
         bool has_content =
             one->hook < PL_EXT_HOOK_COUNT && (pl_ext_hook_flags(one->hook) & PL_EXT_HOOK_CONTENT);
-        if (!is_called || (has_content && !may_see))
+        if (has_content && !may_see)
             r->denied_hooks[r->n_denied_hooks++] = pl_str_of(pl_ext_hook_text(one->hook));
         else
             r->said.subscriptions[n++] = *one;

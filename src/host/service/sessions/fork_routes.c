@@ -1,12 +1,10 @@
 /* A session that begins as another one: forks and replays. */
 #include "agent/context/replay_source.h"
-#include "ext/run/ext.h"
 #include "http/route.h"
 #include "service/sessions/copying.h"
+#include "service/sessions/route_hook.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/session_request.h"
-
-#include <stdio.h>
 
 #define PAGE 1000
 
@@ -73,43 +71,15 @@ static void fork_work(struct pl_exchange *x)
     copying->record.handoff = record.handoff;
 }
 
-static void on_ruling(void *ctx, const struct pl_ext_ruling *ruling)
+static void fork_go(struct pl_exchange *x)
 {
-    struct pl_exchange *x = ctx;
-    if (ruling->verdict != PL_EXT_VERDICT_BLOCK) {
-        pl_exchange_work(x, fork_work, pl_copying_finish);
-        return;
-    }
-    pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL, "Blocked by %.*s: %.*s",
-                        PL_STR_ARG(ruling->by),
-                        (int)(ruling->why.len < 300 ? ruling->why.len : 300),
-                        ruling->why.len ? ruling->why.ptr : "no reason was given");
-    pl_exchange_finish(x);
+    pl_exchange_work(x, fork_work, pl_copying_finish);
 }
 
 /* Extensions may have a word; the session is looked for after that, with its owner. */
 static void session_fork(struct pl_exchange *x)
 {
-    struct pl_ext_server *ext = x->shard->server->ext;
-    char data[120];
-    if (!pl_ext_server_has_any(ext) || !pl_id_is(x->args[0], "sess_") ||
-        !pl_ext_wants(ext, x->caller.user_id, PL_EXT_HOOK_SESSION_BEFORE_FORK,
-                      (struct pl_str){0})) {
-        pl_exchange_work(x, fork_work, pl_copying_finish);
-        return;
-    }
-    int n = snprintf(data, sizeof data, "{\"session_id\":\"%.*s\"}", PL_STR_ARG(x->args[0]));
-    struct pl_ext_chain_query query = {
-        .user_id = x->caller.user_id,
-        .session_id = x->args[0],
-        .hook = PL_EXT_HOOK_SESSION_BEFORE_FORK,
-        .data = {data, (size_t)n},
-        .has_person = true,
-    };
-    if (pl_ext_chain_start(x->shard, &query, on_ruling, x))
-        return;
-    pl_exchange_fail(x, PL_NOMEM, NULL);
-    pl_exchange_finish(x);
+    pl_exchange_hook(x, PL_EXT_HOOK_SESSION_BEFORE_FORK, x->args[0], "fork", fork_go);
 }
 
 /* --- replay ---------------------------------------------------------------------------------- */
@@ -151,9 +121,14 @@ static void replay_planned(struct pl_exchange *x)
     pl_session_command_send(command);
 }
 
-static void session_replay(struct pl_exchange *x)
+static void replay_go(struct pl_exchange *x)
 {
     pl_exchange_work(x, replay_work, replay_planned);
+}
+
+static void session_replay(struct pl_exchange *x)
+{
+    pl_exchange_hook(x, PL_EXT_HOOK_SESSION_BEFORE_SWITCH, x->args[0], "replay", replay_go);
 }
 
 const struct pl_route pl_routes_forks[] = {

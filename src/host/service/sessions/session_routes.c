@@ -8,6 +8,7 @@
 #include "json/merge.h"
 #include "live/turn_page.h"
 #include "model/model.h"
+#include "service/sessions/route_hook.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/view/view.h"
 #include "service/sessions/session_request.h"
@@ -206,12 +207,9 @@ static void prepare_session(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
-static void session_create(struct pl_exchange *x)
+static void create_go(struct pl_exchange *x)
 {
-    struct making *making = begin_making(x);
-    if (!making || !check_tools(x) || !check_model(x, &making->model))
-        return;
-    x->state = making;
+    struct making *making = x->state;
     if (pl_model_replayed(making->model).len || pl_body_text(x, "solution_id").len ||
         pl_body_text(x, "biz_role_id").len) {
         pl_exchange_work(x, prepare_session, make_session);
@@ -221,6 +219,16 @@ static void session_create(struct pl_exchange *x)
     making->settings = json_of(x, "settings");
     making->tools = json_of(x, "tools");
     make_session(x);
+}
+
+/* Whoever begins a session leaves the one before: extensions may refuse that. */
+static void session_create(struct pl_exchange *x)
+{
+    struct making *making = begin_making(x);
+    if (!making || !check_tools(x) || !check_model(x, &making->model))
+        return;
+    x->state = making;
+    pl_exchange_hook(x, PL_EXT_HOOK_SESSION_BEFORE_SWITCH, (struct pl_str){0}, "new", create_go);
 }
 
 /* --- listing --------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 /* The diagram is in hostcall.c. */
 enum pl_hostcall_state {
     PL_HOSTCALL_QUEUED,
+    PL_HOSTCALL_HOOKING,  /* extensions look at a call of the method tool */
     PL_HOSTCALL_ASKING,   /* a person */
     PL_HOSTCALL_AUDITING, /* the store has its row */
     PL_HOSTCALL_RUNNING,
@@ -70,6 +71,11 @@ struct pl_ext_hostcall {
     void *own_spawn;                             /* of exec: what `clean` frees */
     void (*clean)(struct pl_ext_hostcall *call); /* frees what `own` has, at the very end */
     struct pl_ext_question *state_question;      /* of ASKING; its own */
+    /* Of nested.c: */
+    struct pl_str tool_name;                      /* of the method tool; arena */
+    struct pl_ext_chain *chain;                   /* owned; hooks at work */
+    void (*hooked)(struct pl_ext_hostcall *call); /* when they are done */
+    bool has_result;                              /* they have seen it, or nobody wants to */
 };
 
 enum pl_ext_method_flag {
@@ -118,6 +124,18 @@ bool pl_hostcall_int(struct pl_ext_hostcall *call, const struct pl_json_node *ob
 bool pl_hostcall_members(struct pl_ext_hostcall *call, const struct pl_json_node *object,
                          const char *const *names);
 
+/* The result as it is in the call; hooks have seen it. */
+void pl_hostcall_finish(struct pl_ext_hostcall *call);
+
+/* --- nested.c: hooks around the method tool */
+bool pl_nested_is(const struct pl_ext_hostcall *call);
+/* tool_call and tool_call_final, then `hooked`; or the call has failed. Its params may be others then. */
+void pl_nested_hook(struct pl_ext_hostcall *call, void (*hooked)(struct pl_ext_hostcall *call));
+/* It begins to run: those who only look are told. */
+void pl_nested_tell_start(struct pl_ext_hostcall *call);
+/* True: hooks look at the result, and pl_hostcall_finish follows. */
+bool pl_nested_result(struct pl_ext_hostcall *call);
+
 /* --- judge.c: manifests, scopes, policy */
 /* What a call wants to touch, from its params. False: the call has failed. */
 bool pl_hostcall_aim(struct pl_ext_hostcall *call);
@@ -133,8 +151,9 @@ bool pl_hostcall_is_granted(const struct pl_ext_hostcall *call, enum pl_ext_capa
 void pl_question_ask_capability(struct pl_ext_hostcall *call,
                                 void (*decided)(struct pl_ext_hostcall *call,
                                                 enum pl_ext_reason reason));
-/* For the method ui: `answered` with the JSON of the answer; empty: it was dismissed. */
-void pl_question_ask_person(struct pl_ext_hostcall *call, struct pl_str questions,
+/* For the method ui ("ask") and for a hook that wants a yes ("capability"): `answered` with the JSON of the answer; empty: it was
+ * dismissed. The call is in the state it was in. */
+void pl_question_ask_person(struct pl_ext_hostcall *call, const char *kind, struct pl_str questions,
                             void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer));
 /* The call no longer waits. */
 void pl_question_leave(struct pl_ext_hostcall *call);

@@ -3,9 +3,11 @@
  *     machine hostcall
  *
  *     QUEUED -> ASKING -> AUDITING -> RUNNING -> WORKING -> RUNNING -> OVER
+ *     QUEUED -> HOOKING -> ASKING, AUDITING, RUNNING   a call of a tool: extensions look at it first
+ *     ASKING -> HOOKING                   an extension had a person asked
  *     QUEUED -> AUDITING                  nobody needs to be asked
  *     QUEUED, ASKING -> RUNNING           nothing needs to be durable before it runs
- *     QUEUED, ASKING -> OVER              denied, wrong, or its end came first
+ *     QUEUED, HOOKING, ASKING -> OVER     denied, wrong, or its end came first
  *     RUNNING -> ASKING                   the method itself asks a person
  *     AUDITING, WORKING -> LEFT -> OVER   the same, while the store or a worker has it
  *
@@ -24,11 +26,14 @@
 
 #define TO(name) PL_TO(PL_HOSTCALL_##name)
 static const struct pl_state states[] = {
-    [PL_HOSTCALL_QUEUED] = {"queued", TO(ASKING) | TO(AUDITING) | TO(RUNNING) | TO(OVER),
+    [PL_HOSTCALL_QUEUED] = {"queued",
+                            TO(HOOKING) | TO(ASKING) | TO(AUDITING) | TO(RUNNING) | TO(OVER),
                             PL_WAIT_SET, PL_CANCEL_ENDS,
                             .why = "sixteen others, each with its time"},
-    [PL_HOSTCALL_ASKING] = {"asking", TO(AUDITING) | TO(RUNNING) | TO(OVER), PL_WAIT_SET,
-                            PL_CANCEL_ENDS, .why = "ten minutes, of the question"},
+    [PL_HOSTCALL_HOOKING] = {"hooking", TO(ASKING) | TO(AUDITING) | TO(RUNNING) | TO(OVER),
+                             PL_WAIT_SET, PL_CANCEL_ENDS, .why = "five seconds for each hook"},
+    [PL_HOSTCALL_ASKING] = {"asking", TO(HOOKING) | TO(AUDITING) | TO(RUNNING) | TO(OVER),
+                            PL_WAIT_SET, PL_CANCEL_ENDS, .why = "ten minutes, of the question"},
     [PL_HOSTCALL_AUDITING] = {"auditing", TO(RUNNING) | TO(LEFT), PL_WAIT_OPEN, PL_CANCEL_LATER,
                               .why = "the store answers every batch"},
     [PL_HOSTCALL_RUNNING] = {"running", TO(WORKING) | TO(ASKING) | TO(OVER), PL_WAIT_SET,
@@ -82,6 +87,7 @@ static void leave(struct pl_ext_hostcall *call)
         pl_ext_calls_end(&instance->in, entry);
     if (call->state == PL_HOSTCALL_ASKING)
         pl_question_leave(call);
+    pl_ext_chain_cancel(PL_TAKE(call->chain));
     call->parent = NULL;
     call->instance = NULL;
     bool is_away = pl_machine_is_away(&machine, call->state);
@@ -166,7 +172,7 @@ void pl_hostcall_end_streamed(struct pl_ext_hostcall *call, const struct pl_ext_
     end_with(call, last);
 }
 
-static void finish(struct pl_ext_hostcall *call)
+void pl_hostcall_finish(struct pl_ext_hostcall *call)
 {
     PL_CLEANUP_BUF struct pl_buf clean;
     pl_buf_init(&clean, 0);
@@ -194,6 +200,13 @@ static void finish(struct pl_ext_hostcall *call)
         result.index = call->stream.index;
     }
     end_with(call, &result);
+}
+
+/* Hooks look at what a tool gave. */
+static void finish(struct pl_ext_hostcall *call)
+{
+    if (!pl_nested_result(call))
+        pl_hostcall_finish(call);
 }
 
 void pl_hostcall_succeed(struct pl_ext_hostcall *call)
@@ -249,7 +262,7 @@ void pl_hostcall_deny(struct pl_ext_hostcall *call, enum pl_ext_reason reason)
 
 static void stop(struct pl_ext_hostcall *call)
 {
-    if (call->method && call->method->cancel &&
+    if (call->method && call->method->cancel && !call->has_result &&
         (call->state == PL_HOSTCALL_RUNNING || call->state == PL_HOSTCALL_WORKING))
         call->method->cancel(call);
 }
@@ -261,7 +274,7 @@ static void on_late(struct pl_timer *timer)
     pl_hostcall_set_error(call, "timeout", NULL, "the call took longer than %lld ms",
                           (long long)call->timeout_ms);
     call->is_retryable = call->capability == PL_EXT_CAP_READ;
-    finish(call);
+    pl_hostcall_finish(call);
 }
 
 void pl_ext_hostcalls_end(struct pl_ext_instance *instance, struct pl_ext_ask *ask)
@@ -276,7 +289,7 @@ void pl_ext_hostcalls_end(struct pl_ext_instance *instance, struct pl_ext_ask *a
             continue;
         }
         pl_hostcall_set_error(call, "timeout", "cancelled", "what it belonged to has ended");
-        finish(call);
+        pl_hostcall_finish(call);
         next = instance->is_over ? NULL : instance->hostcalls; /* others may have begun */
     }
 }
@@ -291,7 +304,8 @@ void pl_ext_hostcall_cancel_named(struct pl_ext_instance *instance, struct pl_st
         if (!is_meant)
             continue;
         stop(call);
-        pl_hostcall_fail(call, "timeout", "cancelled", "the call was cancelled");
+        pl_hostcall_set_error(call, "timeout", "cancelled", "the call was cancelled");
+        pl_hostcall_finish(call);
         return;
     }
 }
@@ -335,6 +349,8 @@ static void run(struct pl_ext_hostcall *call)
     pl_timer_start(call->exts->loop, &call->timer, call->timeout_ms, on_late);
     if (call->is_streamed)
         pl_hostcall_stream_begin(call);
+    if (pl_nested_is(call))
+        pl_nested_tell_start(call);
     call->method->start(call);
 }
 
@@ -376,10 +392,26 @@ static void decided(struct pl_ext_hostcall *call, enum pl_ext_reason reason)
         pl_hostcall_deny(call, reason);
 }
 
+static void decide(struct pl_ext_hostcall *call, enum pl_ext_reason reason)
+{
+    if (reason == PL_EXT_REASON_PROMPT_REQUIRED)
+        pl_question_ask_capability(call, decided);
+    else
+        decided(call, reason);
+}
+
+/* Hooks may have changed what it touches. */
+static void judge_again(struct pl_ext_hostcall *call)
+{
+    if (pl_hostcall_aim(call))
+        decide(call, pl_hostcall_judge(call));
+}
+
 static void begin(struct pl_ext_hostcall *call)
 {
     bool is_asked = false;
-    if (!pl_hostcall_aim(call))
+    if (!pl_hostcall_aim(call) || (pl_str_eq(call->method_name, PL_STR("tool")) &&
+                                   !pl_hostcall_text(call, call->params, "name", &call->tool_name)))
         return;
     const struct pl_json_node *options =
         pl_json_member(&call->doc, call->params, "options", PL_JSON_OBJECT);
@@ -400,10 +432,12 @@ static void begin(struct pl_ext_hostcall *call)
         return;
     }
     enum pl_ext_reason reason = pl_hostcall_judge(call);
-    if (reason == PL_EXT_REASON_PROMPT_REQUIRED)
-        pl_question_ask_capability(call, decided);
+    bool is_denied =
+        reason != PL_EXT_REASON_PROMPT_REQUIRED && pl_ext_reason_decision(reason) != PL_EXT_ALLOW;
+    if (pl_nested_is(call) && !is_denied)
+        pl_nested_hook(call, judge_again);
     else
-        decided(call, reason);
+        decide(call, reason);
 }
 
 static void pump(struct pl_ext_instance *instance)

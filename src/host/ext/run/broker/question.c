@@ -15,6 +15,7 @@ struct waiter {
     struct pl_ext_hostcall *call; /* borrowed */
     void (*decided)(struct pl_ext_hostcall *call, enum pl_ext_reason reason);
     void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer);
+    enum pl_hostcall_state back; /* of `answered`: where the call came from */
 };
 
 struct pl_ext_question {
@@ -186,7 +187,7 @@ static void tell(struct pl_ext_question *q, enum pl_ext_reason reason, struct pl
         call->state_question = NULL;
         let_clock(call);
         if (!w->decided)
-            pl_hostcall_become(call, PL_HOSTCALL_RUNNING);
+            pl_hostcall_become(call, w->back);
         if (w->decided)
             w->decided(call, reason);
         else
@@ -406,11 +407,11 @@ void pl_question_ask_capability(struct pl_ext_hostcall *call,
         ask(call, &waiter, "capability", pl_buf_str(&questions));
 }
 
-void pl_question_ask_person(struct pl_ext_hostcall *call, struct pl_str questions,
+void pl_question_ask_person(struct pl_ext_hostcall *call, const char *kind, struct pl_str questions,
                             void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer))
 {
-    struct waiter waiter = {.call = call, .answered = answered};
-    ask(call, &waiter, "ask", questions);
+    struct waiter waiter = {.call = call, .answered = answered, .back = call->state};
+    ask(call, &waiter, kind, questions);
 }
 
 void pl_question_leave(struct pl_ext_hostcall *call)

@@ -538,7 +538,7 @@ static void ask(struct pl_ext_hostcall *call, const char *detail_key, bool has_o
     if (questions.status != PL_OK || words.status != PL_OK)
         pl_hostcall_fail(call, "internal", NULL, "out of memory");
     else
-        pl_question_ask_person(call, pl_buf_str(&questions), on_answered);
+        pl_question_ask_person(call, "ask", pl_buf_str(&questions), on_answered);
 }
 
 static void op_select(struct pl_ext_hostcall *call)

@@ -1,5 +1,5 @@
 /* The method tool. Seven names run here, under the caller's own scopes: read, write, edit, ls, find, grep on a worker,
- * and bash as exec. Any other is called at its owner, and passes all hooks and rules there. */
+ * and bash as exec. Any other is called at its owner. All of them have passed the hooks (broker/nested.c). */
 #include "ext/run/method/method.h"
 
 #include "base/text/utf8.h"
@@ -304,6 +304,17 @@ static void ask_owner(struct pl_ext_hostcall *call, struct pl_str name,
                          PL_STR_ARG(pl_str_slice(name, 0, 64)));
         return;
     }
+    char says[280] = "";
+    struct pl_error err = {0};
+    enum pl_status status = pl_ext_input_check(&call->arena, offered.schema, &call->doc, input,
+                                               says, sizeof says, &err);
+    if (status != PL_OK || says[0]) {
+        pl_hostcall_fail(call, status == PL_NOMEM ? "internal" : "invalid_request", NULL, "%s",
+                         says[0]          ? says
+                         : err.message[0] ? err.message
+                                          : "out of memory");
+        return;
+    }
     struct pl_ext_ask *ask = pl_ext_ask_create(call->exts->shard, PL_EXT_ASK_TOOL);
     if (!ask) {
         pl_hostcall_fail(call, "internal", NULL, "out of memory");
@@ -313,6 +324,7 @@ static void ask_owner(struct pl_ext_hostcall *call, struct pl_str name,
     ask->user_id = pl_ext_ask_keep(ask, call->user_id);
     ask->session_id = pl_ext_ask_keep(ask, call->session_id);
     ask->turn_id = pl_ext_ask_keep(ask, call->turn_id);
+    ask->tool_call_id = pl_ext_ask_keep(ask, call->call_id);
     ask->name = pl_ext_ask_keep(ask, name);
     ask->input = pl_ext_ask_keep(ask, pl_json_span(&call->doc, input));
     ask->timeout_ms = call->timeout_ms;
