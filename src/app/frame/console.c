@@ -2,8 +2,8 @@
  * printed. */
 #include "app/frame/console.h"
 
-#include "base/text/utf8.h"
 #include "io/file/file.h"
+#include "terminal/safe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,28 +51,6 @@ static void wipe_progress(struct pl_console *console)
     console->has_progress = false;
 }
 
-/* Control characters (C0, DEL, C1) and those that are invisible or turn the writing direction. */
-static bool is_unprintable(int32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
-}
-
-/* Unprintable characters as \u{NN}, bytes that are no UTF-8 as \xNN, the rest as it is. */
-static void add_safe(struct pl_buf *to, struct pl_str text)
-{
-    for (size_t at = 0; at < text.len;) {
-        size_t from = at;
-        int32_t c = pl_utf8_next(text, &at);
-        if (c < 0)
-            pl_buf_addf(to, "\\x%02X", (unsigned char)text.ptr[from]);
-        else if (is_unprintable(c))
-            pl_buf_addf(to, "\\u{%X}", (unsigned)c);
-        else
-            pl_buf_add(to, pl_str_slice(text, from, at));
-    }
-}
-
 void pl_console_put(struct pl_console *console, struct pl_str bytes)
 {
     pl_buf_add(&console->out, bytes);
@@ -95,7 +73,7 @@ void pl_console_putf(struct pl_console *console, const char *format, ...)
 
 void pl_console_put_safe(struct pl_console *console, struct pl_str text)
 {
-    add_safe(&console->out, text);
+    pl_safe_add(&console->out, text);
 }
 
 void pl_console_style(struct pl_console *console, enum pl_style style)
@@ -160,16 +138,16 @@ enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
     pl_buf_init(&line, 0);
     add_label(console, &line);
     if (file) {
-        add_safe(&line, pl_str_of(file));
+        pl_safe_add(&line, pl_str_of(file));
         if (err->has_position)
             pl_buf_addf(&line, ":%zu:%zu", err->line, err->column);
         pl_buf_adds(&line, ": ");
     }
     const char *message = err->message[0] ? err->message : pl_status_info(err->status)->text;
-    add_safe(&line, pl_str_of(message));
+    pl_safe_add(&line, pl_str_of(message));
     if (err->pointer[0]) {
         pl_buf_adds(&line, " (at ");
-        add_safe(&line, pl_str_of(err->pointer));
+        pl_safe_add(&line, pl_str_of(err->pointer));
         pl_buf_adds(&line, ")");
     }
     write_line(console, &line);
@@ -196,7 +174,7 @@ __attribute__((format(printf, 3, 0))) static void say(struct pl_console *console
         pl_buf_adds(&line, "        ");
     else
         add_label(console, &line);
-    add_safe(&line, pl_str_of(text));
+    pl_safe_add(&line, pl_str_of(text));
     write_line(console, &line);
 }
 
