@@ -1,5 +1,5 @@
 /* Decodes and encodes JSON strings. Runs without escapes are found with vector instructions
- * where the processor has them (text_avx512.c). */
+ * where the processor has them (text_avx2.c, text_avx512.c). */
 #include "json/text_int.h"
 
 #include "base/text/utf8.h"
@@ -72,6 +72,8 @@ size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw)
     if (cpu == PL_CPU_AVX512)
         return pl_json_decode_avx512(to, raw);
     char *start = to;
+    if (cpu == PL_CPU_AVX2)
+        to += pl_json_decode_avx2(to, &raw);
     const char *p = raw.ptr, *end = p + raw.len;
     /* What is left of the room is never less than what is left of the text: there is a block of
      * both after an escape that begins with the last byte of one. */

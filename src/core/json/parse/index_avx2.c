@@ -20,11 +20,14 @@ AVX2 static inline uint64_t prefix_xor(uint64_t bits)
  * the buffer has room for a whole block more. */
 AVX2 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t off)
 {
+    __m128i base = _mm_set1_epi16((short)off), step = _mm_set1_epi16(8);
     for (unsigned i = 0; i < 64; i += 8) {
         unsigned byte = bits >> i & 0xFF;
         __m128i places = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)&bit_places[byte]));
-        __m128i base = _mm_set1_epi16((short)(off + i));
         _mm_storeu_si128((__m128i *)to, _mm_add_epi16(places, base));
+        /* Otherwise the compiler makes each sum anew from its number, in three steps. */
+        base = _mm_add_epi16(base, step);
+        __asm__("" : "+x"(base));
         to += __builtin_popcount(byte);
     }
     return to;
@@ -45,9 +48,20 @@ AVX2 static inline __m256i table_of(const char bytes[16])
 
 #define BOTH(op, value) mask_of(op(low, value), op(high, value))
 
+/* What every block is compared with. */
 struct tables {
     __m256i space, op, letter_low, letter_high;
+    __m256i quote, backslash, last_control;
+    __m256i seen; /* all bytes, or'ed: their top bits say what is not ASCII */
 };
+
+/* A vector that the compiler does not make again for every block. */
+AVX2 static inline __m256i every(char byte)
+{
+    __m256i bytes = _mm256_set1_epi8(byte);
+    __asm__("" : "+x"(bytes));
+    return bytes;
+}
 
 /* Zero for what is no letter of a usual escape. Its two nibbles have to agree on the row. */
 AVX2 static inline __m256i letters(__m256i in, const struct tables *tables)
@@ -57,15 +71,15 @@ AVX2 static inline __m256i letters(__m256i in, const struct tables *tables)
                             _mm256_shuffle_epi8(tables->letter_high, high));
 }
 
-AVX2 static inline struct block_classes classify(const char *p, const struct tables *tables)
+AVX2 static inline struct block_classes classify(const char *p, struct tables *tables)
 {
-    const __m256i quote = _mm256_set1_epi8('"'), backslash = _mm256_set1_epi8('\\');
-    const __m256i fold = _mm256_set1_epi8(0x20), last_control = _mm256_set1_epi8(0x1F);
+    const __m256i fold = _mm256_set1_epi8(0x20), last_control = tables->last_control;
     __m256i low = _mm256_loadu_si256((const __m256i *)p);
     __m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
+    tables->seen = _mm256_or_si256(tables->seen, _mm256_or_si256(low, high));
     struct block_classes c = {
-        .quote = BOTH(_mm256_cmpeq_epi8, quote),
-        .backslash = BOTH(_mm256_cmpeq_epi8, backslash),
+        .quote = BOTH(_mm256_cmpeq_epi8, tables->quote),
+        .backslash = BOTH(_mm256_cmpeq_epi8, tables->backslash),
         .op = mask_of(
             _mm256_cmpeq_epi8(_mm256_or_si256(low, fold), _mm256_shuffle_epi8(tables->op, low)),
             _mm256_cmpeq_epi8(_mm256_or_si256(high, fold), _mm256_shuffle_epi8(tables->op, high))),
@@ -73,7 +87,6 @@ AVX2 static inline struct block_classes classify(const char *p, const struct tab
                          _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(tables->space, high))),
         .control = mask_of(_mm256_cmpeq_epi8(_mm256_max_epu8(low, last_control), last_control),
                            _mm256_cmpeq_epi8(_mm256_max_epu8(high, last_control), last_control)),
-        .not_ascii = mask_of(low, high),
     };
     if (c.backslash)
         c.letter = ~mask_of(_mm256_cmpeq_epi8(letters(low, tables), _mm256_setzero_si256()),
@@ -92,8 +105,16 @@ AVX2 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_by
     /* Rows of ASCII: 1 is 0x2_ ("), 2 is 0x5_ (\\), 4 is 0x6_ (b f n), 8 is 0x7_ (r t). */
     static const char low_nibbles[16] = {[2] = 1 | 4 | 8, [4] = 8, [6] = 4, [0xC] = 2, [0xE] = 4};
     static const char high_nibbles[16] = {[2] = 1, [5] = 2, [6] = 4, [7] = 8};
-    const struct tables tables = {table_of(spaces), table_of(ops), table_of(low_nibbles),
-                                  table_of(high_nibbles)};
+    struct tables tables = {
+        .space = table_of(spaces),
+        .op = table_of(ops),
+        .letter_low = table_of(low_nibbles),
+        .letter_high = table_of(high_nibbles),
+        .quote = every('"'),
+        .backslash = every('\\'),
+        .last_control = every(0x1F),
+        .seen = _mm256_setzero_si256(),
+    };
 
     struct pl_json_masks s = *m; /* a copy nobody else can see stays in registers */
     uint32_t off = 0;
@@ -107,6 +128,7 @@ AVX2 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_by
         index_block(&s, &c, off);
     }
     *m = s;
+    m->not_ascii |= (uint32_t)_mm256_movemask_epi8(tables.seen);
 }
 #else
 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_bytes)
