@@ -3,6 +3,11 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stddef.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* A node of this conversation's source, with all that is in it. */
 static bool is_of(const struct pl_conv *conv, const struct pl_json_node *node)
@@ -125,11 +130,12 @@ static void sweep_switches(struct pl_conv *conv)
     }
 }
 
-/* Whether the first child has one: nearly always, where the container has none. */
-static inline bool has_fate(const struct pl_conv *conv, const struct pl_json_node *child)
+/* Whether it has one, or, if it is a key, its value: the first child of a container nearly always
+ * does where the container has none. */
+static inline bool has_fate(const struct pl_conv *conv, const struct pl_json_node *node)
 {
-    child += (child->tag & PL_JSON_KEY) != 0;
-    return conv->fates[child - conv->doc->root] != PL_FATE_NONE;
+    node += (node->tag & PL_JSON_KEY) != 0;
+    return conv->fates[node - conv->doc->root] != PL_FATE_NONE;
 }
 
 static void drop(struct pl_conv *conv, const struct pl_json_node *node)
@@ -154,6 +160,49 @@ static void sweep_misfits(struct pl_conv *conv)
     }
 }
 
+/* Of the nodes at n, which of the first SIXTEEN are neither a key nor have a fate, a bit each: few
+ * are. */
+enum { SIXTEEN = 16 };
+#ifdef __SSE2__
+static inline __m128i four_tags(const struct pl_json_node *n)
+{
+    const __m128i *at = (const __m128i *)n;
+    __m128i two = _mm_unpackhi_epi32(_mm_loadu_si128(at), _mm_loadu_si128(at + 1));
+    __m128i more = _mm_unpackhi_epi32(_mm_loadu_si128(at + 2), _mm_loadu_si128(at + 3));
+    return _mm_and_si128(_mm_unpackhi_epi64(two, more), _mm_set1_epi32(PL_JSON_KEY));
+}
+
+static inline uint32_t without_fate(const struct pl_json_node *n, const uint8_t *fates)
+{
+    _Static_assert(sizeof *n == 16 && offsetof(struct pl_json_node, tag) == 12, "four words");
+    __m128i keys = _mm_packs_epi16(_mm_packs_epi32(four_tags(n), four_tags(n + 4)),
+                                   _mm_packs_epi32(four_tags(n + 8), four_tags(n + 12)));
+    __m128i marks = _mm_or_si128(keys, _mm_loadu_si128((const __m128i *)fates));
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(marks, _mm_setzero_si128()));
+}
+#else
+static inline uint32_t without_fate(const struct pl_json_node *n, const uint8_t *fates)
+{
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < SIXTEEN; i++)
+        bits |= (uint32_t) !((n[i].tag & PL_JSON_KEY) | fates[i]) << i;
+    return bits;
+}
+#endif
+
+/* The nodes at n whose bits are set: they had no fate, but one before them may have got one for
+ * them. */
+static void sweep_nodes(struct pl_conv *conv, const struct pl_json_node *n, uint32_t bits)
+{
+    for (; bits && conv->status == PL_OK; bits &= bits - 1) {
+        const struct pl_json_node *at = n + __builtin_ctz(bits);
+        if ((at->skip > 1 && has_fate(conv, at + 1)) || has_fate(conv, at) ||
+            !is_forgotten(conv, at))
+            continue;
+        drop(conv, at);
+    }
+}
+
 void pl_conv_sweep(struct pl_conv *conv)
 {
     if (!pl_conv_sort_misfits(conv))
@@ -161,21 +210,17 @@ void pl_conv_sweep(struct pl_conv *conv)
     settle_repeats(conv);
     sweep_hosted_tools(conv);
     sweep_switches(conv);
-    const struct pl_json_node *root = conv->doc->root, *n = root, *end = n + conv->doc->n_nodes;
-    const uint8_t *fates = conv->fates;
+    const struct pl_json_node *n = conv->doc->root, *end = n + conv->doc->n_nodes;
     /* "Everything" would not say what: the members are named. */
     if (pl_json_is_container(n))
         n++;
     /* A fate is also that of everything inside, so there is no need to step over what has one. */
-    for (; n < end; n++) {
-        /* One question: nearly every node is a key or has a fate. */
-        if ((n->tag & PL_JSON_KEY) | fates[n - root])
-            continue;
-        if ((n->skip > 1 && has_fate(conv, n + 1)) || !is_forgotten(conv, n))
-            continue;
-        drop(conv, n);
-        if (conv->status != PL_OK)
-            return;
-    }
+    for (; end - n >= SIXTEEN; n += SIXTEEN)
+        sweep_nodes(conv, n, without_fate(n, conv->fates + (n - conv->doc->root)));
+    for (; n < end; n++)
+        if (!(n->tag & PL_JSON_KEY))
+            sweep_nodes(conv, n, 1);
+    if (conv->status != PL_OK)
+        return;
     sweep_misfits(conv);
 }
