@@ -158,6 +158,7 @@ export class Extension {
     /** @type {Map<string, Call>} */ this.calls = new Map();
     /** @type {Map<string, (answer: Data) => void>} */ this.expected = new Map();
     this.nSent = 0;
+    /** @type {WebSocket | undefined} */ this.socket = undefined;
     /** @type {Data | undefined} */ this.ready = undefined; // data of extension.ready
   }
 
@@ -181,7 +182,9 @@ export class Extension {
 
   /** @param {string} type @param {Data} payload @param {string} [id] */
   send(type, payload, id = `x${++this.nSent}`) {
-    process.stdout.write(`${JSON.stringify({ id, version: '1.0', type, payload })}\n`);
+    const line = JSON.stringify({ id, version: '1.0', type, payload });
+    if (this.socket) this.socket.send(line);
+    else process.stdout.write(`${line}\n`);
   }
   /** @param {string} event @param {Data} data @param {string} [id] */
   hookFrame(event, data, id) { this.send('event_hook', { event, data }, id); }
@@ -196,12 +199,29 @@ export class Extension {
     }, 'register');
   }
 
-  run() {
+  /**
+   * Works until the host has enough. With a socket that is open (of `ws`, or any other WebSocket) it runs elsewhere, and the
+   * promise has the code and the reason of its close.
+   * @param {{ socket?: any }} [how]
+   */
+  run({ socket } = {}) {
+    if (socket) return this.#runOver(socket);
     console.log = console.info = console.debug = (...words) => console.error(...words);
     this.register();
     createInterface({ input: process.stdin, crlfDelay: Infinity })
       .on('line', (line) => this.take(JSON.parse(line)))
       .on('close', () => process.exit(0)); // the host has closed the pipe
+  }
+
+  #runOver(socket) {
+    this.socket = socket;
+    socket.addEventListener('message', ({ data }) => {
+      const frame = JSON.parse(data);
+      this.take(frame);
+      if (frame.payload.event === 'shutdown') socket.close(1000);
+    });
+    this.register();
+    return new Promise((resolve) => { socket.addEventListener('close', ({ code, reason }) => resolve({ code, reason })); });
   }
 
   /** One frame of the host. @param {Data} frame */

@@ -48,7 +48,7 @@ def main(register):
         hear(json.loads(line))
 `;
 
-const hashOf = (json) => createHash('sha256').update(run(['json', '--canonical', '-'], { input: JSON.stringify(json) }).out.trimEnd()).digest('hex');
+export const hashOf = (json) => createHash('sha256').update(run(['json', '--canonical', '-'], { input: JSON.stringify(json) }).out.trimEnd()).digest('hex');
 const all = ['read', 'write', 'http', 'events', 'session', 'ui', 'exec', 'env', 'tool', 'log'].map((capability) => ({ capability }));
 export const tool = (name, more = {}) => ({ name, description: `The tool ${name}`, parameters: { type: 'object' }, ...more });
 

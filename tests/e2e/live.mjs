@@ -150,7 +150,7 @@ export function frame(opcode, payload, { fin = true, masked = true, reserved = 0
 
 // Bare bytes: a handshake, then whatever the test sends. Reading can be held back.
 export class RawSocket {
-  constructor(server, { key = server.key, headers = {} } = {}) {
+  constructor(server, { key = server.key, headers = {}, path = '/api/ws', protocol = 'parley.v1' } = {}) {
     const { hostname, port, host } = new URL(server.url);
     this.bytes = Buffer.alloc(0);
     this.head = null;
@@ -158,10 +158,10 @@ export class RawSocket {
     this.key = randomBytes(16).toString('base64');
     const lines = {
       Host: host, Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Key': this.key,
-      'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Protocol': 'parley.v1',
+      'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Protocol': protocol,
       ...(key ? { Authorization: `Bearer ${key}` } : {}), ...headers,
     };
-    this.net.write(`GET /api/ws HTTP/1.1\r\n${Object.entries(lines)
+    this.net.write(`GET ${path} HTTP/1.1\r\n${Object.entries(lines)
       .map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`);
     this.net.on('data', (data) => {
       this.bytes = Buffer.concat([this.bytes, data]);

@@ -74,6 +74,14 @@ bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size)
     return len < size;
 }
 
+/* "WORD:NAME" stands for WORD, a colon, and any name. */
+static bool is_choice(const char *choice, const char *value)
+{
+    size_t n_head = strcspn(choice, ":") + 1;
+    return strcmp(choice, value) == 0 ||
+           (choice[n_head - 1] && strlen(value) > n_head && strncmp(choice, value, n_head) == 0);
+}
+
 static enum pl_status check_choice(const struct pl_option_use *use, struct pl_error *err)
 {
     pl_choice_fn *choice = use->option->choice;
@@ -81,7 +89,7 @@ static enum pl_status check_choice(const struct pl_option_use *use, struct pl_er
         return PL_OK;
     struct pl_suggest suggest = pl_suggest(pl_str_of(use->values[0]));
     for (size_t i = 0; choice(i); i++) {
-        if (strcmp(choice(i), use->values[0]) == 0)
+        if (is_choice(choice(i), use->values[0]))
             return PL_OK;
         pl_suggest_offer(&suggest, choice(i));
     }

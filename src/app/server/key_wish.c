@@ -27,6 +27,8 @@ static const struct {
 
 const char *pl_scope_choice(size_t i)
 {
+    if (i == PL_SCOPE_EXTENSION)
+        return "extension:ID";
     return i < PL_SCOPE_COUNT ? pl_scope_word((enum pl_scope)i) : NULL;
 }
 
@@ -108,6 +110,12 @@ enum pl_exit pl_key_wish_read(struct pl_console *console, const struct pl_args *
     size_t n = wish.name ? pl_utf8_count(pl_str_of(wish.name)) : 1;
     if (!n || n > MAX_NAME)
         return pl_usage_fail(console, "key", "the name of a key has 1 to 100 characters");
+    enum pl_scope scope;
+    if (wish.scope && !pl_scope_find(pl_str_of(wish.scope), &scope))
+        return pl_usage_fail(console, "key",
+                             "--scope %s: the id of an extension has small letters, digits, \".\", "
+                             "\"_\" and \"-\", at most 64",
+                             wish.scope);
     if (expires && !read_end(expires, &wish.expires_ms))
         return pl_usage_fail(console, "key",
                              "--expires %s: give a time from now such as 90d, 12h or 2w, a day "

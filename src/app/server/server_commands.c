@@ -184,7 +184,8 @@ const struct pl_option pl_key_options[] = {
     {"user", PL_OPT_USER, .args = {"USER"},
      .help = "Whose keys, by name or id; your own by default. Needs an administrator"},
     {"scope", PL_OPT_SCOPE, .args = {"SCOPE"}, .choice = pl_scope_choice, .verbs = "create, change",
-     .help = "all (default), sessions, gateway (the /v1 paths and nothing else) or read"},
+     .help = "all (default), sessions, gateway (the /v1 paths and nothing else), read, or "
+             "extension:ID (the socket of that extension and nothing else)"},
     {"models", PL_OPT_MODELS, .args = {"A,B"}, .verbs = "create, change",
      .help = "the only models it may use, by name or as vendor/*; all lifts this"},
     {"rpm", PL_OPT_RPM, .args = {"N"}, .verbs = "create, change",

@@ -25,7 +25,7 @@ enum {
 void pl_ws_init(struct pl_ws *ws)
 {
     *ws = (struct pl_ws){.max_message = PL_WS_MAX_MESSAGE};
-    pl_buf_init(&ws->message, PL_WS_MAX_MESSAGE + MAX_CONTROL);
+    pl_buf_init(&ws->message, 0); /* max_message is its limit */
 }
 
 void pl_ws_deinit(struct pl_ws *ws)

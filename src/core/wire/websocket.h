@@ -56,7 +56,7 @@ struct pl_ws {
         message; /* the beginning of a message whose end has not come yet; freed with it */
     char *input; /* not yet read; borrowed from the last feed, unmasked in place */
     size_t n_input;
-    uint32_t max_message; /* PL_WS_MAX_MESSAGE, or less where the owner says so */
+    uint32_t max_message; /* PL_WS_MAX_MESSAGE, or what the owner says */
     uint64_t n_left;      /* bytes of the frame that have not come yet */
     uint32_t utf8_state;
     uint16_t close_code; /* after a failure: what to close with */

@@ -52,6 +52,8 @@ static enum pl_status fill_caller(struct pl_arena *arena, const struct pl_auth_u
 {
     struct pl_str key_id = key ? pl_str_of(key->id) : (struct pl_str){0};
     struct pl_str models = key ? pl_str_of(key->models) : (struct pl_str){0};
+    struct pl_str extension =
+        key ? pl_scope_extension(pl_str_of(key->scope_word)) : (struct pl_str){0};
     struct pl_caller caller = {
         .user_id = pl_arena_dup(arena, pl_str_of(user->id)),
         .key_id = key ? pl_arena_dup(arena, key_id) : key_id,
@@ -60,9 +62,10 @@ static enum pl_status fill_caller(struct pl_arena *arena, const struct pl_auth_u
         .is_restricted = key && (key->scope != PL_SCOPE_ALL || models.len ||
                                  (key->expires_ms && !key->is_login)),
         .models = models.len ? pl_arena_dup(arena, models) : (struct pl_str){0},
+        .extension_id = extension.len ? pl_arena_dup(arena, extension) : (struct pl_str){0},
     };
     if (!caller.user_id.ptr || (key_id.len && !caller.key_id.ptr) ||
-        (models.len && !caller.models.ptr))
+        (models.len && !caller.models.ptr) || (extension.len && !caller.extension_id.ptr))
         return PL_NOMEM;
     *ret_caller = caller;
     return PL_OK;

@@ -125,6 +125,17 @@ static void free_key(struct pl_auth_key *key)
     pl_mem_free(key);
 }
 
+/* False: this program does not know the word, and nothing was set. */
+static bool set_scope(struct pl_auth_key *key, struct pl_str word)
+{
+    enum pl_scope scope;
+    if (!pl_scope_find(word, &scope))
+        return false;
+    key->scope = scope;
+    pl_auth_copy_text(key->scope_word, sizeof key->scope_word, word);
+    return true;
+}
+
 enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *row)
 {
     struct pl_auth_user *user = pl_auth_user_at(auth, row->user_id);
@@ -142,7 +153,7 @@ enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *ro
         .models = copy_of(row->models),
     };
     /* A word that this program does not know opens nothing. */
-    if (!pl_scope_find(row->scope.len ? row->scope : PL_STR("all"), &key->scope))
+    if (!set_scope(key, row->scope.len ? row->scope : PL_STR("all")))
         key->expires_ms = 1;
     pl_auth_copy_text(key->id, sizeof key->id, row->id);
     pl_auth_copy_text(key->name, sizeof key->name, row->name);
@@ -293,7 +304,7 @@ static enum pl_status change_key(struct pl_auth_key *key, const struct pl_key_ch
     if (patch->name.ptr && is_news(&key->name_change, change->number))
         pl_auth_copy_text(key->name, sizeof key->name, patch->name);
     if (patch->scope.ptr && is_news(&key->scope_change, change->number))
-        (void)pl_scope_find(patch->scope, &key->scope);
+        (void)set_scope(key, patch->scope);
     if (patch->expires_ms >= 0 && is_news(&key->expires_change, change->number))
         key->expires_ms = patch->expires_ms;
     if (patch->models.ptr && is_news(&key->models_change, change->number)) {
@@ -342,7 +353,7 @@ struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key)
         .last4 = pl_str_of(key->last4),
         .created_ms = key->created_ms,
         .last_used_ms = atomic_load(&key->last_used_ms),
-        .scope = pl_str_of(pl_scope_word(key->scope)),
+        .scope = pl_str_of(key->scope_word),
         .is_admin = key->is_admin,
         .models = pl_str_of(key->models),
         .expires_ms = key->expires_ms,

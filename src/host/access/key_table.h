@@ -26,7 +26,8 @@ struct pl_auth_key {
     int64_t created_ms;
     bool is_admin, is_login;
     enum pl_scope scope;
-    char *models; /* owned; one name to a line */
+    char scope_word[PL_SCOPE_WORD_MAX]; /* as it is stored: "extension:ID" */
+    char *models;                       /* owned; one name to a line */
     int64_t expires_ms, old_until_ms;
     /* The numbers of the changes that are in here. */
     uint64_t name_change, scope_change, models_change, expires_change, limits_change, secret_change;

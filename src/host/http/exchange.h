@@ -30,7 +30,8 @@ struct pl_caller {
     enum pl_scope scope;   /* of the key */
     bool is_restricted;    /* the key has a scope, models, limits or an end: it makes no other */
     struct pl_str models;  /* the only ones it may use, one to a line; empty: all */
-    struct pl_str csrf;    /* signed in by a cookie: what a change must send; empty: by a key */
+    struct pl_str extension_id; /* of a key with the scope "extension:ID"; empty: of another */
+    struct pl_str csrf; /* signed in by a cookie: what a change must send; empty: by a key */
 };
 
 struct pl_exchange {

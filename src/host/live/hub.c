@@ -36,7 +36,7 @@ void pl_hub_enter(struct pl_hub *hub, struct pl_live *live)
     if (hub->lives)
         hub->lives->prev = live;
     hub->lives = live;
-    hub->n_lives++;
+    hub->n_lives += !live->kind->outlasts;
 }
 
 void pl_hub_leave(struct pl_hub *hub, struct pl_live *live)
@@ -48,7 +48,7 @@ void pl_hub_leave(struct pl_hub *hub, struct pl_live *live)
         hub->lives = live->next;
     if (live->next)
         live->next->prev = live->prev;
-    hub->n_lives--;
+    hub->n_lives -= !live->kind->outlasts;
 }
 
 /* --- topics ---------------------------------------------------------------------------------- */
@@ -157,7 +157,8 @@ void pl_hub_go_away(struct pl_hub *hub)
 {
     for (struct pl_live *live = hub->lives, *next; live; live = next) {
         next = live->next;
-        live->kind->close(live, PL_WS_CLOSE_GOING_AWAY, "the server is stopping");
+        if (!live->kind->outlasts)
+            live->kind->close(live, PL_WS_CLOSE_GOING_AWAY, "the server is stopping");
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "http/exchange.h"
 #include "io/net/conn.h"
+#include "wire/websocket.h"
 
 /* How a frame is spelled. */
 enum pl_lane {
@@ -19,7 +20,7 @@ enum pl_lane {
 
 enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub);
 void pl_hub_destroy(struct pl_hub *hub);
-/* Tells every socket that the server goes away, then closes them (1001). */
+/* Tells every socket that the server goes away, then closes them (1001); not those that outlast. */
 void pl_hub_go_away(struct pl_hub *hub);
 /* Ends every socket without a word; before the loop goes. Accepts NULL. */
 void pl_hub_drop_all(struct pl_hub *hub);
@@ -28,6 +29,8 @@ size_t pl_hub_n_sockets(const struct pl_hub *hub);
 /* A WebSocket from an exchange that asked for an upgrade and passed the checks of Host and Origin;
  * the caller may be unknown yet (then `auth` must be the first message, within 10 s). */
 void pl_socket_open(struct pl_exchange *x);
+/* The check of a WebSocket's handshake, for its Sec-WebSocket-Accept. False after making a problem. */
+bool pl_socket_is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE]);
 /* An event stream of one session. */
 void pl_events_open(struct pl_exchange *x, struct pl_str session_id);
 /* An event stream of one chat, which ends with it. */

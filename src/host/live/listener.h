@@ -76,6 +76,7 @@ struct pl_live_kind {
     /* Says why, as far as the protocol can, and ends. */
     void (*close)(struct pl_live *live, uint16_t code, const char *reason);
     bool hears_user; /* also events for the user, besides those of sessions */
+    bool outlasts;   /* it serves the sessions: a server that stops ends it after them */
     /* Of some events as they are spelled, those it wants: a slice of them. NULL: all. */
     struct pl_str (*choose)(struct pl_live *live, struct pl_str events);
 };
@@ -165,7 +166,7 @@ struct pl_hub {
     struct pl_shard *shard;
     struct pl_table topics;
     struct pl_live *lives;
-    size_t n_lives;
+    size_t n_lives;          /* without those that outlast */
     _Atomic(size_t) n_lists; /* of them that follow lists; other shards look at it */
 };
 /* The topic of a session, created if necessary; NULL when out of memory. */

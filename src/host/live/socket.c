@@ -254,7 +254,7 @@ static const struct pl_live_kind kind = {
 
 /* --- the handshake --------------------------------------------------------------------------- */
 
-static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
+bool pl_socket_is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
 {
     const struct pl_http_head *head = x->head;
     struct pl_str upgrade = pl_http_header_get(head, "upgrade");
@@ -320,7 +320,7 @@ static bool may_enter(struct pl_exchange *x)
 void pl_socket_open(struct pl_exchange *x)
 {
     char accept[PL_WS_ACCEPT_SIZE];
-    if (!is_handshake(x, accept) || !may_enter(x)) {
+    if (!pl_socket_is_handshake(x, accept) || !may_enter(x)) {
         pl_exchange_finish(x);
         return;
     }

@@ -8,7 +8,7 @@
 struct pl_extension_row {
     struct pl_str id; /* as its manifest says: ^[a-z0-9][a-z0-9._-]{0,63}$ */
     struct pl_str name, version;
-    struct pl_str runtime;         /* "process", "python", "node", "js", "mcp" */
+    struct pl_str runtime;         /* "process", "python", "node", "js", "mcp", "remote" */
     struct pl_str artifact;        /* SHA-256 of its tree, 64 hex digits: the name of its copy */
     struct pl_str manifest;        /* the accepted extension.json, canonical */
     struct pl_str manifest_hash;   /* SHA-256 of that, hex: answers hold for it */

@@ -69,8 +69,26 @@ static enum pl_status check_runtime(struct reader *r)
     const struct pl_json_node *n = pl_json_member(&r->doc, r->doc.root, "runtime", PL_JSON_STRING);
     if (n && pl_json_text_is(&r->doc, n, PL_STR("wasm")))
         return refuse(r, n, "runtime",
-                      "the runtime \"wasm\" does not exist here; use process, python, node, js or "
-                      "mcp");
+                      "the runtime \"wasm\" does not exist here; use process, python, node, js, "
+                      "mcp or remote");
+    bool is_remote = n && pl_json_text_is(&r->doc, n, PL_STR("remote"));
+    static const char *const starts[] = {"entrypoint", "args"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts && is_remote; i++) {
+        n = pl_json_get(&r->doc, r->doc.root, pl_str_of(starts[i]));
+        if (n)
+            return refuse(r, n, starts[i],
+                          "one that runs elsewhere (runtime \"remote\") is started there: remove "
+                          "entrypoint and args");
+    }
+    return PL_OK;
+}
+
+/* A word of the API is no id: its route would hide the extension. */
+static enum pl_status check_id(struct reader *r, const struct pl_ext_package *package)
+{
+    if (pl_str_eq(package->id, PL_STR("connect")))
+        return refuse(r, NULL, "extension_id",
+                      "\"connect\" is a word of the API; choose another id");
     return PL_OK;
 }
 
@@ -222,16 +240,18 @@ enum pl_status pl_ext_package_read(struct pl_arena *arena, struct pl_str text,
     if (status == PL_OK)
         status = read_args(&r, &package.args);
     if (status == PL_OK)
-        status = check_entrypoint(&r, &package);
-    if (status == PL_OK)
-        status = pl_ext_manifest_read(arena, &r.doc, r.doc.root, &package.manifest, err);
+        status = check_id(&r, &package);
     struct pl_str runtime;
     if (status == PL_OK)
         status = read_text(&r, "runtime", &runtime);
-    if (status == PL_OK) {
+    if (status == PL_OK)
         package.runtime = pl_ext_runtime_find(runtime);
+    if (status == PL_OK && package.runtime != PL_EXT_RUNTIME_REMOTE)
+        status = check_entrypoint(&r, &package);
+    if (status == PL_OK)
+        status = pl_ext_manifest_read(arena, &r.doc, r.doc.root, &package.manifest, err);
+    if (status == PL_OK)
         status = spell(&r, &package);
-    }
     if (status == PL_OK)
         *ret_package = package;
     return status;

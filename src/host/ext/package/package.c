@@ -88,7 +88,8 @@ static enum pl_status place(struct pl_arena *arena, const char *data_dir,
         path.status == PL_OK ? pl_arena_dup(arena, pl_buf_str(&path)) : (struct pl_str){0};
     if (!kept.ptr || !package->artifact.ptr)
         return PL_NOMEM;
-    package->dir = pl_str_slice(kept, 0, kept.len - 1);
+    if (package->runtime != PL_EXT_RUNTIME_REMOTE)
+        package->dir = pl_str_slice(kept, 0, kept.len - 1);
     return PL_OK;
 }
 

@@ -19,7 +19,8 @@
     X(PYTHON, "python", false)                                                                     \
     X(NODE, "node", false)                                                                         \
     X(JS, "js", true)                                                                              \
-    X(MCP, "mcp", true)
+    X(MCP, "mcp", true)                                                                            \
+    X(REMOTE, "remote", false)
 
 enum pl_ext_runtime {
 #define X(name, word, is_adapter) PL_EXT_RUNTIME_##name,
@@ -49,13 +50,14 @@ enum pl_ext_state pl_ext_state_find(struct pl_str word); /* COUNT */
 struct pl_ext_package {
     struct pl_str id, name, version, description, api_version; /* arena */
     enum pl_ext_runtime runtime;
-    struct pl_str entrypoint; /* a clean path in the package */
+    struct pl_str entrypoint; /* a clean path in the package; empty: of "remote" */
     struct pl_ext_texts args; /* after the entry point */
     struct pl_ext_manifest manifest;
     struct pl_str canonical;              /* extension.json, canonical */
     char manifest_hash[PL_EXT_HASH_SIZE]; /* of `canonical` */
     /* Of one that was added, by pl_ext_package_of_row; empty before. */
-    struct pl_str artifact, dir; /* dir: DATA/extensions/ID/SHA256, ends with 0 */
+    struct pl_str artifact,
+        dir; /* dir: DATA/extensions/ID/SHA256, ends with 0; empty: it runs elsewhere */
     struct pl_ext_policy policy; /* profile, granted, denied */
     enum pl_ext_state state;
 };

@@ -46,6 +46,10 @@ void pl_ext_server_restart(struct pl_ext_server *host, struct pl_str extension_i
 /* Whether any extension is enabled: without one nothing here costs anything. */
 bool pl_ext_server_has_any(struct pl_ext_server *host);
 
+/* GET /api/extensions/connect: the WebSocket of an extension that runs elsewhere. Finishes the exchange. */
+struct pl_exchange;
+void pl_ext_connect(struct pl_exchange *x);
+
 enum pl_status pl_ext_shard_create(struct pl_shard *shard, struct pl_ext_shard **ret_exts);
 /* Ends all instances in order, in about three seconds at most; `done` on the shard. */
 void pl_ext_shard_stop(struct pl_ext_shard *exts, void (*done)(void *ctx), void *ctx);

@@ -4,6 +4,7 @@
 
 #include "ext/cell/cell.h"
 #include "ext/run/channel/channel.h"
+#include "ext/run/channel/socket.h"
 #include "ext/run/host_int.h"
 #include "extproto/calls.h"
 #include "extproto/life.h"
@@ -71,7 +72,7 @@ struct pl_ext_shard {
     struct pl_table places;
     struct pl_table questions;     /* by id: those that wait for an answer */
     unsigned n_ending;             /* cells that a worker frees */
-    unsigned n_live;               /* instances */
+    unsigned n_live;               /* instances, and sockets of those elsewhere */
     struct pl_ext_secrets secrets; /* values of ext_env that are never shown */
     bool is_stopping;
     void (*stopped)(void *ctx);
@@ -88,6 +89,7 @@ struct pl_ext_instance {
     struct pl_id id;                /* "inst_…" */
     struct pl_ext_channel *channel; /* owned; NULL before it has started, and at the end */
     struct pl_ext_child *child;     /* owned; NULL: over a socket, or not started */
+    struct pl_ext_wire *wire;       /* held; NULL: not over a socket */
     bool has_exited, is_remote, is_over;
     struct pl_ext_codec *codec;           /* owned */
     struct pl_arena arena;                /* of the line at hand */
@@ -169,6 +171,15 @@ struct pl_ext_place *pl_ext_place_find(struct pl_ext_shard *exts, struct pl_str 
                                        struct pl_str user_id); /* NULL: there is none */
 /* An ask for its instance: now, or when one is ready. */
 void pl_ext_place_take(struct pl_ext_place *place, struct pl_ext_ask *ask);
+/* Why an extension that runs elsewhere may not connect now; empty: it may. */
+struct pl_ext_refusal {
+    enum pl_problem problem;
+    int retry_s; /* 0: waiting does not help */
+    char says[200];
+};
+/* One that runs elsewhere has come. Holds the wire. */
+void pl_ext_place_connect(struct pl_ext_place *place, struct pl_ext_wire *wire,
+                          struct pl_ext_refusal *ret_refusal);
 /* The instance is ready: what waited goes to it. */
 void pl_ext_place_ready(struct pl_ext_place *place);
 /* The instance is over and freed. `is_crash`: by its own fault. */
@@ -184,6 +195,10 @@ struct pl_shard *pl_ext_shard_of(struct pl_server *server, struct pl_str extensi
 /* NULL: out of memory. */
 struct pl_ext_instance *pl_ext_instance_start(struct pl_ext_place *place,
                                               struct pl_ext_known *known);
+/* The same for one that runs elsewhere and is there. */
+struct pl_ext_instance *pl_ext_instance_connect(struct pl_ext_place *place,
+                                                struct pl_ext_known *known,
+                                                struct pl_ext_wire *wire);
 void pl_ext_instance_become(struct pl_ext_instance *instance, enum pl_ext_life life);
 /* In order: it is told, and has three seconds. */
 void pl_ext_instance_stop(struct pl_ext_instance *instance, const char *why);

@@ -162,14 +162,19 @@ enum pl_status pl_ext_server_reload(struct pl_ext_server *host, struct pl_error 
 {
     struct pl_ext_set *set = NULL;
     bool has_any = false;
+    struct pl_ext_set *old = NULL;
+    pthread_mutex_lock(&host->reloading);
     enum pl_status status = read_set(host, &set, &has_any, err);
+    if (status == PL_OK) {
+        pthread_mutex_lock(&host->lock);
+        old = host->set;
+        host->set = set;
+        pthread_mutex_unlock(&host->lock);
+        atomic_store(&host->has_any, has_any);
+    }
+    pthread_mutex_unlock(&host->reloading);
     if (status != PL_OK)
         return status;
-    pthread_mutex_lock(&host->lock);
-    struct pl_ext_set *old = host->set;
-    host->set = set;
-    pthread_mutex_unlock(&host->lock);
-    atomic_store(&host->has_any, has_any);
     pl_ext_set_release(old);
     pl_ext_shards_visit(host, (struct pl_str){0});
     return PL_OK;
@@ -186,6 +191,7 @@ enum pl_status pl_ext_server_create(struct pl_server *server, const struct pl_ex
     }
     *host = (struct pl_ext_server){.server = server, .above = above, .set = set};
     pthread_mutex_init(&host->lock, NULL);
+    pthread_mutex_init(&host->reloading, NULL);
     enum pl_status status = pl_ext_server_reload(host, err);
     if (status == PL_OK)
         *ret_host = host;
@@ -209,6 +215,7 @@ void pl_ext_server_destroy(struct pl_ext_server *host)
     pl_ext_logs_deinit(host);
     pl_ext_set_release(host->set);
     pthread_mutex_destroy(&host->lock);
+    pthread_mutex_destroy(&host->reloading);
     pl_mem_free(host);
 }
 

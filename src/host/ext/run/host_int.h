@@ -55,6 +55,8 @@ struct pl_ext_log {
 struct pl_ext_server {
     struct pl_server *server; /* borrowed */
     const struct pl_ext_above *above;
+    pthread_mutex_t
+        reloading; /* from reading the set to showing it: what was read first is shown first */
     pthread_mutex_t lock; /* of what follows */
     struct pl_ext_set *set;
     struct pl_table registered; /* "extension\nuser" -> struct pl_ext_entry */

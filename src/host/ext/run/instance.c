@@ -45,6 +45,7 @@ static void destroy(struct pl_ext_instance *instance)
     pl_ext_registered_release(instance->candidate);
     pl_ext_registered_release(instance->first);
     pl_ext_known_release(instance->known);
+    pl_ext_wire_release(instance->wire);
     pl_ext_calls_deinit(&instance->out);
     pl_ext_calls_deinit(&instance->in);
     pl_buf_deinit(&instance->long_line);
@@ -188,6 +189,28 @@ struct pl_ext_instance *pl_ext_instance_start(struct pl_ext_place *place,
     return instance;
 }
 
+struct pl_ext_instance *pl_ext_instance_connect(struct pl_ext_place *place,
+                                                struct pl_ext_known *known,
+                                                struct pl_ext_wire *wire)
+{
+    struct pl_ext_instance *instance = create(place, known);
+    if (!instance)
+        return NULL;
+    instance->channel = pl_ext_channel_open_pipes(place->exts->loop, wire->to_socket[1],
+                                                  wire->to_host[0], -1, &channel_ops, instance);
+    if (!instance->channel) {
+        destroy(instance);
+        return NULL;
+    }
+    wire->to_socket[1] = wire->to_host[0] = -1;
+    instance->wire = pl_ext_wire_hold(wire);
+    instance->is_remote = true;
+    snprintf(instance->sandbox, sizeof instance->sandbox, "remote");
+    pl_ext_instance_become(instance, PL_EXT_LIFE_AWAITING_REGISTER);
+    pl_ext_audit_life(instance, "extension.start", NULL);
+    return instance;
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 static void fail_asks(struct pl_ext_instance *instance)
@@ -215,6 +238,9 @@ void pl_ext_instance_end(struct pl_ext_instance *instance, enum pl_ext_life life
     pl_ext_hear_rest(instance);
     pl_ext_hostcalls_end(instance, NULL);
     fail_asks(instance);
+    pl_ext_wire_say(instance->wire,
+                    life == PL_EXT_LIFE_STOPPED ? PL_WS_CLOSE_GOING_AWAY : PL_WS_CLOSE_POLICY,
+                    instance->why);
     pl_ext_channel_close(PL_TAKE(instance->channel));
     pl_ext_child_leave(PL_TAKE(instance->child), NULL);
     place->instance = NULL;
@@ -265,6 +291,18 @@ static void on_no_exit(struct pl_timer *timer)
                         "it closed its standard output and did not exit");
 }
 
+/* A connection comes and goes: that is no crash, unless it broke the rules. */
+static void end_by_socket(struct pl_ext_instance *instance)
+{
+    const struct pl_ext_wire *wire = instance->wire;
+    bool has_said = atomic_load(&wire->has_socket_said);
+    if (instance->life != PL_EXT_LIFE_DRAINING && !(has_said && wire->is_fault))
+        pl_ext_instance_become(instance, PL_EXT_LIFE_DRAINING);
+    pl_ext_instance_end(instance,
+                        has_said && wire->is_fault ? PL_EXT_LIFE_KILLED : PL_EXT_LIFE_STOPPED,
+                        has_said ? wire->socket_why : "its connection was closed");
+}
+
 static void on_fault(void *ctx, enum pl_ext_channel_fault fault)
 {
     static const char *const words[] = {
@@ -278,10 +316,7 @@ static void on_fault(void *ctx, enum pl_ext_channel_fault fault)
     else if (instance->has_exited)
         end_by_exit(instance);
     else if (instance->is_remote)
-        pl_ext_instance_end(instance,
-                            instance->life == PL_EXT_LIFE_DRAINING ? PL_EXT_LIFE_STOPPED
-                                                                   : PL_EXT_LIFE_FAILED,
-                            "its connection was closed");
+        end_by_socket(instance);
     else if (instance->life != PL_EXT_LIFE_DRAINING)
         pl_timer_start(instance->exts->loop, &instance->timer, PL_EXT_DRAIN_MS, on_no_exit);
 }
@@ -293,6 +328,8 @@ static void on_stop_stage(struct pl_timer *timer)
     struct pl_ext_instance *instance = PL_CONTAINER_OF(timer, struct pl_ext_instance, timer);
     if (instance->has_exited) {
         end_by_exit(instance);
+    } else if (instance->is_remote) {
+        pl_ext_instance_end(instance, PL_EXT_LIFE_STOPPED, instance->why);
     } else if (!instance->child || instance->stop_stage++) {
         pl_ext_instance_end(instance, PL_EXT_LIFE_KILLED, "it did not stop when it was asked to");
     } else {
@@ -312,6 +349,7 @@ void pl_ext_instance_stop(struct pl_ext_instance *instance, const char *why)
     }
     pl_buf_init(&line, 0);
     pl_ext_instance_become(instance, PL_EXT_LIFE_DRAINING);
+    snprintf(instance->why, sizeof instance->why, "%s", why);
     struct pl_json_out out =
         pl_ext_frame_begin(&line, PL_EXT_TYPE_EVENT_HOOK, pl_str_of(instance->id.text));
     pl_json_out_key(&out, "event");

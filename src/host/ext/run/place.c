@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "io/move.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #define TO(name) PL_TO(PL_EXT_PLACE_##name)
@@ -171,6 +172,61 @@ static void start(struct pl_ext_place *place)
         become(place, PL_EXT_PLACE_TAKEN);
     else
         fail_waiting(place, why ? why : "out of memory");
+}
+
+static void refuse(struct pl_ext_refusal *to, enum pl_problem problem, int retry_s,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void refuse(struct pl_ext_refusal *to, enum pl_problem problem, int retry_s,
+                   const char *format, ...)
+{
+    va_list args;
+    *to = (struct pl_ext_refusal){.problem = problem, .retry_s = retry_s};
+    va_start(args, format);
+    vsnprintf(to->says, sizeof to->says, format, args);
+    va_end(args);
+}
+
+static bool may_come(const struct pl_ext_place *place, const struct pl_ext_known *known,
+                     struct pl_ext_refusal *ret_refusal)
+{
+    enum { RETRY_S = 5 };
+    struct pl_str id = place->extension_id;
+    *ret_refusal = (struct pl_ext_refusal){0};
+    if (!known)
+        refuse(ret_refusal, PL_PROBLEM_NOT_FOUND, 0,
+               "There is no extension \"%.*s\"; add it first.", PL_STR_ARG(id));
+    else if (known->package.dir.len)
+        refuse(ret_refusal, PL_PROBLEM_CONFLICT, 0,
+               "The extension \"%.*s\" runs on the server: its runtime is \"%s\", not \"remote\".",
+               PL_STR_ARG(id), pl_ext_runtime_word(known->package.runtime));
+    else if (known->package.state != PL_EXT_STATE_ENABLED || place->state == PL_EXT_PLACE_BARRED)
+        refuse(ret_refusal, PL_PROBLEM_CONFLICT, 0,
+               "The extension \"%.*s\" is %s; an administrator enables it.", PL_STR_ARG(id),
+               known->package.state == PL_EXT_STATE_DISABLED ? "disabled" : "quarantined");
+    else if (place->state == PL_EXT_PLACE_TAKEN)
+        refuse(ret_refusal, PL_PROBLEM_CONFLICT, RETRY_S,
+               "The extension \"%.*s\" is connected already, and one runs for each user. A "
+               "connection that is dead is given up after 30 seconds.",
+               PL_STR_ARG(id));
+    else if (place->state == PL_EXT_PLACE_RESTING)
+        refuse(ret_refusal, PL_PROBLEM_RATE_LIMITED, RETRY_S,
+               "The extension \"%.*s\" was ended (%.100s); come back later.", PL_STR_ARG(id),
+               place->last_error);
+    return !ret_refusal->says[0];
+}
+
+void pl_ext_place_connect(struct pl_ext_place *place, struct pl_ext_wire *wire,
+                          struct pl_ext_refusal *ret_refusal)
+{
+    struct pl_ext_known *known = pl_ext_known_any(place->exts->host, place->extension_id);
+    if (may_come(place, known, ret_refusal)) {
+        place->instance = pl_ext_instance_connect(place, known, wire);
+        if (place->instance)
+            become(place, PL_EXT_PLACE_TAKEN);
+        else
+            refuse(ret_refusal, PL_PROBLEM_OVERLOADED, 1, "The server is out of memory.");
+    }
+    pl_ext_known_release(known);
 }
 
 void pl_ext_place_take(struct pl_ext_place *place, struct pl_ext_ask *ask)

@@ -157,7 +157,8 @@ static bool read_scope(struct pl_exchange *x, struct pl_str *ret_scope)
     }
     for (int i = 0; i < PL_SCOPE_COUNT; i++)
         pl_suggest_offer(&suggest, pl_scope_word((enum pl_scope)i));
-    snprintf(sentence, sizeof sentence, "The scope must be all, sessions, gateway or read%s%s%s",
+    snprintf(sentence, sizeof sentence,
+             "The scope must be all, sessions, gateway, read or extension:ID%s%s%s",
              suggest.best ? "; did you mean \"" : "", suggest.best ? suggest.best : "",
              suggest.best ? "\"?" : ".");
     return refuse(x, "scope", sentence);

@@ -152,7 +152,8 @@ static bool read_package(struct pl_exchange *x, const struct pl_ext_tree *tree,
                             err.pointer[0] ? err.pointer : "/");
         return false;
     }
-    if (pl_ext_tree_find(tree, ret_package->entrypoint))
+    if (ret_package->runtime == PL_EXT_RUNTIME_REMOTE ||
+        pl_ext_tree_find(tree, ret_package->entrypoint))
         return true;
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                         "The entry point \"%.*s\" is no file of the package.",

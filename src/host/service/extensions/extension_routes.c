@@ -1,6 +1,7 @@
 /* Extensions, for administrators: what was added, what it may do, and changing that. */
 #include "access/audit.h"
 #include "ext/package/tree.h"
+#include "ext/run/ext.h"
 #include "http/json_members.h"
 #include "io/clock.h"
 #include "json/text.h"
@@ -152,6 +153,12 @@ const struct pl_route pl_routes_extensions[] = {
      PL_FOR_ALL, pl_extension_add, "extension_add",
      "Add an extension, or bring one to another version", "extensions", "ExtensionAdd", "Extension",
      201, NULL},
+    {PL_METHOD_GET, "/api/extensions/connect", PL_ROUTE_ANY_REPLY, PL_FOR_EXTENSION, pl_ext_connect,
+     "extension_connect",
+     "The WebSocket (subprotocol pi.ext.v1) of an extension that runs elsewhere, with a key that "
+     "is "
+     "bound to it",
+     "extensions", NULL, NULL, 101, NULL},
     {PL_METHOD_GET, "/api/extensions/{id}", PL_ROUTE_ADMIN, PL_FOR_READ, get_extension,
      "extension_get", "Get an extension: what it may do, its tools, its state", "extensions", NULL,
      "Extension", 200, NULL},

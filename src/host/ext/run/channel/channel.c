@@ -147,6 +147,10 @@ void pl_ext_channel_close(struct pl_ext_channel *channel)
 {
     if (!channel || channel->is_closed)
         return;
+    /* The last word, such as why a register was refused, as far as it goes at once. */
+    if (!channel->has_fault && n_waiting(channel))
+        (void)channel->kind->send(
+            channel, (struct pl_str){channel->out.ptr + channel->n_sent, n_waiting(channel)});
     channel->has_fault = true;
     channel->is_closed = true;
     pl_ext_channel_deinit(channel);

@@ -28,7 +28,8 @@ struct pl_ext_channel_ops {
 
 struct pl_ext_channel; /* owned */
 
-/* Over pipes; the descriptors are non-blocking, and closed by the channel. NULL: out of memory, and none was closed. */
+/* Over pipes; the descriptors are non-blocking, and closed by the channel. `said` -1: there is no standard error. NULL: out
+ * of memory, and none was closed. */
 struct pl_ext_channel *pl_ext_channel_open_pipes(struct pl_loop *loop, int in, int out, int said,
                                                  const struct pl_ext_channel_ops *ops, void *ctx);
 

@@ -220,7 +220,7 @@ struct pl_ext_channel *pl_ext_channel_open_pipes(struct pl_loop *loop, int in, i
         struct pipe_end *end = &pipes->ends[i];
         end->pipes = pipes;
         end->fd = fds[i];
-        if (!is_whole)
+        if (!is_whole || fds[i] < 0)
             continue;
         is_whole = pl_watch_start(loop, &end->watch, fds[i], events[i], fns[i]) == PL_OK;
         end->is_watched = is_whole;
