@@ -100,15 +100,21 @@ test('a card has an address of its own, under a policy of its own, and goes with
   assert.equal((await server.raw('GET', path, { key: null })).status, 404);
 });
 
-test('settings of a user are kept as they are, with a revision', async () => {
+test('settings of a user have a shape and a revision', async () => {
   assert.deepEqual((await ask('GET', '/api/settings')).json, { revision: 0, settings: {} });
   const put = (settings, headers = {}) => ask('PUT', '/api/settings', { body: { settings }, headers });
-  assert.deepEqual((await put({ theme: 'dark', last: '/p/1' })).json, { revision: 1, settings: { theme: 'dark', last: '/p/1' } });
+  const all = { theme: 'dark', density: 'compact', language: 'zh-CN', send_key: 'ctrl-enter', single_keys: false, side_folded: null, panel_open: true, panel_width: 348, model: 'demo/echo', last_place: '/p/1' };
+  assert.deepEqual((await put(all)).json, { revision: 1, settings: all });
   assert.equal((await put({}, { 'if-match': '"0"' })).status, 412);
   assert.equal((await put({ theme: 'light' }, { 'if-match': '"1"' })).json.revision, 2);
   assert.deepEqual((await ask('GET', '/api/settings', { key: other.key })).json.settings, {});
-  assert.equal((await put({ a: 'x'.repeat(65000) })).status, 200);
-  assert.equal((await put({ a: 'x'.repeat(65536) })).status, 413);
+  assert.equal((await put({ last_place: `/${'x'.repeat(1999)}` })).status, 200);
+  assert.equal((await put({ model: 'x'.repeat(200) })).status, 200);
+  for (const [wrong, pointer] of [[{ last_place: `/${'x'.repeat(2000)}` }, '/last_place'], [{ last_place: 'https://a.example/' }, '/last_place'], [{ model: 'x'.repeat(201) }, '/model'], [{ theme: 'pink' }, '/theme'], [{ density: 1 }, '/density'], [{ language: 'fr' }, '/language'], [{ send_key: 'a' }, '/send_key'], [{ single_keys: 'yes' }, '/single_keys'], [{ panel_width: 99 }, '/panel_width'], [{ panel_width: 4001 }, '/panel_width'], [{ them: 'dark' }, '/them']]) {
+    const { status, json } = await put(wrong);
+    assert.deepEqual([status, json.errors[0].pointer], [400, `/settings${pointer}`], JSON.stringify(wrong));
+  }
+  assert.deepEqual((await ask('GET', '/api/settings')).json.settings, { model: 'x'.repeat(200) });
   for (const body of [{}, { settings: [] }, { settings: {}, more: 1 }]) assert.equal((await ask('PUT', '/api/settings', { body })).status, 400);
 });
 

@@ -29,6 +29,11 @@ static enum pl_exit read_options(struct pl_converting *how, const struct pl_args
         .profile = profile ? pl_profile_find(pl_str_of(profile)) : NULL,
         .is_strict = pl_args_has(args, PL_OPT_STRICT),
     };
+    how->appends_system = pl_args_has(args, PL_OPT_APPEND);
+    if (how->appends_system && (!how->export || !how->export->may_append))
+        return pl_usage_fail(how->console, "convert",
+                             "--append goes with --to claude: %s has no system prompt of its own",
+                             to);
     how->opts.refuses_wrong_types = pl_mode_refuses_wrong_types(how->opts.mode, how->opts.kind);
     if (how->opts.profile && strcmp(how->opts.profile->format, to) != 0)
         return pl_usage_fail(how->console, "convert", "the profile %s is for %s, not for %s",

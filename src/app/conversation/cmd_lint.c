@@ -28,6 +28,8 @@ static enum pl_exit read_options(struct job *job)
         .target = target ? pl_format_find(pl_str_of(target)) : NULL,
         .profile = target ? pl_profile_find(pl_str_of(target)) : NULL,
         .now_s = pl_clock_unix_s(),
+        .wants_edits =
+            pl_args_has(job->args, PL_OPT_JSON) || pl_args_value(job->args, PL_OPT_REPORT),
         .lang = pl_args_wants_chinese(job->args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
     };
     if (job->request.profile)

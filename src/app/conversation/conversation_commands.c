@@ -53,6 +53,9 @@ const struct pl_option pl_convert_options[] = {
              "markdown"},
     {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = pl_export_choice,
      .help = "The format to write; yaml, markdown, curl and claude write a prompt"},
+    {"append", PL_OPT_APPEND,
+     .help = "With --to claude: add the system prompt to the command's own "
+             "(--append-system-prompt), where it otherwise replaces it"},
     {"kind", PL_OPT_KIND, .args = {"KIND"}, .choice = kind_choice,
      .help = "What FILE is: a request (default), or a response or error of a model"},
     {"mode", PL_OPT_MODE, .args = {"MODE"}, .choice = mode_choice,
@@ -93,8 +96,8 @@ const char *const pl_convert_paragraphs[] = {
     "--report -, are refused. /dev/stderr is allowed.",
     "A prompt can also be written as yaml (GitHub's .prompt.yml), markdown, a curl command or a "
     "claude -p command line that bash, dash and zsh pass on byte for byte. These are made from its "
-    "structured chat, and report and carry are those of that conversion. --from reads yaml and "
-    "markdown back.",
+    "structured chat, and the carry is that of this conversion; the report also lists what the "
+    "command cannot say. --from reads yaml and markdown back.",
     "--out DIR allows several files and directories. A file goes to DIR under its own name, the "
     "files of a directory under their relative path. A suffix is added if the result is not JSON "
     "or the source has another suffix. A failed file does not stop the run; the exit code is the "

@@ -84,7 +84,8 @@ static enum pl_status write_export(struct job *job, struct pl_str text, struct p
         pl_buf_add(&made, text);
         status = made.status;
     } else {
-        status = job->how->export->write(&made, pl_buf_str(&job->made.out), err);
+        status = pl_export_converted(job->how->export, job->how->appends_system,
+                                     job->opts.is_strict, &job->made, &made, err);
     }
     if (status == PL_OK) {
         pl_buf_deinit(&job->made.out);

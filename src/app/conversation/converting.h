@@ -12,6 +12,7 @@ struct pl_converting {
     struct pl_console *console; /* borrowed */
     struct pl_convert_opts opts;
     const struct pl_export *import, *export; /* NULL: a format like the others */
+    bool appends_system;                     /* of the export */
 };
 
 /* What to read and where to write, all borrowed. */

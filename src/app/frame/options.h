@@ -31,6 +31,7 @@ enum pl_option_id {
     PL_OPT_MAN,
     PL_OPT_FROM,
     PL_OPT_TO,
+    PL_OPT_APPEND,
     PL_OPT_KIND,
     PL_OPT_MODE,
     PL_OPT_PROFILE,

@@ -82,6 +82,8 @@ const struct pl_option pl_prompt_options[] = {
      .help = "print the sessions, and do not wait for answers"},
     {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = prompt_format_choice, .verbs = "export",
      .help = "the format; by default the prompt's own (text or structured-chat)"},
+    {"append", PL_OPT_APPEND, .verbs = "export",
+     .help = "with --to claude: add the system prompt to the command's own"},
     {"out", PL_OPT_OUT, 'o', .args = {"FILE"}, .takes_file = true, .verbs = "export",
      .help = "write to FILE instead of standard output"},
     {"all", PL_OPT_ALL, .verbs = "export", .help = "write the whole library to a directory"},

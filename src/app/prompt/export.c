@@ -20,7 +20,7 @@ enum { MAX_FILE = 16 << 20 };
 static enum pl_exit export_one(struct pl_deed *deed)
 {
     static const struct pl_deed_param params[] = {
-        {PL_OPT_TO, "format"}, {PL_OPT_VERSION, "version"}, {0}};
+        {PL_OPT_TO, "format"}, {PL_OPT_APPEND, "append"}, {PL_OPT_VERSION, "version"}, {0}};
     PL_CLEANUP_BUF struct pl_buf reply;
     pl_buf_init(&reply, 0);
     struct pl_http_call call = {.method = "GET"};

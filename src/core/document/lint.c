@@ -1,6 +1,6 @@
 /* Parses a document, reads it into a conversation, runs the lint rules on it and on its
  * settings, and maps the findings to JSON pointers of the document. */
-#include "document/lint.h"
+#include "document/edits.h"
 
 #include "format/adapt/fit.h"
 #include "format/profile.h"
@@ -135,13 +135,15 @@ static enum pl_status find_pointers(struct pl_arena *arena, struct pl_linted *li
     return tour.path.status;
 }
 
-static enum pl_status close_findings(struct pl_arena *arena, enum pl_schema_lang lang,
+static enum pl_status close_findings(struct pl_arena *arena, const struct pl_lint_request *request,
                                      struct pl_linted *linted)
 {
     enum pl_status status = find_pointers(arena, linted);
+    if (status == PL_OK && request->wants_edits)
+        status = pl_edits_find(arena, request, linted);
     if (status == PL_OK && !pl_findings_close(&linted->findings, arena, linted->doc.root))
         status = PL_NOMEM;
-    if (status == PL_OK && lang == PL_SCHEMA_ZH &&
+    if (status == PL_OK && request->lang == PL_SCHEMA_ZH &&
         !pl_findings_to_chinese(&linted->findings, arena))
         status = PL_NOMEM;
     return status;
@@ -161,7 +163,7 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
     if (status == PL_OK)
         status = look(&conv, request, &made, err);
     if (status == PL_OK)
-        status = close_findings(arena, request->lang, &made);
+        status = close_findings(arena, request, &made);
     pl_conv_deinit(&conv);
     if (status == PL_OK)
         *ret_linted = made;
@@ -187,6 +189,10 @@ void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted)
         pl_json_out_text(&out, finding->pointer);
         pl_json_out_key(&out, "message");
         pl_json_out_text(&out, finding->message);
+        if (finding->edits.len) {
+            pl_json_out_key(&out, "fix");
+            pl_json_out_raw(&out, finding->edits);
+        }
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');

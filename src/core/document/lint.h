@@ -13,6 +13,7 @@ struct pl_lint_request {
     enum pl_schema_lang lang; /* of the messages */
     int64_t now_s;            /* seconds since 1970; 0: not known */
     size_t max_items;         /* messages, parts and tools; 0: PL_CONV_MAX_ITEMS */
+    bool wants_edits;         /* find what mends each finding (document/edits.h) */
 };
 
 struct pl_linted {
@@ -28,7 +29,7 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
                                 const struct pl_lint_request *request, struct pl_linted *ret_linted,
                                 struct pl_error *err);
 
-/* Appends {"findings":[{"code","severity","pointer","message"}, …]}; with "omitted":N after them
+/* Appends {"findings":[{"code","severity","pointer","message","fix"}, …]}, "fix" where there are edits; with "omitted":N after them
  * when that many more were found than are listed. */
 void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted);
 

@@ -41,12 +41,12 @@ const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str
     model = without_path(model);
     for (const struct pl_profile *p = pl_profiles; p->name; p++) {
         size_t n = longest_beginning(p, model);
-        if (n > n_best && pl_str_eq(format, pl_str_of(p->format))) {
+        if (n > n_best && (!format.len || pl_str_eq(format, pl_str_of(p->format)))) {
             best = p;
             n_best = n;
         }
     }
-    return best ? best : pl_profile_default(format);
+    return best || !format.len ? best : pl_profile_default(format);
 }
 
 int64_t pl_profile_window(struct pl_str model)

@@ -64,7 +64,8 @@ extern const struct pl_window pl_windows[];
 const struct pl_profile *pl_profile_find(struct pl_str name);
 /* The profile of a format when none is named. */
 const struct pl_profile *pl_profile_default(struct pl_str format);
-/* The profile of a format that is about this model, or else the format's own. */
+/* The profile of a format that is about this model, or else the format's own. Of no format: that of any format that is
+ * about this model, or NULL. */
 const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str model);
 /* The context window of the model in tokens; 0 when it is not known. A path or vendor before the
  * name ("models/", "vendor/") is ignored. */

@@ -339,8 +339,10 @@ enum pl_status pl_prompt_from_file(struct pl_buf *to, struct pl_str json, struct
     return status == PL_OK ? from_file(&out, &doc, err) : status;
 }
 
-static enum pl_status write_yaml(struct pl_buf *to, struct pl_str chat, struct pl_error *err)
+static enum pl_status write_yaml(struct pl_buf *to, struct pl_str chat,
+                                 const struct pl_export_how *how, struct pl_error *err)
 {
+    (void)how;
     PL_CLEANUP_ARENA struct pl_arena arena;
     PL_CLEANUP_BUF struct pl_buf json;
     pl_arena_init(&arena, 0);

@@ -175,8 +175,10 @@ static enum pl_status put_page(struct page *p, struct pl_str chat)
     return status;
 }
 
-static enum pl_status write_markdown(struct pl_buf *to, struct pl_str chat, struct pl_error *err)
+static enum pl_status write_markdown(struct pl_buf *to, struct pl_str chat,
+                                     const struct pl_export_how *how, struct pl_error *err)
 {
+    (void)how;
     struct page p = {.to = to, .err = err};
     pl_arena_init(&p.arena, 0);
     enum pl_status status = put_page(&p, chat);

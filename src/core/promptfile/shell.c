@@ -5,10 +5,13 @@
  * would interpret a pasted control character, so printf makes each one; only a line feed is
  * literal, since a substitution would strip it at its end. */
 #include "format/convert.h"
+#include "format/loss_report.h"
 #include "format/model_name.h"
 #include "promptfile/export.h"
 #include "json/parse/lenient.h"
+#include "json/pointer.h"
 #include "json/text.h"
+#include "json/write.h"
 
 static void add_word(struct pl_buf *to, struct pl_str text)
 {
@@ -127,8 +130,85 @@ static void add_url(struct pl_buf *to, const struct endpoint *e, struct pl_str m
     pl_buf_adds(to, gap + 2);
 }
 
+/* --- losses ---------------------------------------------------------------------------------- */
+
+static void lose(const struct pl_export_how *how, const struct chat *c, enum pl_loss_code code,
+                 const struct pl_json_node *at, const char *detail)
+{
+    if (!how->losses)
+        return;
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    pl_json_pointer_of(&pointer, &c->doc, at);
+    pl_buf_addf(how->losses, "%s{\"code\":\"%s\",\"pointer\":", how->losses->len ? "," : "",
+                pl_loss_name(code));
+    pl_json_quote(how->losses, pl_buf_str(&pointer));
+    pl_buf_adds(how->losses, ",\"detail\":");
+    pl_json_quote(how->losses, pl_str_of(detail));
+    pl_buf_addc(how->losses, '}');
+    if (pointer.status != PL_OK && how->losses->status == PL_OK)
+        how->losses->status = pointer.status;
+}
+
+static bool is_one_of(struct pl_str name, const char *const *names)
+{
+    for (; *names; names++)
+        if (pl_str_eq(name, pl_str_of(*names)))
+            return true;
+    return false;
+}
+
+/* Members of an object that are none of `said`. null and an empty list say nothing. */
+static void lose_others(const struct pl_export_how *how, const struct chat *c,
+                        const struct pl_json_node *object, const char *const *said,
+                        const char *detail)
+{
+    if (!object || pl_json_kind(object) != PL_JSON_OBJECT)
+        return;
+    for (const struct pl_json_node *k = pl_json_first_member(object); k < pl_json_end(object);
+         k = pl_json_next_member(k)) {
+        const struct pl_json_node *value = k + 1;
+        bool is_empty = pl_json_kind(value) == PL_JSON_NULL ||
+                        (pl_json_kind(value) == PL_JSON_ARRAY && !pl_json_count(value));
+        if (!is_empty && !is_one_of(pl_json_raw(&c->doc, k), said))
+            lose(how, c, PL_LOSS_DROPPED, value, detail);
+    }
+}
+
+/* The ids of messages are the prompt's own: they mean nothing to a model. */
+static bool is_id(struct pl_str pointer)
+{
+    return pl_str_starts(pointer, PL_STR("/messages/")) && pointer.len > 3 &&
+           pl_str_eq(pl_str_slice(pointer, pointer.len - 3, pointer.len), PL_STR("/id"));
+}
+
+/* What a curl command loses is what the vendor's format does not say. */
+static enum pl_status pass_losses(const struct pl_export_how *how, struct pl_str report)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    struct pl_json_doc doc;
+    if (!how->losses)
+        return PL_OK;
+    pl_arena_init(&arena, 0);
+    enum pl_status status = pl_json_parse(&arena, report, &pl_json_made, &doc, NULL);
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *list = pl_json_get(&doc, doc.root, PL_STR("losses"));
+    for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
+         n = pl_json_next(n)) {
+        if (is_id(pl_json_raw(&doc, pl_json_get(&doc, n, PL_STR("pointer")))))
+            continue;
+        if (how->losses->len)
+            pl_buf_addc(how->losses, ',');
+        pl_buf_add(how->losses, pl_json_span(&doc, n));
+    }
+    return how->losses->status;
+}
+
+/* --- curl ------------------------------------------------------------------------------------ */
+
 static enum pl_status put_curl(struct pl_buf *to, struct chat *c, struct pl_str text,
-                               struct pl_error *err)
+                               const struct pl_export_how *how, struct pl_error *err)
 {
     const struct endpoint *e = find_endpoint(c);
     if (strstr(e->url, "%s") && !is_plain_name(c->model))
@@ -146,20 +226,25 @@ static enum pl_status put_curl(struct pl_buf *to, struct chat *c, struct pl_str 
         pl_buf_addc(to, '\n');
         status = to->status;
     }
+    if (status == PL_OK)
+        status = pass_losses(how, pl_buf_str(&body.report));
     pl_converted_deinit(&body);
     return status;
 }
 
-static enum pl_status write_curl(struct pl_buf *to, struct pl_str text, struct pl_error *err)
+static enum pl_status write_curl(struct pl_buf *to, struct pl_str text,
+                                 const struct pl_export_how *how, struct pl_error *err)
 {
     struct chat c = {0};
     pl_arena_init(&c.arena, 0);
     enum pl_status status = read_chat(&c, text, err);
     if (status == PL_OK)
-        status = put_curl(to, &c, text, err);
+        status = put_curl(to, &c, text, how, err);
     pl_arena_deinit(&c.arena);
     return status;
 }
+
+/* --- claude ---------------------------------------------------------------------------------- */
 
 /* A single message is the prompt as it is. Several messages are each between tags with their
  * role. */
@@ -194,7 +279,39 @@ static bool is_claude_model(struct pl_str model)
     return false;
 }
 
-static void put_claude(struct pl_buf *to, const struct chat *c, struct pl_str prompt)
+/* The command takes a model of its own, a system prompt and one prompt; there is nothing else that
+ * it could be told. */
+static void lose_for_claude(const struct pl_export_how *how, const struct chat *c)
+{
+    static const char *const chat_says[] = {"protocol", "system_prompt", "messages",
+                                            "config",   "variables",     NULL};
+    static const char *const message_says[] = {"id", "role", "content", NULL};
+    static const char *const config_says[] = {"model", NULL};
+    const struct pl_json_node *config =
+        pl_json_member(&c->doc, c->doc.root, "config", PL_JSON_OBJECT);
+    const struct pl_json_node *system =
+        pl_json_member(&c->doc, c->doc.root, "system_prompt", PL_JSON_STRING);
+    const struct pl_json_node *first = pl_json_first(c->messages);
+    if (c->system.len && how->appends_system)
+        lose(how, c, PL_LOSS_MOVED, system, "stands behind the system prompt of the command");
+    if (pl_json_count(c->messages) > 1)
+        lose(
+            how, c, PL_LOSS_APPROXIMATED, c->messages,
+            "the command takes one prompt; the messages stand in it between tags with their roles");
+    else if (!pl_str_eq(pl_json_raw(&c->doc, pl_json_get(&c->doc, first, PL_STR("role"))),
+                        PL_STR("user")))
+        lose(how, c, PL_LOSS_APPROXIMATED, first, "the command sends it as a message of the user");
+    for (const struct pl_json_node *n = first; n < pl_json_end(c->messages); n = pl_json_next(n))
+        lose_others(how, c, n, message_says, "the prompt of the command is a text");
+    if (c->model.len && !is_claude_model(c->model))
+        lose(how, c, PL_LOSS_DROPPED, pl_json_member(&c->doc, config, "model", PL_JSON_STRING),
+             "the command has models of its own vendor only");
+    lose_others(how, c, config, config_says, "the command has no option for it");
+    lose_others(how, c, c->doc.root, chat_says, "the command has no option for it");
+}
+
+static void put_claude(struct pl_buf *to, const struct chat *c, const struct pl_export_how *how,
+                       struct pl_str prompt)
 {
     pl_buf_adds(to, "claude -p");
     if (is_claude_model(c->model)) {
@@ -202,7 +319,7 @@ static void put_claude(struct pl_buf *to, const struct chat *c, struct pl_str pr
         add_word(to, c->model);
     }
     if (c->system.len) {
-        pl_buf_adds(to, " --system-prompt=");
+        pl_buf_adds(to, how->appends_system ? " --append-system-prompt=" : " --system-prompt=");
         add_word(to, c->system);
     }
     pl_buf_adds(to, " -- ");
@@ -210,7 +327,8 @@ static void put_claude(struct pl_buf *to, const struct chat *c, struct pl_str pr
     pl_buf_addc(to, '\n');
 }
 
-static enum pl_status write_claude(struct pl_buf *to, struct pl_str text, struct pl_error *err)
+static enum pl_status write_claude(struct pl_buf *to, struct pl_str text,
+                                   const struct pl_export_how *how, struct pl_error *err)
 {
     struct chat c = {0};
     PL_CLEANUP_BUF struct pl_buf prompt;
@@ -228,7 +346,9 @@ static enum pl_status write_claude(struct pl_buf *to, struct pl_str text, struct
     if (status == PL_OK)
         status = refuse_nul(c.model, err);
     if (status == PL_OK)
-        put_claude(to, &c, pl_buf_str(&prompt));
+        put_claude(to, &c, how, pl_buf_str(&prompt));
+    if (status == PL_OK)
+        lose_for_claude(how, &c);
     pl_arena_deinit(&c.arena);
     return status == PL_OK ? to->status : status;
 }
@@ -242,5 +362,6 @@ const struct pl_export pl_export_curl = {
 const struct pl_export pl_export_claude = {
     .name = "claude",
     .title = "a claude -p command line",
+    .may_append = true,
     .write = write_claude,
 };

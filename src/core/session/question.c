@@ -191,8 +191,22 @@ static void hash_arguments(const struct pl_tool_call *call, char ret_hex[PL_SHA2
     pl_sha256_hex(call->arguments, ret_hex);
 }
 
+/* What a yes allows and how much it weighs, where who asks has not said it: reaching out of an
+ * extension weighs most. */
+static void put_weight(struct pl_json_out *out, const struct pl_json_doc *doc,
+                       const struct pl_json_node *question, struct pl_str kind)
+{
+    bool is_capability = pl_str_eq(kind, PL_STR("capability"));
+    if (!pl_json_get(doc, question, PL_STR("capability"))) {
+        pl_json_out_key(out, "capability");
+        pl_json_out_null(out);
+    }
+    if (!pl_json_get(doc, question, PL_STR("risk")))
+        pl_out_member(out, "risk", is_capability ? PL_STR("high") : PL_STR("medium"));
+}
+
 /* The questions, each with the call that is asked about, and the hash of its arguments. */
-static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call,
+static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call, struct pl_str kind,
                           struct pl_str questions)
 {
     char hash[PL_SHA256_HEX + 1];
@@ -220,6 +234,7 @@ static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call,
         pl_out_member(&out, "display_name", call->display_name);
         pl_out_member(&out, "arguments", call->arguments);
         pl_out_member(&out, "scope_rule", call->tool_name);
+        put_weight(&out, &doc, n, kind);
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');
@@ -250,7 +265,7 @@ void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_to
                      struct pl_str kind, struct pl_str questions)
 {
     if (!pl_str_eq(kind, PL_STR("ask")))
-        questions = bind(x, call, questions);
+        questions = bind(x, call, kind, questions);
     struct pl_question *question =
         x->is_oom ? NULL : pl_question_add(x, loop, call, kind, questions);
     if (!question)

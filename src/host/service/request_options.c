@@ -182,6 +182,10 @@ bool pl_body_lint_target(struct pl_exchange *x, struct pl_lint_request *request)
                                        : pl_format_find(target);
     if (!request->target)
         find_model_target(x, target, request);
+    if (!request->target) /* a model that nobody has set up here has its rules all the same */
+        request->profile = pl_profile_of_model((struct pl_str){0}, target);
+    if (!request->target && request->profile)
+        request->target = pl_format_find(pl_str_of(request->profile->format));
     if (!request->target)
         pl_exchange_fail_name(x, "for", target);
     return !x->is_problem;

@@ -20,6 +20,7 @@ struct pl_finding {
     struct pl_str message;           /* arena or static */
     struct pl_str pointer;           /* arena; JSON Pointer of the node, once it was looked up */
     bool has_fix;                    /* pl_conv_repair() mends it */
+    struct pl_str edits;             /* arena; JSON that mends it (document/edits.h); empty: none */
 };
 
 /* At most this many of one code are listed, and the rest are counted: a document with a million

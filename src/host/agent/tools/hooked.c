@@ -89,6 +89,8 @@ static void ask_first(struct pl_activity *activity, const struct pl_ext_ruling *
     pl_json_out_text(&out, pl_buf_str(&words));
     pl_json_out_key(&out, "header");
     pl_json_out_text(&out, activity->effect.tool_name);
+    pl_json_out_key(&out, "risk"); /* somebody who has looked has objected */
+    pl_json_out_text(&out, PL_STR("high"));
     pl_json_out_key(&out, "options");
     pl_json_out_raw(&out, PL_STR("[{\"label\":\"approve\"},{\"label\":\"deny\"}]"));
     pl_json_out_close(&out, '}');

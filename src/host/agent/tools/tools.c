@@ -316,10 +316,11 @@ static void ask_first(struct pl_activity *activity, const struct tool *tool)
         pl_buf_adds(&questions, tool->asks);
     else
         pl_buf_addf(&questions, "May the tool %s run with these arguments?", tool->name);
-    pl_buf_addf(
-        &questions,
-        "\",\"header\":\"%s\",\"options\":[{\"label\":\"approve\"},{\"label\":\"deny\"}]}]}",
-        tool->name);
+    bool writes = tool->flags & WRITES;
+    pl_buf_addf(&questions,
+                "\",\"header\":\"%s\",\"capability\":\"%s\",\"risk\":\"%s\","
+                "\"options\":[{\"label\":\"approve\"},{\"label\":\"deny\"}]}]}",
+                tool->name, writes ? "write" : "mode", writes ? "medium" : "low");
     if (questions.status != PL_OK) {
         pl_activity_fail_tool(activity, PL_TOOL_ERROR_MEMORY, "Out of memory.");
         return;

@@ -80,6 +80,12 @@ void pl_problem_write(enum pl_problem problem, const char *detail, const struct 
         pl_json_out_text(&out, pl_str_of(err->pointer));
         pl_json_out_key(&out, "detail");
         pl_json_out_text(&out, pl_str_of(err->message));
+        if (err->line) {
+            pl_json_out_key(&out, "line");
+            pl_json_out_int(&out, (int64_t)err->line);
+            pl_json_out_key(&out, "column");
+            pl_json_out_int(&out, (int64_t)err->column);
+        }
         pl_json_out_close(&out, '}');
         pl_json_out_close(&out, ']');
     }

@@ -66,6 +66,8 @@ static void fail_document(struct pl_exchange *x, enum pl_status status, const st
         snprintf(moved.pointer, sizeof moved.pointer, "/document%.240s", err->pointer);
     if (status == PL_SYNTAX && err->has_position && is_text_document(x))
         add_place(&moved, is_chinese);
+    if (!is_text_document(x))
+        moved.line = moved.column = 0; /* those of the body, which nobody has written by hand */
     /* A limit that has a place is one of the document: too deep, or too much of something. */
     enum pl_problem problem = status == PL_LIMIT && err->has_position ? PL_PROBLEM_INVALID_REQUEST
                                                                       : pl_problem_of(status);
@@ -124,6 +126,7 @@ static void put_document(struct pl_exchange *x, const char *key, struct pl_str m
 struct conversion {
     struct pl_convert_opts opts;
     const struct pl_export *import, *export; /* NULL: a format like the others */
+    bool appends_system;                     /* of the export */
     struct pl_buf imported, exported;        /* owned */
     struct pl_converted made;                /* owned */
 };
@@ -153,6 +156,12 @@ static bool read_conversion(struct pl_exchange *x, struct conversion *c)
                                                         : PL_MODE_CONVERT;
     c->opts.refuses_wrong_types = pl_mode_refuses_wrong_types(c->opts.mode, c->opts.kind);
     c->opts.is_strict = pl_body_bool(x, "strict", false);
+    c->appends_system = pl_body_bool(x, "append", false);
+    if (c->appends_system && (!c->export || !c->export->may_append)) {
+        pl_option_refuse(x, "This goes with \"to\": \"claude\", a command with a system prompt.",
+                         "/append");
+        return false;
+    }
     c->opts.way_home = &pl_carry_way;
     c->opts.carry = pl_body_raw(x, "with_carry");
     if (c->opts.profile && strcmp(c->opts.profile->format, c->opts.to->name) != 0) {
@@ -174,7 +183,8 @@ static enum pl_status run_conversion(struct conversion *c, struct pl_str text, s
     if (status == PL_OK)
         status = pl_convert(text, &c->opts, &c->made, err);
     if (status == PL_OK && c->export)
-        status = c->export->write(&c->exported, pl_buf_str(&c->made.out), err);
+        status = pl_export_converted(c->export, c->appends_system, c->opts.is_strict, &c->made,
+                                     &c->exported, err);
     return status;
 }
 
@@ -354,6 +364,7 @@ static bool read_lint(struct pl_exchange *x, struct pl_lint_request *request)
 {
     request->now_s = pl_clock_unix_s();
     request->max_items = PL_MAX_ITEMS;
+    request->wants_edits = true;
     request->lang = pl_exchange_wants_chinese(x) ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
     return read_format(x, "as", &request->as) && pl_body_lint_target(x, request);
 }

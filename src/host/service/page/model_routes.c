@@ -1,6 +1,7 @@
 /* The models that can be asked, and the servers that have them: where their keys come from, never the keys. */
 #include "format/format.h"
 #include "format/profile.h"
+#include "format/rules.h"
 #include "http/json_members.h"
 #include "model/facts.h"
 #include "model/vendor.h"
@@ -43,6 +44,57 @@ static struct pl_str provider_of(struct pl_str name)
     return pl_str_slice(name, 0, slash ? (size_t)(slash - name.ptr) : name.len);
 }
 
+/* What a message to it can have: a text, and the media that its format has a place for. */
+static void write_inputs(struct pl_json_out *out, const struct pl_model_target *target)
+{
+    static const struct {
+        enum pl_part_kind kind;
+        const char *name;
+    } media[] = {{PL_PART_IMAGE, "image"},
+                 {PL_PART_AUDIO, "audio"},
+                 {PL_PART_VIDEO, "video"},
+                 {PL_PART_FILE, "document"}};
+    struct pl_repair_rules rules = {0};
+    if (target && target->format) {
+        struct pl_format_task task = {.mode = PL_MODE_GATEWAY,
+                                      .from = &pl_format_turns,
+                                      .to = target->format,
+                                      .profile = target->profile};
+        rules = pl_format_rules(&task);
+    }
+    pl_json_out_key(out, "inputs");
+    pl_json_out_open(out, '[');
+    pl_json_out_text(out, PL_STR("text"));
+    for (size_t i = 0; i < sizeof media / sizeof *media; i++)
+        if (!(rules.refused_from_user & PL_PART_BIT(media[i].kind)))
+            pl_json_out_text(out, pl_str_of(media[i].name));
+    pl_json_out_close(out, ']');
+}
+
+/* How much it thinks is said by an effort or a number of tokens; NULL: not known. */
+static const char *thinking_of(const struct pl_profile *profile)
+{
+    if (!profile || !profile->models)
+        return NULL;
+    bool has_efforts = profile->efforts != PL_EFFORT_BIT(PL_EFFORT_UNSET);
+    if (profile->thinking_off && !profile->thinking_off[0])
+        return "always";
+    if (profile->refuses_adaptive_thinking)
+        return "budget";
+    if (!has_efforts)
+        return "none";
+    return profile->efforts || profile->refuses_thinking_budget ? "effort" : NULL;
+}
+
+static void write_abilities(struct pl_json_out *out, const struct pl_model_target *target)
+{
+    const struct pl_profile *profile = target ? target->profile : NULL;
+    const char *thinking = thinking_of(profile);
+    write_inputs(out, target);
+    pl_put_bool(out, "tools", !profile || !profile->refuses_tools);
+    pl_put_text(out, "thinking", thinking ? pl_str_of(thinking) : (struct pl_str){0});
+}
+
 /* What is asked first, where it is an alias. */
 static void write_target(struct pl_json_out *out, struct pl_str name,
                          const struct pl_model_target *targets, size_t n)
@@ -57,6 +109,7 @@ static void write_target(struct pl_json_out *out, struct pl_str name,
     pl_put_text(out, "profile",
                 first && first->profile ? pl_str_of(first->profile->name) : (struct pl_str){0});
     pl_put_number(out, "max_output", facts ? facts->max_output : 0);
+    write_abilities(out, first);
     pl_put_bool(out, "is_demo", is_demo);
     pl_put_bool(out, "is_alias",
                 n > 1 || (vendor && !pl_str_starts(name, pl_str_of(vendor->name))));

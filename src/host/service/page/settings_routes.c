@@ -1,10 +1,8 @@
-/* What a person has set up in the web page: one JSON object for each user, which the server keeps and does not read. */
+/* What a person has set up in the web page: one JSON object for each user, whose members the schema of the body names. */
 #include "http/json_members.h"
 #include "service/page/routes.h"
 #include "store/page.h"
 #include "transaction/change.h"
-
-enum { MAX_SETTINGS = 64 << 10 };
 
 static bool find(struct pl_exchange *x, int64_t *ret_revision, struct pl_str *ret_value)
 {
@@ -45,12 +43,6 @@ static void plan_put(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
     struct pl_str before, value = pl_body_raw(x, "settings");
     if (!find(x, &revision, &before) || !pl_exchange_if_match(x, revision))
         return;
-    if (value.len > MAX_SETTINGS) {
-        pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
-                            "The settings must have at most %d bytes, but have %zu.", MAX_SETTINGS,
-                            value.len);
-        return;
-    }
     pl_batch_put_user_settings(batch, x->caller.user_id, revision, value);
     tell(x, revision + 1, value);
     (void)pl_exchange_etag(x, revision + 1);

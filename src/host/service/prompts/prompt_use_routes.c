@@ -76,6 +76,8 @@ static void lint_work(struct pl_exchange *x)
     struct pl_lint_request request = {
         .as = &pl_format_structured_chat,
         .now_s = pl_clock_unix_s(),
+        .wants_edits = true,
+        .lang = pl_exchange_wants_chinese(x) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
     };
     if (!pl_prompt_find_named(x, &prompt, &version) || !pl_body_lint_target(x, &request))
         return;
@@ -114,9 +116,21 @@ static enum pl_status write_format(struct pl_exchange *x, const struct pl_format
     return status;
 }
 
+/* "append", which goes with some exports only; false after a problem. */
+static bool read_append(struct pl_exchange *x, const struct pl_export *export, bool *ret_appends)
+{
+    struct pl_str text = pl_target_param(&x->target, "append");
+    *ret_appends = pl_str_eq(text, PL_STR("true"));
+    if (*ret_appends && (!export || !export->may_append))
+        pl_option_refuse(x, "This goes with format=claude, a command with a system prompt.",
+                         "/append");
+    return !x->is_problem;
+}
+
 static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl_prompt_text *text)
 {
     const struct pl_export *export = pl_export_find(name);
+    struct pl_export_how how = {0};
     const struct pl_format *format = pl_format_find(name);
     struct pl_error err = {0};
     struct pl_str chat;
@@ -125,8 +139,10 @@ static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl
         pl_exchange_fail_name(x, "format", name);
         return;
     }
+    if (!read_append(x, export, &how.appends_system))
+        return;
     if (status == PL_OK && export)
-        status = export->write(&x->reply, chat, &err);
+        status = export->write(&x->reply, chat, &how, &err);
     else if (status == PL_OK)
         status = write_format(x, format, chat, &err);
     if (status != PL_OK)
@@ -171,6 +187,8 @@ RUN(export)
 static const struct pl_route_param export_params[] = {
     {"format", "{\"type\":\"string\"}",
      "Name of a format, or yaml, markdown, curl, claude, text; by default the prompt's own"},
+    {"append", "{\"enum\":[\"true\",\"false\"]}",
+     "With claude: add the system prompt to the command's own, where it otherwise replaces it"},
     {"version", "{\"type\":\"string\"}", "A number, a label or \"latest\" (default)"},
     {NULL, NULL, NULL},
 };
