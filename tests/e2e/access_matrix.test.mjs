@@ -32,7 +32,7 @@ const table = {
   'GET /api/prompts/{id}/versions/{version}/diff/{other}': [R], 'POST /api/prompts/{id}/versions/{version}/diff': [R], 'POST /api/prompts/{id}/rollback': [],
   'PUT /api/prompts/{id}/labels/{label}': [], 'DELETE /api/prompts/{id}/labels/{label}': [], 'POST /api/prompts/{id}/run': [],
   'GET /api/prompts/{id}/draft': [R], 'PUT /api/prompts/{id}/draft': [], 'DELETE /api/prompts/{id}/draft': [],
-  'GET /api/providers': [R, S], 'GET /api/settings': [R, S], 'PUT /api/settings': [], 'GET /api/sessions/{id}/outline': [R, S],
+  'GET /api/providers': [R, S], 'GET /api/settings': [R, S], 'PUT /api/settings': [], 'GET /api/deleted': [R], 'POST /api/deleted/{id}/restore': [], 'DELETE /api/deleted/{id}': [], 'DELETE /api/deleted': [], 'GET /api/sessions/{id}/outline': [R, S],
   'POST /api/run': [], 'GET /api/runs': [R], 'GET /api/runs/series': [R], 'GET /api/runs/{id}': [R], 'POST /api/runs/{id}/stop': [],
   'POST /api/memories': [], 'GET /api/memories': [R], 'POST /api/memories/batch': [], 'POST /api/memories/search': [R], 'GET /api/memories/{id}': [R], 'PUT /api/memories/{id}': [],
   'PATCH /api/memories/{id}': [], 'DELETE /api/memories/{id}': [], 'POST /api/memories/{id}/supersede': [],

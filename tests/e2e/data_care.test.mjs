@@ -32,7 +32,7 @@ function filesWith(dir, text) {
     .filter((path) => readFileSync(path).includes(text));
 }
 
-test('a deleted session, memory or blob leaves nothing in the files of the store', async (t) => {
+test('what was deleted for good leaves nothing in the files of the store: a session, a memory, a blob', async (t) => {
   const server = await begin(t);
   const client = clientOf(server);
   const marks = { session: 'zanzibar-7f1c-secret-of-a-session', memory: 'ouagadougou-9d2e-secret-of-a-memory', blob: 'antananarivo-3b4a-secret-of-a-blob' };
@@ -45,6 +45,8 @@ test('a deleted session, memory or blob leaves nothing in the files of the store
   assert.equal((await server.ask('DELETE', `/api/sessions/${id}`)).status, 204);
   assert.equal((await server.ask('DELETE', `/api/memories/${memory.id}`)).status, 204);
   assert.equal((await server.ask('DELETE', `/api/blobs/${blob.id}`)).status, 204);
+  assert.equal((await server.ask('DELETE', `/api/deleted/${id}`)).status, 204);
+  assert.equal((await server.ask('DELETE', '/api/deleted')).status, 204);
   for (const mark of Object.values(marks)) await until(() => !filesWith(server.data, mark).length, `${mark} is gone from the files`, MINUTES);
   await endsWell(server);
 });

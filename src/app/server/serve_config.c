@@ -93,6 +93,7 @@ static const struct setting settings[] = {
     {"otlp_endpoint", FIXED, NO_OPTION, TEXT, AT(otlp_endpoint), NULL, 0, 0},
     {"otlp_headers_file", FIXED, NO_OPTION, TEXT, AT(otlp_headers_file), NULL, 0, 0},
     {"otlp_sample_percent", FIXED, NO_OPTION, COUNT, AT(otlp_percent), "100", 0, 100},
+    {"deleted_days", LIVE, NO_OPTION, COUNT, AT(deleted_days), "30", 0, 36500},
     {"retention_days", LIVE, NO_OPTION, COUNT, AT(retention_days), "0", 0, 36500},
     {"blob_grace", LIVE, NO_OPTION, PERIOD, AT(blob_grace), "1d", 0, 0},
     {"backup_dir", LIVE, NO_OPTION, TEXT, AT(backup_dir), NULL, 0, 0},

@@ -6,7 +6,9 @@
 #include "agent/activity_int.h"
 #include "agent/running_turns.h"
 #include "base/mem.h"
+#include "io/clock.h"
 #include "model/model.h"
+#include "store/page.h"
 
 #include <stdio.h>
 
@@ -230,7 +232,11 @@ static void handle_delete(struct pl_driver *driver, struct pl_session_command *c
         pl_driver_break(driver, PL_PROBLEM_OVERLOADED, &err);
         return;
     }
-    pl_batch_delete_session(batch, command->user_id, driver->link.key);
+    if (command->is_kept)
+        pl_batch_bury(batch, PL_DELETED_SESSION, command->user_id, driver->link.key,
+                      pl_clock_unix_ms());
+    else
+        pl_batch_delete_session(batch, command->user_id, driver->link.key);
     if (command->extend)
         command->extend(command, batch);
     pl_driver_become(driver, PL_DRIVER_DELETING);

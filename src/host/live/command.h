@@ -52,6 +52,7 @@ struct pl_session_command {
     const struct pl_session_event *says; /* CREATE: CHAT events for it, in this order; borrowed */
     size_t n_says;
     struct pl_span by;  /* the request it comes from, for who works on it; zeros: none */
+    bool is_kept;       /* DELETE: the user can have the session back for a while */
     int64_t if_version; /* the version If-Match named, for a change or a DELETE; -1: any */
     /* Adds to the transaction once the answer is known; may be NULL. Called on the session's shard.
      */

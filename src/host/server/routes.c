@@ -19,6 +19,7 @@ const struct pl_route *const pl_server_routes[] = {
     pl_routes_settings,
     pl_routes_models,
     pl_routes_cards,
+    pl_routes_deleted,
     pl_routes_service,
     pl_routes_convert,
     pl_routes_keys,

@@ -51,6 +51,7 @@
 #include "shard/access_log.h"
 #include "server/setup.h"
 #include "shard/tracing.h"
+#include "store/page.h"
 #include "store/work.h"
 #include "transaction/idempotency.h"
 
@@ -63,6 +64,7 @@
 
 enum {
     CARE_MS = 60000,
+    DAY_MS = 86400000,
     UPLOAD_IDLE_MS = 600000, /* at the least rate of a body, a piece takes half of that */
     EXIT_STORE_FAILED = 4,
 };
@@ -185,7 +187,7 @@ static void close_key(void *ctx, struct pl_str key_id)
 }
 
 /* Stores the times when keys were used; closes the sockets of keys that have ended since; removes
- * old idempotency keys, sign-ins that have ended, abandoned uploads and unused setups. */
+ * old idempotency keys, sign-ins that have ended, abandoned uploads, unused setups and what was deleted long ago. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
@@ -198,6 +200,8 @@ static void care(struct pl_timer *timer)
             own->swept_ms = pl_loop_unix_ms(loop);
             pl_batch_expire_logins(batch, own->swept_ms);
             pl_batch_sweep_uploads(batch, own->swept_ms - UPLOAD_IDLE_MS);
+            int64_t n_days = (int64_t)own->server.shards[0]->setup->config.deleted_days;
+            pl_batch_expire_deleted(batch, own->swept_ms - n_days * DAY_MS);
         }
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }

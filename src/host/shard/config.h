@@ -67,6 +67,7 @@ struct pl_server_config {
     const char *otlp_endpoint; /* where spans go (tracing.h); NULL: nowhere */
     const char *otlp_headers_file; /* with secrets, a header to a line; NULL: none */
     size_t otlp_percent;           /* of the traces that begin here: 100 */
+    size_t deleted_days;           /* what was deleted can be had back for so long; 0: not at all */
     size_t retention_days;         /* sessions not changed for so long are deleted; 0: none is */
     int64_t blob_grace;            /* ms that a blob stays which nothing refers to; 0: for ever */
     const char *backup_dir;        /* where scheduled backups go; NULL: none are made */

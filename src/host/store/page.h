@@ -110,4 +110,46 @@ enum pl_status pl_store_user_settings_get(struct pl_store *store, struct pl_aren
                                           struct pl_str user_id, int64_t *ret_revision,
                                           struct pl_str *ret_value, struct pl_error *err);
 
+/* --- deleted things that can be had back ------------------------------------------------------ */
+
+enum pl_deleted_kind {
+    PL_DELETED_SESSION,
+    PL_DELETED_PROMPT,
+    PL_DELETED_TASK,
+    PL_DELETED_MEMORY,
+    PL_DELETED_KINDS,
+};
+/* So many of each kind are kept for a user; the oldest go first. */
+enum { PL_DELETED_MAX = 200 };
+
+struct pl_deleted_row {
+    enum pl_deleted_kind kind;
+    struct pl_str id;    /* of a memory: its number */
+    struct pl_str title; /* the beginning of its name or text */
+    int64_t deleted_ms;
+};
+
+/* "session", "prompt", "task", "memory". */
+const char *pl_deleted_kind_name(enum pl_deleted_kind kind);
+/* By the look of the id; false: of no kind. */
+bool pl_deleted_kind_of(struct pl_str id, enum pl_deleted_kind *ret_kind);
+
+/* Deletes it so that it can be had back. Nothing happens when it is not there. */
+void pl_batch_bury(struct pl_batch *batch, enum pl_deleted_kind kind, struct pl_str user_id,
+                   struct pl_str id, int64_t now_ms);
+/* Gives it back; PL_NOT_FOUND when it is not among the deleted things of the user. A task comes back disabled. Of quotas
+ * only that of memories is looked at. */
+void pl_batch_raise(struct pl_batch *batch, enum pl_deleted_kind kind, struct pl_str user_id,
+                    struct pl_str id);
+/* Deletes for good: one, all, or those of all users that were deleted before. */
+void pl_batch_drop_deleted(struct pl_batch *batch, enum pl_deleted_kind kind, struct pl_str user_id,
+                           struct pl_str id);
+void pl_batch_empty_deleted(struct pl_batch *batch, struct pl_str user_id);
+void pl_batch_expire_deleted(struct pl_batch *batch, int64_t before_ms);
+/* The newest first; `kind` empty: all. */
+enum pl_status pl_store_deleted_list(struct pl_store *store, struct pl_arena *arena,
+                                     struct pl_str user_id, struct pl_str kind,
+                                     struct pl_deleted_row **ret_rows, size_t *ret_n,
+                                     struct pl_error *err);
+
 #endif

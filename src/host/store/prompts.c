@@ -42,6 +42,8 @@ void pl_batch_create_prompt(struct pl_batch *batch, const struct pl_prompt_row *
     pl_params_int(&params, prompt->latest_version);
     pl_params_int(&params, prompt->created_ms);
     pl_params_int(&params, prompt->updated_ms);
+    /* One that comes with the id of one that was deleted takes its place. */
+    write_of(batch, PL_SQL_PROMPT_DROP, prompt);
     pl_batch_write(batch, PL_SQL_PROMPT_CREATE, &params);
     write_of(batch, PL_SQL_PROMPT_INDEX, prompt);
     put_tags(batch, prompt);

@@ -96,7 +96,7 @@ static bool plan_deletes(struct pl_exchange *x, struct many *many, struct pl_bat
         if (!take_named(x, many, n, pointer, &memory))
             return false;
         many->deleted[many->n_deleted++] = memory.id;
-        pl_batch_delete_memory(batch, x->caller.user_id, memory.id);
+        pl_memory_plan_delete(x, batch, memory.id);
     }
     return true;
 }

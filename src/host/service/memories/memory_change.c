@@ -4,7 +4,10 @@
 
 #include "agent/context/memory_row.h"
 #include "io/clock.h"
+#include "service/burying.h"
 #include "service/memories/memory_json.h"
+
+#include <stdio.h>
 
 bool pl_memory_get(struct pl_exchange *x, int64_t id, const char *pointer,
                    struct pl_memory_row *ret_memory)
@@ -119,4 +122,12 @@ bool pl_memory_plan_update(struct pl_exchange *x, const struct pl_json_node *obj
     else
         pl_exchange_fail(x, status, &err);
     return status == PL_OK;
+}
+
+void pl_memory_plan_delete(struct pl_exchange *x, struct pl_batch *batch, int64_t id)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%lld", (long long)id);
+    if (!pl_exchange_bury(x, batch, PL_DELETED_MEMORY, (struct pl_str){digits, (size_t)n}))
+        pl_batch_delete_memory(batch, x->caller.user_id, id);
 }

@@ -20,6 +20,8 @@ bool pl_memory_plan_new(struct pl_exchange *x, const struct pl_json_node *object
 /* `row` with what `object` names. */
 bool pl_memory_plan_update(struct pl_exchange *x, const struct pl_json_node *object,
                            const char *pointer, struct pl_memory_row row, struct pl_batch *batch);
+/* Without it; the caller can have it back for a while, where deleted things are kept. */
+void pl_memory_plan_delete(struct pl_exchange *x, struct pl_batch *batch, int64_t id);
 
 /* POST /api/memories/batch; on the shard (memory_batch.c). */
 void pl_memory_batch(struct pl_exchange *x);

@@ -128,7 +128,7 @@ static void delete_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     if (!find_memory(x, &memory))
         return;
     x->status = 204;
-    pl_batch_delete_memory(batch, x->caller.user_id, memory.id);
+    pl_memory_plan_delete(x, batch, memory.id);
 }
 
 static void memory_delete(struct pl_exchange *x)

@@ -8,5 +8,6 @@ extern const struct pl_route pl_routes_page[];
 extern const struct pl_route pl_routes_settings[];
 extern const struct pl_route pl_routes_models[];
 extern const struct pl_route pl_routes_cards[];
+extern const struct pl_route pl_routes_deleted[];
 
 #endif

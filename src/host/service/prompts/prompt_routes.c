@@ -8,6 +8,7 @@
 #include "http/json_members.h"
 #include "http/reply/page_cursor.h"
 #include "io/clock.h"
+#include "service/burying.h"
 #include "service/prompts/prompt_request.h"
 #include "service/prompts/routes.h"
 #include "service/request_options.h"
@@ -323,7 +324,8 @@ static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     /* The update checks the revision: a concurrent change is not deleted unseen. */
     if (pl_http_header_get(x->head, "if-match").len)
         pl_batch_update_prompt(batch, &row);
-    pl_batch_delete_prompt(batch, x->caller.user_id, row.id);
+    if (!pl_exchange_bury(x, batch, PL_DELETED_PROMPT, row.id))
+        pl_batch_delete_prompt(batch, x->caller.user_id, row.id);
     x->status = 204;
 }
 

@@ -8,6 +8,7 @@
 #include "json/merge.h"
 #include "live/turn_page.h"
 #include "model/model.h"
+#include "service/burying.h"
 #include "service/sessions/route_hook.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/view/view.h"
@@ -502,6 +503,7 @@ static void session_delete(struct pl_exchange *x)
     if (!command)
         return;
     command->if_version = pl_exchange_if_match_version(x);
+    command->is_kept = pl_exchange_keeps_deleted(x);
     pl_session_command_send(command);
 }
 
@@ -530,8 +532,8 @@ const struct pl_route pl_routes_sessions[] = {
      "settings or tools",
      "sessions", "SessionUpdate", "Session", 200, NULL},
     {PL_METHOD_DELETE, "/api/sessions/{id}", 0, PL_FOR_SESSIONS, session_delete, "session_delete",
-     "Stop a session and delete it with all its turns", "sessions", NULL, NULL, 204, NULL,
-     .tells = "session:deleted"},
+     "Stop a session and delete it with all its turns; it can be had back for a while", "sessions",
+     NULL, NULL, 204, NULL, .tells = "session:deleted"},
     {PL_METHOD_PATCH, "/api/sessions/{id}/pin", 0, PL_FOR_SESSIONS, session_pin, "session_pin",
      "Pin a session, or unpin it", "sessions", "SessionPin", "Session", 200, NULL},
     {PL_METHOD_PATCH, "/api/sessions/{id}/sharing", 0, PL_FOR_SESSIONS, session_sharing,

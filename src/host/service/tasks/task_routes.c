@@ -7,6 +7,7 @@
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "http/trace.h"
+#include "service/burying.h"
 #include "service/prompts/prompt_json.h"
 #include "service/request_options.h"
 #include "service/tasks/routes.h"
@@ -356,7 +357,7 @@ static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     struct pl_task_row task;
     (void)ctx;
     x->status = 204;
-    if (pl_task_find(x, &task))
+    if (pl_task_find(x, &task) && !pl_exchange_bury(x, batch, PL_DELETED_TASK, task.id))
         pl_batch_delete_task(batch, x->caller.user_id, x->args[0]);
 }
 

@@ -16,6 +16,7 @@
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
+#include "store/sql/statements_deleted.h"
 #include "store/sql/statements_extensions.h"
 #include "store/sql/statements_gateway.h"
 #include "store/sql/statements_library.h"
@@ -91,15 +92,15 @@
     X(SESSION_SETTINGS, "btttttt",                                                                 \
       "UPDATE sessions SET system_prompt = ?2, settings = ?3, tools = ?4, handoff = ?5, "          \
       "chat_override = ?6, allowed = ?7 WHERE id = ?1")                                            \
-    X(SESSION_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM sessions WHERE id = ?1"))                    \
+    X(SESSION_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM sessions WHERE id = ?1 AND deleted_ms = 0")) \
     X(SESSION_DELETE, "bb",                                                                        \
       "DELETE FROM sessions WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                    \
     X(SESSION_GET, "bb",                                                                           \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
-      "WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                                         \
+      "WHERE id = ?1 AND user_id = COALESCE(?2, user_id) AND deleted_ms = 0")                      \
     X(SESSION_EXPIRED, "bbii",                                                                     \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE id > ?1 AND id < ?2 "                    \
-      "AND updated_ms < ?3 AND is_persistent = 0 "                                                 \
+      "AND updated_ms < ?3 AND is_persistent = 0 AND deleted_ms = 0 "                              \
       "AND status NOT IN ('running', 'waiting_for_input') "                                        \
       "AND key NOT IN (SELECT session FROM queued) ORDER BY id LIMIT ?4")                          \
     X(SESSION_UNSETTLED, "bi",                                                                     \
@@ -171,7 +172,7 @@
                  "NOT EXISTS (SELECT 1 FROM users WHERE is_admin = 1 AND disabled_ms = 0)"))       \
     X(USER_DELETE, "b", "DELETE FROM users WHERE id = ?1")                                         \
     X(USER_GONE, "b", "INSERT INTO gone_users (id) VALUES (?1)")                                   \
-    X(USER_GONE_SESSIONS, "b", "DELETE FROM sessions WHERE user_id = ?1")                          \
+    X(USER_GONE_SESSIONS, "b", "DELETE FROM sessions WHERE user_id = ?1 OR deleted_of = ?1")       \
     X(USER_GONE_KEYS, "b", "DELETE FROM api_keys WHERE user_id = ?1")                              \
     X(USER_GONE_IDEMPOTENCY, "b", "DELETE FROM idempotency WHERE user_id = ?1")                    \
     X(USER_GONE_IDENTITIES, "b", "DELETE FROM user_identities WHERE user_id = ?1")                 \
@@ -252,12 +253,12 @@
 #define PL_SQL_FIND_TABLE(EACH)                                                                    \
     EACH(SESSION_LIST, "titttiibiib", SQL_SESSION_LIST("user_id = ?11 AND ", SQL_SAID_SQLITE),     \
          SQL_SESSION_LIST("user_id = ?11 AND ", SQL_SAID_POSTGRES))                                \
-    EACH(SESSION_LIST_ALL, "titttiibii", SQL_SESSION_LIST("", SQL_SAID_SQLITE),                    \
-         SQL_SESSION_LIST("", SQL_SAID_POSTGRES))                                                  \
+    EACH(SESSION_LIST_ALL, "titttiibii", SQL_SESSION_LIST("deleted_ms = 0 AND ", SQL_SAID_SQLITE), \
+         SQL_SESSION_LIST("deleted_ms = 0 AND ", SQL_SAID_POSTGRES))                               \
     EACH(SESSION_COUNT, "titttb", SQL_SESSION_COUNT("user_id = ?6 AND ", SQL_SAID_SQLITE),         \
          SQL_SESSION_COUNT("user_id = ?6 AND ", SQL_SAID_POSTGRES))                                \
-    EACH(SESSION_COUNT_ALL, "tittt", SQL_SESSION_COUNT("", SQL_SAID_SQLITE),                       \
-         SQL_SESSION_COUNT("", SQL_SAID_POSTGRES))
+    EACH(SESSION_COUNT_ALL, "tittt", SQL_SESSION_COUNT("deleted_ms = 0 AND ", SQL_SAID_SQLITE),    \
+         SQL_SESSION_COUNT("deleted_ms = 0 AND ", SQL_SAID_POSTGRES))
 
 /* Who writes, in PostgreSQL (postgres/commit.c). A mark fails where the writer's row is gone,
  * fenced or of another generation. Rows of commands are forgotten by their age, those of servers
@@ -286,7 +287,8 @@
     PL_SQL_COMMIT_TABLE(X, EACH)                                                                   \
     PL_SQL_LIBRARY_TABLE(X, EACH)                                                                  \
     PL_SQL_WORK_TABLE(X, EACH)                                                                     \
-    PL_SQL_GATEWAY_TABLE(X, EACH) PL_SQL_EXTENSION_TABLE(X, EACH) PL_SQL_PAGE_TABLE(X)
+    PL_SQL_GATEWAY_TABLE(X, EACH)                                                                  \
+    PL_SQL_EXTENSION_TABLE(X, EACH) PL_SQL_PAGE_TABLE(X) PL_SQL_DELETED_TABLE(X, EACH)
 
 enum pl_sql {
 #define X(name, types, text)                PL_SQL_##name,

@@ -141,12 +141,14 @@
       "latest_version = ?10, updated_ms = ?11, "                                                   \
       "revision = CASE WHEN revision = ?12 THEN revision + 1 ELSE 0 END WHERE " SQL_PROMPT_IS)     \
     X(PROMPT_DELETE, "bb", "DELETE FROM prompts WHERE " SQL_PROMPT_IS)                             \
-    X(PROMPT_GONE, "b", "DELETE FROM prompts WHERE user_id = ?1")                                  \
+    X(PROMPT_GONE, "b", "DELETE FROM prompts WHERE user_id = ?1 OR deleted_of = ?1")               \
     EACH(PROMPT_GONE_INDEX, "b",                                                                   \
          "INSERT INTO prompts_found (prompts_found, rowid, terms) "                                \
          "SELECT 'delete', key, " SQL_FOUND_SQLITE " FROM prompts WHERE user_id = ?1",             \
          "DELETE FROM prompts_found WHERE key IN (SELECT key FROM prompts WHERE user_id = ?1)")    \
-    X(PROMPT_OF_OTHERS, "bb", "SELECT count(*) FROM prompts WHERE id = ?1 AND user_id <> ?2")      \
+    X(PROMPT_OF_OTHERS, "bb",                                                                      \
+      "SELECT count(*) FROM prompts WHERE id = ?1 AND user_id <> ?2 "                              \
+      "AND COALESCE(deleted_of, user_id) <> ?2")                                                   \
     EACH(PROMPT_INDEX, "bb",                                                                       \
          "INSERT INTO prompts_found (rowid, terms) SELECT key, " SQL_FOUND_SQLITE                  \
          " FROM prompts WHERE " SQL_PROMPT_IS,                                                     \
@@ -240,7 +242,7 @@
       "scope = ?7, owner = ?8, topic = ?9, mem0_id = ?10, write_reason = ?11, "                    \
       "source_session = ?12, updated_ms = ?13, disabled = ?14, terms = ?15, "                      \
       "revision = CASE WHEN revision = ?16 THEN revision + 1 ELSE 0 END WHERE " SQL_MEMORY_IS)     \
-    X(MEMORY_GONE, "b", "DELETE FROM memories WHERE user_id = ?1")                                 \
+    X(MEMORY_GONE, "b", "DELETE FROM memories WHERE user_id = ?1 OR deleted_of = ?1")              \
     EACH(MEMORY_GONE_INDEX, "b",                                                                   \
          "INSERT INTO memories_found (memories_found, rowid, terms) "                              \
          "SELECT 'delete', id, " SQL_FOUND_SQLITE " FROM memories WHERE user_id = ?1",             \

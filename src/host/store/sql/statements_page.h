@@ -69,7 +69,9 @@
     X(CARD_PUT, "btt",                                                                             \
       "INSERT INTO cards (session, name, html) VALUES ((SELECT key FROM sessions WHERE id = ?1), " \
       "?2, ?3) ON CONFLICT (name) DO NOTHING")                                                     \
-    X(CARD_GET, "t", "SELECT html FROM cards WHERE name = ?1")                                     \
+    X(CARD_GET, "t",                                                                               \
+      "SELECT html FROM cards JOIN sessions ON sessions.key = cards.session WHERE name = ?1 "      \
+      "AND sessions.deleted_ms = 0")                                                               \
     X(CHECK_CARDS, "",                                                                             \
       "SELECT count(*) FROM cards WHERE session NOT IN (SELECT key FROM sessions)")                \
     X(CHECK_DRAFTS, "", "SELECT count(*) FROM drafts WHERE prompt NOT IN (SELECT key FROM prompts)")

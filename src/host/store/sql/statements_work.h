@@ -15,7 +15,8 @@
     "(?3 = '' OR lower(title) LIKE lower(?3) ESCAPE '!')"
 /* Tasks of a user who is disabled wait. */
 #define SQL_TASK_ACTIVE                                                                            \
-    "enabled = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = tasks.user_id "              \
+    "enabled = 1 AND deleted_ms = 0 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = "         \
+    "tasks.user_id "                                                                               \
     "AND users.disabled_ms > 0)"
 #define SQL_TASK_DUE "FROM tasks WHERE " SQL_TASK_ACTIVE " AND next_ms <= ?1"
 /* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
@@ -82,7 +83,7 @@
       "enabled = CASE WHEN " SQL_TASK_IS_OVER " THEN 0 ELSE enabled END WHERE id = ?1")            \
     X(TASK_GET, "bb",                                                                              \
       "SELECT " SQL_TASK_COLUMNS " FROM tasks "                                                    \
-      "WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                                         \
+      "WHERE id = ?1 AND user_id = COALESCE(?2, user_id) AND deleted_ms = 0")                      \
     X(TASK_LIST, "bitbii",                                                                         \
       "SELECT " SQL_TASK_COLUMNS " " SQL_TASK_FILTER                                               \
       " AND id < ?4 ORDER BY id DESC LIMIT ?5 OFFSET ?6")                                          \
@@ -157,7 +158,7 @@
       "WHERE key = " SQL_BLOB_CONTENT " AND NOT EXISTS (SELECT 1 FROM blobs "                      \
       "WHERE content = blob_contents.key AND id <> ?1))")                                          \
     X(BLOB_DELETE, "bb", "DELETE FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")    \
-    X(TASK_GONE, "b", "DELETE FROM tasks WHERE user_id = ?1")                                      \
+    X(TASK_GONE, "b", "DELETE FROM tasks WHERE user_id = ?1 OR deleted_of = ?1")                   \
     X(BLOB_GONE_HOLD, "b",                                                                         \
       "UPDATE blob_contents SET n_changes = n_changes + 1 "                                        \
       "WHERE key IN (SELECT content FROM blobs WHERE user_id = ?1)")                               \
