@@ -353,7 +353,50 @@ static void an_erased_user_takes_all_of_it_along(void **state)
     assert_int_equal(n_problems, 0);
 }
 
+/* Deleted so that it can be had back: the blob stays until it cannot. */
+static void a_deleted_session_holds_its_blobs_until_it_is_gone_for_good(void **state)
+{
+    struct fixture *f = *state;
+    enum { DROPPED, EMPTIED, EXPIRED, ENDS };
+    for (int how = DROPPED; how < ENDS; how++) {
+        struct pl_id blob = add_blob(f, &f->user, false), session = add_session(f);
+        struct pl_blob_row row;
+        say_blob(f, &session, 0, &blob);
+        struct pl_batch *batch = pl_batch_create();
+        pl_batch_bury(batch, PL_DELETED_SESSION, id_str(&f->user), id_str(&session), 5000);
+        commit(f, batch);
+        assert_int_equal(collect(f, LATE), 0);
+        assert_int_equal(get(f, &f->user, &blob, &row), PL_OK);
+        batch = pl_batch_create();
+        if (how == DROPPED)
+            pl_batch_drop_deleted(batch, PL_DELETED_SESSION, id_str(&f->user), id_str(&session));
+        else if (how == EMPTIED)
+            pl_batch_empty_deleted(batch, id_str(&f->user));
+        else
+            pl_batch_expire_deleted(batch, 5001);
+        commit(f, batch);
+        assert_int_equal(collect(f, LATE), 1);
+        assert_int_equal(get(f, &f->user, &blob, &row), PL_NOT_FOUND);
+    }
+}
+
+static void a_session_that_comes_back_has_its_blobs(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id blob = add_blob(f, &f->user, false), session = add_session(f);
+    say_blob(f, &session, 0, &blob);
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_bury(batch, PL_DELETED_SESSION, id_str(&f->user), id_str(&session), 5000);
+    pl_batch_raise(batch, PL_DELETED_SESSION, id_str(&f->user), id_str(&session));
+    pl_batch_empty_deleted(batch, id_str(&f->user));
+    commit(f, batch);
+    assert_int_equal(collect(f, LATE), 0);
+    assert_int_equal(unused_ms(f, &blob), 0);
+}
+
 static const struct CMUnitTest tests[] = {
+    ON_STORE(a_deleted_session_holds_its_blobs_until_it_is_gone_for_good),
+    ON_STORE(a_session_that_comes_back_has_its_blobs),
     ON_STORE(a_blob_goes_with_the_last_session_that_names_it),
     ON_STORE(what_its_owner_put_there_and_nothing_used_stays),
     ON_STORE(the_same_bytes_once_more_begin_anew),

@@ -26,7 +26,7 @@ async function begin(t, config = '') {
   const clock = new Clock(`2026-0${++month}-01T12:00:00Z`);
   let server, key = url && firstKey;
   const open = async (settings = config) => {
-    configure(data, `probe: false\n${settings}`);
+    configure(data, `probe: false\n${/deleted_days/.test(settings) ? '' : 'deleted_days: 0\n'}${settings}`);
     server = await serve({ data, env: clock.env, args: url ? ['--store', url] : [] });
     t.after(() => server.stop('SIGKILL'));
     key ??= server.key;
@@ -48,6 +48,17 @@ async function said(server, message, key = server.key) {
 }
 
 const status = async (server, blob, key = server.key) => (await server.ask('GET', `/api/blobs/${blob}`, { key })).status;
+
+test('what can be had back keeps its blobs; gone for good, they go at once', { skip }, async (t) => {
+  let { server, again } = await begin(t, 'deleted_days: 30\n');
+  const { id, blob } = await said(server, [filePart('w'.repeat(30))]);
+  assert.equal((await server.ask('DELETE', `/api/sessions/${id}`)).status, 204);
+  server = await again(48 * HOUR);
+  assert.equal(await status(server, blob), 200);
+  assert.equal((await server.ask('DELETE', `/api/deleted/${id}`)).status, 204);
+  server = await again(HOUR);
+  await until(async () => (await status(server, blob)) === 404, () => 'the blob is still there');
+});
 
 test('what only a deleted session used goes after a day, and the quota with it; the rest stays', { skip }, async (t) => {
   let { server, again } = await begin(t);

@@ -14,6 +14,8 @@ enum { MAX_STEPS = 3, EXPIRE_AT_ONCE = 500 };
 static const struct kind {
     const char *name, *prefix; /* NULL: its id is a number */
     enum pl_sql bury, raise, raised, drop, full, old;
+    bool has_blobs; /* which are let go of by these, before drop, full and old: */
+    enum pl_sql drop_blobs, full_blobs, old_blobs;
     struct {
         bool is_there;
         enum pl_sql sql;
@@ -23,21 +25,27 @@ static const struct kind {
     .bury = PL_SQL_##NAME##_BURY, .raise = PL_SQL_##NAME##_RAISE,                                  \
     .raised = PL_SQL_##NAME##_RAISED, .drop = PL_SQL_##NAME##_DROP, .full = PL_SQL_##NAME##_FULL,  \
     .old = PL_SQL_##NAME##_OLD
+#define BLOBS(NAME)                                                                                \
+    .has_blobs = true, .drop_blobs = PL_SQL_##NAME##_DROP_BLOBS,                                   \
+    .full_blobs = PL_SQL_##NAME##_FULL_BLOBS, .old_blobs = PL_SQL_##NAME##_OLD_BLOBS
     [PL_DELETED_SESSION] = {.name = "session",
                             .prefix = "sess_",
                             KIND(SESSION),
+                            BLOBS(SESSION),
                             .before = {{true, PL_SQL_SHARE_DELETE},
                                        {true, PL_SQL_SESSION_UNQUEUE}}},
     [PL_DELETED_PROMPT] = {.name = "prompt",
                            .prefix = "prompt_",
                            KIND(PROMPT),
+                           BLOBS(PROMPT),
                            .before = {{true, PL_SQL_PROMPT_UNINDEX}, {true, PL_SQL_PROMPT_UNTAG}},
                            .after = {{true, PL_SQL_PROMPT_INDEX}, {true, PL_SQL_PROMPT_RETAG}}},
-    [PL_DELETED_TASK] = {.name = "task", .prefix = "task_", KIND(TASK)},
+    [PL_DELETED_TASK] = {.name = "task", .prefix = "task_", KIND(TASK), BLOBS(TASK)},
     [PL_DELETED_MEMORY] = {.name = "memory",
                            KIND(MEMORY),
                            .before = {{true, PL_SQL_MEMORY_UNLINK}, {true, PL_SQL_MEMORY_UNINDEX}},
                            .after = {{true, PL_SQL_MEMORY_INDEX}}},
+#undef BLOBS
 #undef KIND
 };
 
@@ -79,6 +87,19 @@ static void write_of(struct pl_batch *batch, const struct kind *kind, enum pl_sq
     pl_batch_write(batch, sql, &params);
 }
 
+/* All but the newest `n_kept` deleted things of a user go for good. */
+static void keep_newest(struct pl_batch *batch, const struct kind *kind, struct pl_str user_id,
+                        int64_t n_kept)
+{
+    const enum pl_sql steps[] = {kind->full_blobs, kind->full};
+    for (size_t i = kind->has_blobs ? 0 : 1; i < 2; i++) {
+        struct pl_params params = {.err = &batch->err};
+        pl_params_id(&params, user_id, "user_");
+        pl_params_int(&params, n_kept);
+        pl_batch_write(batch, steps[i], &params);
+    }
+}
+
 /* Changes of the memories of a user wait for each other: their chains are of several rows. */
 static void lock(struct pl_batch *batch, const struct kind *kind, struct pl_str user_id)
 {
@@ -93,7 +114,7 @@ void pl_batch_bury(struct pl_batch *batch, enum pl_deleted_kind which, struct pl
                    struct pl_str id, int64_t now_ms)
 {
     const struct kind *kind = &kinds[which];
-    struct pl_params params = {.err = &batch->err}, full = {.err = &batch->err};
+    struct pl_params params = {.err = &batch->err};
     lock(batch, kind, user_id);
     for (size_t i = 0; i < MAX_STEPS && kind->before[i].is_there; i++)
         write_of(batch, kind, kind->before[i].sql, user_id, id);
@@ -102,9 +123,7 @@ void pl_batch_bury(struct pl_batch *batch, enum pl_deleted_kind which, struct pl
     pl_params_id(&params, NOBODY, "user_");
     pl_params_int(&params, now_ms);
     pl_batch_write(batch, kind->bury, &params);
-    pl_params_id(&full, user_id, "user_");
-    pl_params_int(&full, PL_DELETED_MAX);
-    pl_batch_write(batch, kind->full, &full);
+    keep_newest(batch, kind, user_id, PL_DELETED_MAX);
 }
 
 void pl_batch_raise(struct pl_batch *batch, enum pl_deleted_kind which, struct pl_str user_id,
@@ -127,27 +146,29 @@ void pl_batch_raise(struct pl_batch *batch, enum pl_deleted_kind which, struct p
 void pl_batch_drop_deleted(struct pl_batch *batch, enum pl_deleted_kind which,
                            struct pl_str user_id, struct pl_str id)
 {
-    write_of(batch, &kinds[which], kinds[which].drop, user_id, id);
+    const struct kind *kind = &kinds[which];
+    if (kind->has_blobs)
+        write_of(batch, kind, kind->drop_blobs, user_id, id);
+    write_of(batch, kind, kind->drop, user_id, id);
 }
 
 void pl_batch_expire_deleted(struct pl_batch *batch, int64_t before_ms)
 {
     for (size_t i = 0; i < PL_DELETED_KINDS; i++) {
-        struct pl_params params = {.err = &batch->err};
-        pl_params_int(&params, before_ms);
-        pl_params_int(&params, EXPIRE_AT_ONCE);
-        pl_batch_write(batch, kinds[i].old, &params);
+        const enum pl_sql steps[] = {kinds[i].old_blobs, kinds[i].old};
+        for (size_t k = kinds[i].has_blobs ? 0 : 1; k < 2; k++) {
+            struct pl_params params = {.err = &batch->err};
+            pl_params_int(&params, before_ms);
+            pl_params_int(&params, EXPIRE_AT_ONCE);
+            pl_batch_write(batch, steps[k], &params);
+        }
     }
 }
 
 void pl_batch_empty_deleted(struct pl_batch *batch, struct pl_str user_id)
 {
-    for (size_t i = 0; i < PL_DELETED_KINDS; i++) {
-        struct pl_params params = {.err = &batch->err};
-        pl_params_id(&params, user_id, "user_");
-        pl_params_int(&params, 0);
-        pl_batch_write(batch, kinds[i].full, &params);
-    }
+    for (size_t i = 0; i < PL_DELETED_KINDS; i++)
+        keep_newest(batch, &kinds[i], user_id, 0);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
