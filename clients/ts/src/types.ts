@@ -1,30 +1,27 @@
-/** The objects of the API. Names and meanings are those of the server's OpenAPI document. */
+/**
+ * The objects of the API. `schema.ts` has them all, generated from the server's OpenAPI document. Here they have the
+ * names of this client, with the members that the server always sends; what only the live connection has is written here.
+ */
+import type { components } from './schema.js';
 
-export type SessionStatus =
-  | 'created' | 'running' | 'completed' | 'failed' | 'interrupted' | 'waiting_for_input';
+/** Every object of the API by its name in the OpenAPI document: `Schemas['AuditItem']`. */
+export type Schemas = components['schemas'];
 
-export interface Session {
-  id: string;
-  intent: string;
-  status: SessionStatus;
-  created_at: string;
-  updated_at: string;
+/** All members are there, except those of `Sometimes`. */
+type Sent<T, Sometimes extends keyof T = never> = Required<Omit<T, Sometimes>> & Pick<T, Sometimes>;
+
+export type SessionStatus = Schemas['session']['status'];
+
+export type Session = Sent<Omit<Schemas['session'], 'user_id' | 'replay_state' | 'settings' | 'tools'>,
+  'source' | 'preview' | 'turns' | 'cost_usd' | 'open_questions' | 'system_prompt'> & {
   user_id: string;
-  solution_id: string | null;
-  biz_role_id: string | null;
-  model: string | null;
-  shared: boolean;
-  is_pinned: boolean;
-  memory_enabled: boolean;
-  is_persistent: boolean;
   replay_state: ReplayState | null;
   /** Only in the answer to `shared: true`: the link, whose token is told once. */
   share?: ShareLink;
   /** Only where they are set. */
-  system_prompt?: string;
   settings?: ModelSettings;
   tools?: ToolsOffered;
-}
+};
 
 /** A session that plays another again. */
 export interface ReplayState {
@@ -74,16 +71,11 @@ export interface ToolDefinition {
 /** Names are of built-in tools. */
 export type ToolsOffered = 'all' | 'none' | (string | ToolDefinition)[];
 
-export type TurnStatus = 'streaming' | 'completed' | 'paused' | 'failed' | 'interrupted';
-export type ToolStatus = 'pending' | 'done' | 'error' | 'cancelled' | 'awaiting_answer';
+export type TurnStatus = Schemas['turns.Turn']['status'];
+export type ToolStatus = Schemas['turns.ToolCall']['status'];
 
 /** What only the vendor that made a block or a call can check; there once the turn has ended. */
-export interface Proof {
-  vendor: string;
-  signature?: string;
-  id?: string;
-  data?: string;
-}
+export type Proof = Schemas['turns.Proof'];
 
 export interface ContentBlock {
   type: string;
@@ -180,58 +172,13 @@ export interface Problem {
 /** A text, or a structured chat. */
 export type PromptContent = string | Record<string, unknown>;
 
-export interface PromptVariable {
-  name: string;
-  declared: boolean;
-  found: boolean;
-  required: boolean;
-  type?: string | null;
-  default?: unknown;
-  options?: unknown[] | null;
-}
+export type PromptVariable = Schemas['PromptVariable'];
 
-export interface PromptVersion {
-  prompt_id: string;
-  version: number;
-  type: 'text' | 'structured';
-  content: PromptContent;
-  note: string;
-  content_hash: string;
-  variables: PromptVariable[];
-  based_on: number | null;
-  restored_from: number | null;
-  created_at: string;
-}
+export type PromptVersion = Schemas['PromptVersion'];
 
-export interface Prompt {
-  id: string;
-  name: string;
-  description: string;
-  folder: string;
-  tags: string[];
-  is_pinned: boolean;
-  type: 'text' | 'structured';
-  latest_version: number;
-  labels: Record<string, number>;
-  revision: number;
-  created_at: string;
-  updated_at: string;
-  /** When one prompt is asked for. */
-  latest?: PromptVersion;
-}
+export type Prompt = Schemas['Prompt'];
 
-export interface PromptDiff {
-  is_same: boolean;
-  blocks: {
-    id: string;
-    role: string | null;
-    change: 'same' | 'added' | 'removed' | 'changed' | 'moved' | 'moved_changed';
-    from_index: number | null;
-    to_index: number | null;
-    words?: { op: 'same' | 'added' | 'removed'; text: string }[];
-  }[];
-  members: { pointer: string; change: 'added' | 'removed' | 'changed'; from?: unknown; to?: unknown }[];
-}
+export type PromptDiff = Schemas['PromptDiff'];
 
 export interface PromptRunResult {
   prompt_id: string;
@@ -247,97 +194,26 @@ export interface PromptRunResult {
   }[];
 }
 
-export interface PromptFile { path: string; text: string }
+export type PromptFile = Schemas['PromptFile'];
 
-export interface PromptImported {
-  items: {
-    path: string; prompt_id: string; name: string; outcome: 'created' | 'version' | 'same' | 'skipped'; version?: number;
-  }[];
-  problems: { path: string; detail: string }[];
-}
+export type PromptImported = Schemas['PromptImported'];
 
-export interface MemoryDraft {
-  content: string;
-  type?: 'feedback' | 'experience';
-  skill_name?: string | null;
-  record_type?: 'memory' | 'skill_comment' | null;
-  scope?: string | null;
-  owner?: string | null;
-  topic?: string | null;
-  mem0_id?: string | null;
-  write_reason?: string | null;
-  disabled?: boolean;
-  source_session?: string | null;
-}
+export type MemoryDraft = Schemas['MemoryCreate'];
 
-export interface Memory extends Required<MemoryDraft> {
-  id: number;
-  superseded_by: number | null;
-  created_at: string;
-  updated_at: string | null;
-  hit_count: number;
-  last_hit_at: string | null;
-}
+export type Memory = Sent<Schemas['memory']>;
 
-export interface PromptRef {
-  prompt_id: string;
-  version?: number | string;
-  variables?: Record<string, string | number | boolean>;
-}
+export type PromptRef = NonNullable<ScheduledTaskDraft['prompt_ref']>;
 
-export interface ScheduledTaskDraft {
-  title: string;
-  cron: string;
-  prompt?: string;
-  prompt_ref?: PromptRef | null;
-  timezone?: string;
-  enabled?: boolean;
-  expires_at?: string | null;
-  skip_confirmations?: boolean;
-  model?: string | null;
-  overlap?: 'skip' | 'queue' | 'allow' | 'replace';
-}
+export type ScheduledTaskDraft = Schemas['ScheduledTaskCreate'];
 
-export interface ScheduledTask extends Required<ScheduledTaskDraft> {
-  id: string;
-  next_run_at: string | null;
-  last_run_at: string | null;
-  failures: number;
-  disabled_reason: string | null;
-  created_at: string;
-  updated_at: string;
-}
+export type ScheduledTask = Sent<Omit<Schemas['scheduled-task'], 'prompt_ref'>> & { prompt_ref: PromptRef | null };
 
-export interface ScheduledTaskRun {
-  id: string;
-  task_id: string;
-  session_id: string | null;
-  status: 'completed' | 'failed' | 'running';
-  error: unknown;
-  triggered_at: string;
-  finished_at: string | null;
-  due_at: string;
-  is_manual: boolean;
-  reason: 'missed' | 'skipped' | 'queued' | null;
-  missed_count: number;
-}
+export type ScheduledTaskRun = Sent<Schemas['scheduled-task-run']>;
 
 export interface Occurrence { at: string; local: string }
 
-export interface CalendarItem extends Occurrence {
-  task_id: string;
-  title: string;
-  run: ScheduledTaskRun | null;
-}
+export type CalendarItem = Omit<Schemas['Calendar']['items'][number], 'run'> & { run: ScheduledTaskRun | null };
 
-export interface CronExplained { cron: string; timezone: string; en: string; zh: string; next: string[] }
+export type CronExplained = Schemas['CronExplained'];
 
-export interface Blob {
-  id: string;
-  sha256: string;
-  size: number;
-  content_type: string;
-  name: string | null;
-  url: string;
-  created_at: string;
-}
+export type Blob = Schemas['Blob'];

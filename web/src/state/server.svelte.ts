@@ -1,30 +1,12 @@
 /** The server: who one is there, whether it answers, and what it tells by itself. */
-import { Parley, ProblemError, type Live, type LiveEvent, type Problem } from '@parley/client';
+import { Parley, ProblemError, type Live, type LiveEvent, type Problem, type Schemas } from '@parley/client';
 import { frame } from './frame.svelte';
 import { keep } from './prefs.svelte';
 
-export interface Me {
-  id: string;
-  name: string;
-  is_admin: boolean;
-  acts_as_admin: boolean;
-  scope: string;
-  csrf: string | null;
-  [addition: string]: unknown;
-}
+/** The user, and what this browser's key may do. */
+export type Me = Schemas['User'] & { acts_as_admin: boolean; scope: string; csrf: string | null };
 
-export interface Model {
-  name: string;
-  about?: string;
-  context_window?: number | null;
-  prices?: Record<string, unknown> | null;
-  provider?: string;
-  dialect?: string;
-  profile?: string;
-  is_demo?: boolean;
-  state?: string;
-  [addition: string]: unknown;
-}
+export type Model = Schemas['Model'];
 
 export type Conn = 'ok' | 'retry' | 'off';
 

@@ -1,40 +1,10 @@
 /** What the server says of an extension: what its manifest declares, what the policy says to that, what it has registered. */
-export type Decision = 'allow' | 'ask' | 'deny';
+import type { Schemas } from '@parley/client';
 
-export interface Capability {
-  capability: string;
-  methods?: string[];
-  paths?: string[];
-  hosts?: string[];
-  env?: string[];
-  decision: Decision;
-  reason: string;
-}
-
-export interface Tool { name: string; hash: string; is_withheld: boolean; definition: Record<string, unknown> }
-
-export interface Extension {
-  id: string;
-  name: string;
-  version: string;
-  description: string;
-  runtime: string;
-  state: 'enabled' | 'disabled' | 'quarantined';
-  artifact: string;
-  profile: string;
-  granted: string[];
-  denied: string[];
-  capabilities: Capability[];
-  /** Of a single extension only. */
-  tools?: Tool[];
-  notes?: string[];
-  commands: string[];
-  hooks: string[];
-  source: string;
-  last_error: string | null;
-  revision: number;
-  updated_at: string;
-}
+export type Capability = Schemas['ExtensionCapability'];
+export type Decision = Capability['decision'];
+export type Tool = Schemas['ExtensionTool'];
+export type Extension = Schemas['Extension'];
 
 /** What holds for this user now; the lists of hooks and tools are there once it has run. */
 export interface Explained {

@@ -3,7 +3,7 @@ import type { Session } from '@parley/client';
 import { frame } from '$/state/frame.svelte';
 import { server } from '$/state/server.svelte';
 
-export interface Listed extends Session { preview?: string | null; open_questions?: number; turns?: number; cost_usd?: number; source?: unknown }
+export type Listed = Session;
 
 class SessionList {
   items: Listed[] = $state.raw([]);

@@ -1,38 +1,10 @@
 /** What the server says of scheduled tasks. */
-export interface Task {
-  id: string;
-  title: string;
-  cron: string;
-  timezone: string;
-  enabled: boolean;
-  prompt: string | null;
-  prompt_ref: { prompt_id: string; version?: number | string; variables?: Record<string, string | number | boolean> } | null;
-  model: string | null;
-  overlap: 'skip' | 'queue' | 'allow' | 'replace';
-  skip_confirmations: boolean;
-  expires_at: string | null;
-  next_run_at: string | null;
-  last_run_at: string | null;
-  failures: number;
-  disabled_reason: string | null;
-}
+import type { CalendarItem, CronExplained, ScheduledTask, ScheduledTaskRun } from '@parley/client';
 
-export interface TaskRun {
-  id: string;
-  task_id: string;
-  session_id: string | null;
-  status: 'completed' | 'failed' | 'running';
-  error: unknown;
-  triggered_at: string;
-  finished_at: string | null;
-  due_at: string;
-  is_manual: boolean;
-  reason: 'missed' | 'skipped' | 'queued' | null;
-  missed_count: number;
-}
-
-export interface Item { task_id: string; title: string; at: string; local: string; run: TaskRun | null }
-export interface Explained { en: string; zh: string; next: string[] }
+export type Task = ScheduledTask;
+export type TaskRun = ScheduledTaskRun;
+export type Item = CalendarItem;
+export type Explained = CronExplained;
 
 export type Sign = 'planned' | 'running' | 'completed' | 'failed' | 'missed';
 

@@ -1,32 +1,10 @@
 /** What the server says of prompts, as far as this page reads it. */
+import type { Prompt as StoredPrompt, PromptDiff, PromptVersion } from '@parley/client';
 import type { Content, Stored } from './prompt';
 
-export interface Version {
-  version: number;
-  type: 'text' | 'structured';
-  content?: Content;
-  note: string;
-  created_at: string;
-  restored_from: number | null;
-  words_added?: number | null;
-  words_removed?: number | null;
-  author?: string | null;
-}
-
-export interface Prompt {
-  id: string;
-  name: string;
-  description: string;
-  folder: string;
-  tags: string[];
-  is_pinned: boolean;
-  type: 'text' | 'structured';
-  latest_version: number;
-  labels: Record<string, number>;
-  revision: number;
-  updated_at: string;
-  latest?: Version;
-}
+/** A version of a list has its words counted, one that was asked for has its content. */
+export type Version = Pick<PromptVersion, 'version' | 'type' | 'note' | 'created_at' | 'restored_from'> & { content?: Content; words_added?: number | null; words_removed?: number | null; author?: string | null };
+export type Prompt = Omit<StoredPrompt, 'latest'> & { latest?: Version };
 
 export interface Draft extends Stored {
   revision: number;
@@ -46,17 +24,5 @@ export interface Finding {
   fix?: Edit[];
 }
 
-export interface Diff {
-  is_same: boolean;
-  blocks: DiffBlock[];
-  members: { pointer: string; change: 'added' | 'removed' | 'changed'; from?: unknown; to?: unknown }[];
-}
-
-export interface DiffBlock {
-  id: string;
-  role: string | null;
-  change: 'same' | 'added' | 'removed' | 'changed' | 'moved' | 'moved_changed';
-  from_index: number | null;
-  to_index: number | null;
-  words?: { op: 'same' | 'added' | 'removed'; text: string }[];
-}
+export type Diff = PromptDiff;
+export type DiffBlock = PromptDiff['blocks'][number];
