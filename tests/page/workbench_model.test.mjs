@@ -210,7 +210,10 @@ test('the marks of a text are the text, cut', () => {
     for (const piece of cut) { assert.equal(piece.from, at); at += piece.text.length; }
   }
   assert.deepEqual(marks.pieces('a {{v}} `c`\n```\nx {{w}}\n```\nz', (name) => name === 'v').map((piece) => [piece.mark, piece.text]), [
-    ['text', 'a '], ['var', '{{v}}'], ['text', ' '], ['code', '`c`'], ['text', '\n'], ['fence', '```\nx '], ['missing', '{{w}}'], ['fence', '\n```'], ['text', '\nz']]);
+    ['text', 'a '], ['var', '{{v}}'], ['text', ' '], ['code', '`c`'], ['text', '\n'], ['fence', '```\nx '], ['missing', '{{w}}'], ['fence', '\n```\n'], ['text', 'z']]);
+  // Code between fences is one sheet, whatever is marked in it; two that touch are two.
+  assert.deepEqual(marks.runs(marks.pieces('a\n```\n{{w}}\n```\n~~~\nb\n~~~\nz')).map((run) => [run.isSheet, run.pieces.map((piece) => piece.text).join('')]), [
+    [false, 'a\n'], [true, '```\n{{w}}\n```\n'], [true, '~~~\nb\n~~~\n'], [false, 'z']]);
 });
 
 test('months have whole weeks, and every day once', () => {

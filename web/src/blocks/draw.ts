@@ -83,7 +83,9 @@ export function planOf(content: unknown): { title: string; steps: Step[] } {
 export function firstArgument(call: ToolCall): string {
   try {
     const value = JSON.parse(call.arguments) as unknown;
-    const first = value && typeof value === 'object' ? Object.values(value)[0] : value;
+    /* who hands work over says in a few words what it is */
+    const { description } = (value ?? {}) as { description?: unknown };
+    const first = typeof description === 'string' && description ? description : value && typeof value === 'object' ? Object.values(value)[0] : value;
     return typeof first === 'string' ? first.replace(/\s+/g, ' ').slice(0, 160) : first === undefined ? '' : JSON.stringify(first).slice(0, 160);
   } catch {
     return call.arguments.slice(0, 160);

@@ -13,7 +13,7 @@ export const isField = (target: EventTarget | null): boolean => {
 /** "Ctrl Enter" as it is drawn on a keycap here. */
 export const cap = (keys: string): string => keys
   .replace(/\bCtrl\b/, isMac ? '⌘' : 'Ctrl').replace(/\bAlt\b/, isMac ? '⌥' : 'Alt')
-  .replace(/\bEnter\b/, '↵').replace(/\bShift\b/, '⇧');
+  .replace(/\bEnter\b/, '↵').replace(/\bEscape\b/, 'Esc').replace(/\bShift\b/, isMac ? '⇧' : 'Shift');
 
 /** The name of what was pressed: "Ctrl Shift Enter", "g", "?", "Alt ArrowUp". */
 export function keyName(e: KeyboardEvent): string {

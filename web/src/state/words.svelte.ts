@@ -74,6 +74,13 @@ export function when(value: string | number | Date | null | undefined): string {
   return d.toDateString() === new Date().toDateString() ? clock(d) : day(d);
 }
 export const time = (value: string | number | Date): string => clock(new Date(value));
+export const timeWithSeconds = (value: string | number | Date): string =>
+  format('ts', () => new Intl.DateTimeFormat(current.lang, { timeStyle: 'medium', hourCycle: 'h23' })).format(new Date(value));
+/** "in 14 hours", in the unit that fits. */
+export function until(ms: number): string {
+  const [value, unit] = ms < 3_600_000 ? [ms / 60_000, 'minute' as const] : ms < 48 * 3_600_000 ? [ms / 3_600_000, 'hour' as const] : [ms / 86_400_000, 'day' as const];
+  return format('r', () => new Intl.RelativeTimeFormat(current.lang, { style: 'short' })).format(Math.max(1, Math.round(value)), unit);
+}
 /** 12 ms, 1.9 s, 2 min 3 s: the signs of the units are the same in both languages. */
 export function span(ms: number): string {
   const fixed = (value: number, digits: number): string => format(`x${digits}`, () => new Intl.NumberFormat(current.lang,

@@ -16,6 +16,10 @@ export const formats = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'
 /** Indices as `*`, so that the same loss at many places is one row. */
 const pattern = (pointer: string): string => pointer.replace(/\/\d+(?=\/|$)/g, '/*');
 
+/** What is gone stands first, what was only added last. */
+const weights = ['dropped', 'approximated', 'merged', 'reordered', 'moved', 'synthesised'];
+const weight = (code: string): number => (weights.indexOf(code) + weights.length + 1) % (weights.length + 1);
+
 export function group(losses: Loss[]): LossGroup[] {
   const rows = new Map<string, LossGroup>();
   for (const loss of losses) {
@@ -25,7 +29,7 @@ export function group(losses: Loss[]): LossGroup[] {
     if (row) row.pointers.push(loss.pointer);
     else rows.set(key, { key, code: loss.code, detail: loss.detail, pattern: of, pointers: [loss.pointer] });
   }
-  return [...rows.values()];
+  return [...rows.values()].sort((a, b) => weight(a.code) - weight(b.code) || b.pointers.length - a.pointers.length);
 }
 
 interface Recent { name: string; text: string }
@@ -47,6 +51,8 @@ class Viewer {
   converted: Converted | null = $state.raw(null);
   convertProblem: Problem | null = $state.raw(null);
   tokens: { tokens: number; by?: Record<string, number> } | null = $state.raw(null);
+  /** Tokens of each segment of the envelope, message by message. */
+  parts: number[][] = $state.raw([]);
   recent: Recent[] = $state.raw(keep.get<Recent[]>('viewer.recent', []));
   marked: string | null = $state(null);
   chosen: string | null = $state(null);
@@ -84,6 +90,7 @@ class Viewer {
     this.envelope = null;
     this.format = null;
     this.converted = null;
+    this.parts = [];
     this.marked = null;
     this.chosen = null;
     const found = scan(text);
@@ -130,7 +137,13 @@ class Viewer {
       this.envelope = envelope.document as Envelope;
       this.#envelopeMap = envelope.map ?? [];
       void this.convert();
-      this.tokens = await server.json<{ tokens: number }>('POST', '/api/tokens', { document: text, as: format }).catch(() => null);
+      const [tokens, counted] = await Promise.all([
+        server.json<{ tokens: number }>('POST', '/api/tokens', { document: text, as: format }).catch(() => null),
+        server.json<{ by_message?: { parts: number[] }[] }>('POST', '/api/tokens', { document: envelope.document, as: 'envelope', messages: true }).catch(() => null),
+      ]);
+      if (turn !== this.#reading) return;
+      this.tokens = tokens;
+      this.parts = counted?.by_message?.map((one) => one.parts) ?? [];
     } catch (error) {
       if (turn === this.#reading) this.problem = problemOf(error);
     } finally {

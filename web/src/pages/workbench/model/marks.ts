@@ -5,11 +5,11 @@
 import { spots } from './variables';
 
 export type Mark = 'text' | 'var' | 'missing' | 'fence' | 'code' | 'lint';
-export interface Piece { mark: Mark; text: string; from: number }
+export interface Piece { mark: Mark; text: string; from: number; /** Which sheet of code it is in; -1: none. */ fence: number }
 
 interface Span { from: number; to: number; mark: Mark }
 
-/** Lines from one fence to the next; an open one goes to the end. */
+/** Lines from one fence to the next, with the end of the last line; an open one goes to the end. */
 function fences(text: string): Span[] {
   const result: Span[] = [];
   const fence = /^[ ]{0,3}(`{3,}|~{3,})[^\n]*$/gm;
@@ -18,7 +18,7 @@ function fences(text: string): Span[] {
     const sign = found[1]!;
     if (!open) open = { from: found.index, sign };
     else if (sign[0] === open.sign[0] && sign.length >= open.sign.length) {
-      result.push({ from: open.from, to: found.index + found[0].length, mark: 'fence' });
+      result.push({ from: open.from, to: Math.min(text.length, found.index + found[0].length + 1), mark: 'fence' });
       open = null;
     }
   }
@@ -51,13 +51,25 @@ export function pieces(text: string, isKnown: (name: string) => boolean = () => 
   spans.sort((x, y) => x.from - y.from);
   const result: Piece[] = [];
   let at = 0;
+  const add = (mark: Mark, from: number, to: number): void => { result.push({ mark, text: text.slice(from, to), from, fence: blocks.findIndex((one) => from >= one.from && from < one.to) }); };
   for (const one of spans) {
     if (one.from < at) continue;
-    if (one.from > at) result.push({ mark: 'text', text: text.slice(at, one.from), from: at });
-    result.push({ mark: one.mark, text: text.slice(one.from, one.to), from: one.from });
+    if (one.from > at) add('text', at, one.from);
+    add(one.mark, one.from, one.to);
     at = one.to;
   }
-  if (at < text.length) result.push({ mark: 'text', text: text.slice(at), from: at });
+  if (at < text.length) add('text', at, text.length);
+  return result;
+}
+
+/** Runs of pieces: code between fences is drawn as one sheet, as wide as the block. */
+export function runs(all: readonly Piece[]): { isSheet: boolean; pieces: Piece[] }[] {
+  const result: { isSheet: boolean; pieces: Piece[] }[] = [];
+  for (const piece of all) {
+    const last = result.at(-1);
+    if (last && last.pieces[0]!.fence === piece.fence) last.pieces.push(piece);
+    else result.push({ isSheet: piece.fence >= 0, pieces: [piece] });
+  }
   return result;
 }
 
