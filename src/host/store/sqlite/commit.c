@@ -26,6 +26,19 @@ static bool erases(enum pl_sql sql)
     case PL_SQL_MEMORY_DELETE:
     case PL_SQL_TASK_DELETE:
     case PL_SQL_BLOB_DELETE:
+    /* What could be had back, and now cannot. */
+    case PL_SQL_SESSION_DROP:
+    case PL_SQL_SESSION_FULL:
+    case PL_SQL_SESSION_OLD:
+    case PL_SQL_PROMPT_DROP:
+    case PL_SQL_PROMPT_FULL:
+    case PL_SQL_PROMPT_OLD:
+    case PL_SQL_TASK_DROP:
+    case PL_SQL_TASK_FULL:
+    case PL_SQL_TASK_OLD:
+    case PL_SQL_MEMORY_DROP:
+    case PL_SQL_MEMORY_FULL:
+    case PL_SQL_MEMORY_OLD:
         return true;
     default:
         return false;
@@ -56,7 +69,8 @@ static int run_writes(struct sqlite_db *db, const struct pl_batch *batch)
         }
         if (code != SQLITE_DONE)
             return code;
-        db->must_erase = db->must_erase || (db->path && erases(write->sql));
+        db->must_erase =
+            db->must_erase || (db->path && erases(write->sql) && sqlite3_changes(db->conn) > 0);
     }
     return SQLITE_OK;
 }
