@@ -64,6 +64,10 @@ test('every change of access is told, without a secret, by whom and with which k
   assert.deepEqual((await verify(at)).json, { chain_ok: true, rows: all.length + 2, unsealed: 0, broken_at: null, problem: null });
   assert.match(run(['audit', 'verify', '--data', at.data]).err, /whole: 13 rows/);
   assert.match(run(['audit', 'list', '--limit', '3', '--data', at.data]).out, /user\.create/);
+  // Without an action it lists, with what was changed.
+  const listed = run(['audit', '--limit', '3', '--data', at.data]);
+  assert.equal(listed.out, run(['audit', 'list', '--limit', '3', '--data', at.data]).out);
+  assert.match(listed.out, /^NUMBER .* DETAIL\n[^]*\{"/);
   await at.stop();
   // After a restart it goes on.
   const again = await start({ data: at.data, login: false });

@@ -12,7 +12,7 @@ const KEY = 'sk-upstream-0123456789abcdef';
 const open = [];
 const upstream = () => new Promise((resolve) => {
   const holds = [];
-  openUpstream({ key: KEY, answer: ({ model }) => (model === 'fails' ? { status: 400, error: 'no' } : model === 'hangs' ? { hang: 'head' } : { say: 'Good day.' }) })
+  openUpstream({ key: KEY, answer: ({ model }) => (model === 'fails' ? { status: 400, error: 'no' } : model === 'hangs' ? { hang: 'head' } : model === 'dear' ? { say: 'Good day.', usage: { input: 20, output: 980 } } : { say: 'Good day.' }) })
     .then((up) => { open.push(up); resolve({ url: up.url, up, holds }); });
 });
 after(() => { for (const up of open) up.close?.(); });
@@ -60,6 +60,28 @@ test('64 calls at once exceed a budget by at most one estimate', async () => {
   const [row] = (await until(async () => { const rows = (await usage('group=key')).filter((item) => item.key_id === id); return rows[0]?.requests === admitted && rows; }, () => 'the calls are not counted'));
   assert.ok(row.cost_usd <= 3.5 + 1.1, `${row.cost_usd}`);
   assert.equal(Math.round(row.cost_usd * 1000), admitted * 18);
+});
+
+// Calls that cost a dollar each, as much as is estimated for them: without what is reserved, all 64 would pass.
+const spend = async (keys, sum) => {
+  const answers = await Promise.all(Array.from({ length: 64 }, (_, i) => ask(keys[i % keys.length], 'paid/dear')));
+  const admitted = answers.filter(({ status }) => status === 200).length;
+  assert.ok(answers.every(({ status }) => status === 200 || status === 429), answers.map(({ status }) => status).join());
+  const spent = await until(async () => { const rows = await sum(); return rows.reduce((all, row) => all + row.requests, 0) === admitted && rows.reduce((all, row) => all + row.cost_usd, 0); }, () => 'the calls are not counted');
+  assert.equal(Math.round(spent), admitted, 'a dollar each');
+  return spent;
+};
+
+test('64 dear calls at once pass a budget by one estimate at most, of a key and of a user with several keys', async () => {
+  const key = await makeKey({ budget_usd_day: 3.5 });
+  const ofKey = await spend([key.plaintext], async () => (await usage('group=key')).filter((item) => item.key_id === key.id));
+  assert.ok(ofKey >= 3 && ofKey <= 3.5 + 1.1, `${ofKey}`);
+  const ada = await member('spends');
+  const keys = [ada.key];
+  for (let i = 0; i < 3; i++) keys.push((await post('/api/user/api-keys', { name: `k${i}` }, ada.key)).plaintext);
+  assert.equal((await server.ask('PATCH', `/api/users/${ada.id}`, { body: { limits: { budget_usd_month: 2.5 } } })).status, 200);
+  const ofUser = await spend(keys, () => usage('group=key', ada.key));
+  assert.ok(ofUser >= 2 && ofUser <= 2.5 + 1.1, `${ofUser}`);
 });
 
 test('calls that are under way hold what they have reserved', async () => {
@@ -113,6 +135,9 @@ test('sessions count by key, model, provider, day and user, and the totals are t
   assert.ok((await usage('group=user')).some((row) => row.user_id === ada.id));
   assert.equal((await usage(`group=model&user=${ada.id}`)).reduce((n, row) => n + row.requests, 0), 3);
   assert.equal((await server.raw('GET', '/api/usage?user=all', { key: ada.key })).status, 403);
+  const turned = await server.ask('GET', '/api/usage?from=2026-11-10&to=2026-11-01', { key: ada.key });
+  assert.equal(turned.status, 400);
+  assert.match(turned.json.detail, /from is after the last day, 2026-11-01/);
   const csv = await server.raw('GET', '/api/usage?group=model&format=csv', { key: ada.key });
   assert.match(csv.headers['content-type'], /text\/csv/);
   const lines = csv.text.trim().split('\r\n');
@@ -217,5 +242,7 @@ test('parley usage shows the same', async () => {
   assert.match(shown.out, /^PROVIDER +REQUESTS +FAILED/);
   assert.match(shown.out, /^paid /m);
   assert.match(run(['usage', '--csv', '--data', server.data]).out, /^model,requests,/);
+  const both = run(['usage', '--csv', '--json', '--data', server.data]);
+  assert.deepEqual([both.code, /exclude each other/.test(both.err)], [2, true]);
   assert.equal(run(['usage', '--group', 'modle', '--data', server.data]).code, 2);
 });

@@ -146,6 +146,8 @@ test('the commands of users', async () => {
   const { id, key } = JSON.parse(added.out);
   assert.equal(key.is_admin, false);
   assert.match(cli('user', 'list').out, /cleo/);
+  const twice = cli('user', 'add', 'cleo');
+  assert.deepEqual([twice.code, /there is a user named "cleo" already/.test(twice.err)], [1, true], twice.err);
   assert.match(cli('user', 'show', 'cleo').out, new RegExp(id));
   assert.equal(cli('user', 'role', 'cleo', 'admin').code, 0);
   assert.match(cli('user', 'role', 'cleo', 'boss').err, /use admin or member/);
@@ -153,7 +155,7 @@ test('the commands of users', async () => {
   assert.equal(cli('user', 'disable', 'cleo').code, 0);
   assert.match(cli('user', 'show', 'cleo').out, /disabled/);
   assert.equal(cli('user', 'enable', id).code, 0);
-  assert.match(cli('user', 'show', 'nobody').err, /there are 0 users named "nobody"/);
+  assert.match(cli('user', 'show', 'nobody').err, /there is no user named "nobody"/);
   const { id: session } = await ok('POST', '/api/sessions', { intent: 'kept' }, key.plaintext);
   assert.match(cli('user', 'remove', 'cleo').err, /--yes removes/);
   const dir = join(directory, 'cleo');
@@ -291,6 +293,9 @@ test('the commands of keys', async () => {
     assert.equal(code, 2, `${words}: ${err}`);
     assert.match(err, says);
   }
+  // Without a name it has that of its scope.
+  for (const [scope, name] of [[['--scope', 'read'], 'read key'], [[], 'key']])
+    assert.equal(JSON.parse(cli('key', 'create', '--user', 'dora', ...scope, '--json').out).name, name);
   // A key is a member's unless --admin says otherwise.
   const plain = cli('key', 'create', '--name', 'plain').out.trim(), admin = cli('key', 'create', '--name', 'admin', '--admin').out.trim();
   await refused(403, 'GET', '/api/users', undefined, plain);

@@ -82,11 +82,22 @@ enum pl_exit pl_verb_check_options(struct pl_console *console, const char *comma
     return PL_EXIT_OK;
 }
 
+/* A command that may be called without a verb (its least number of operands is 0) has one. */
+static const struct pl_verb *default_of(const struct pl_command *command)
+{
+    const struct pl_verb *verb = command->verbs;
+    while (!verb->is_default)
+        verb++;
+    return verb;
+}
+
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
                          const struct pl_args *args)
 {
-    const struct pl_verb *verb = find(command, args->operands.ptr[0]);
-    size_t n_words = args->operands.len - 1;
+    bool is_named = args->operands.len;
+    const struct pl_verb *verb =
+        is_named ? find(command, args->operands.ptr[0]) : default_of(command);
+    size_t n_words = is_named ? args->operands.len - 1 : 0;
     if (!verb)
         return fail_unknown(console, command, args->operands.ptr[0]);
     if (n_words < verb->min_words || n_words > verb->max_words)
@@ -98,7 +109,7 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     struct pl_deed deed = {
         .console = console,
         .args = args,
-        .words = args->operands.ptr + 1,
+        .words = args->operands.ptr + is_named,
         .n_words = n_words,
         .api = {.console = console, .command = command->name},
     };

@@ -28,6 +28,7 @@ struct pl_verb {
     const char *says; /* what it does, a sentence without a full stop at the end */
     enum pl_exit (*run)(struct pl_deed *deed);
     bool is_offline; /* asks no server; the API is not opened */
+    bool is_default; /* what the command does without a verb */
 };
 
 /* The tables, one per command. */

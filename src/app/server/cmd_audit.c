@@ -1,12 +1,12 @@
 /* parley audit: who did what, and whether the log is whole. */
 #include "app/frame/verbs.h"
 
-enum { MAX_ROWS = 1000 };
+enum { MAX_ROWS = 1000, MAX_DETAIL = 100 };
 
 static enum pl_exit run_list(struct pl_deed *deed)
 {
     static const struct pl_deed_param params[] = {{PL_OPT_LIMIT, "limit"}, {0}};
-    static const char *const names[] = {"NUMBER", "AT", "ACTION", "OBJECT", "BY", "KEY"};
+    static const char *const names[] = {"NUMBER", "AT", "ACTION", "OBJECT", "BY", "KEY", "DETAIL"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     enum pl_exit code = pl_deed_check_count(deed, PL_OPT_LIMIT, MAX_ROWS);
@@ -23,6 +23,11 @@ static enum pl_exit run_list(struct pl_deed *deed)
             struct pl_str text = pl_deed_text(deed, one, members[i]);
             pl_columns_add(&columns, text.len ? text : PL_STR("-"));
         }
+        const struct pl_json_node *detail = pl_json_get(&deed->answer, one, PL_STR("detail"));
+        bool has_detail = detail && pl_json_kind(detail) != PL_JSON_NULL;
+        pl_columns_add(&columns, has_detail ? pl_line_of(texts, pl_json_span(&deed->answer, detail),
+                                                         MAX_DETAIL)
+                                            : PL_STR("-"));
     }
     return pl_deed_print_table(deed, &columns, NULL);
 }
@@ -48,7 +53,8 @@ static enum pl_exit run_verify(struct pl_deed *deed)
 }
 
 const struct pl_verb pl_audit_verbs[] = {
-    {"list", "", 0, 0, "List the newest rows", run_list},
+    {"list", "", 0, 0, "List the newest rows; also without an action", run_list,
+     .is_default = true},
     {"verify", "", 0, 0, "Check the chain of hashes; exit 1 if it is broken", run_verify},
     {0},
 };

@@ -30,6 +30,7 @@ struct job {
     struct pl_str actor;    /* who does it there: the local administrator */
     struct pl_buf answer;   /* owned; what the server says, or would say */
     struct pl_json_doc doc; /* of the answer; root NULL: it is empty */
+    char own_name[32];      /* of a key that was given none */
 };
 
 static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error *err)
@@ -314,8 +315,10 @@ static enum pl_exit print_secret(struct job *job)
 static enum pl_exit run_create(struct job *job)
 {
     struct pl_error err = {0};
+    const char *scope = job->wish.scope ? job->wish.scope : "";
+    snprintf(job->own_name, sizeof job->own_name, "%s%skey", scope, *scope ? " " : "");
     if (!job->wish.name)
-        return pl_usage_fail(job->console, "key", "the key needs a name; give --name NAME");
+        job->wish.name = job->own_name;
     enum pl_exit code;
     if (job->store) {
         code = read_answer(job, create_here(job, &err), &err);
@@ -386,8 +389,10 @@ static enum pl_exit print_list(struct job *job)
     struct pl_error err = {0};
     struct pl_columns columns;
     if (!items || !pl_json_count(items)) {
-        pl_console_say(job->console,
-                       "there are no keys; \"parley key create --name NAME\" creates one");
+        pl_console_say(
+            job->console,
+            "there are no keys of this user; \"parley key create\" creates one, and --user "
+            "lists those of another");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
@@ -438,7 +443,7 @@ static const struct verb {
     bool makes_store;  /* also where no server has run yet */
     enum pl_exit (*run)(struct job *job);
 } verbs[] = {
-    {"create", 0, " --name NAME", true, run_create},
+    {"create", 0, "", true, run_create},
     {"list", 0, "", false, run_list},
     {"change", 1, " ID [OPTION]...", false, run_change},
     {"rotate", 1, " ID [--overlap TIME]", false, run_rotate},

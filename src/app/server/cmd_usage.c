@@ -69,6 +69,8 @@ static enum pl_exit show(struct pl_deed *deed)
     enum pl_exit code = PL_EXIT_OK;
     PL_CLEANUP_BUF struct pl_buf whole;
     pl_buf_init(&whole, 0);
+    if (pl_args_has(deed->args, PL_OPT_CSV) && deed->api.is_json)
+        return pl_deed_usage(deed, "--csv and --json exclude each other");
     if (who && strcmp(who, "all") != 0)
         code = pl_user_find(&deed->api, who, &id);
     if (code != PL_EXIT_OK)

@@ -29,13 +29,16 @@ static enum pl_exit run_add(struct pl_deed *deed)
     size_t n = pl_utf8_count(pl_str_of(deed->words[0]));
     if (!n || n > MAX_NAME)
         return pl_deed_usage(deed, "the name of a user has 1 to 100 characters");
+    enum pl_exit code = pl_user_expect_none(&deed->api, deed->words[0]);
+    if (code != PL_EXIT_OK)
+        return code;
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "name");
     pl_json_out_text(&deed->out, pl_str_of(deed->words[0]));
     pl_json_out_key(&deed->out, "is_admin");
     pl_json_out_bool(&deed->out, pl_args_has(deed->args, PL_OPT_ADMIN));
     pl_json_out_close(&deed->out, '}');
-    enum pl_exit code = pl_deed_ask(deed, "POST", "/api/users");
+    code = pl_deed_ask(deed, "POST", "/api/users");
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
     const struct pl_json_node *key =

@@ -180,7 +180,7 @@ const struct pl_example pl_session_examples[] = {
 
 const struct pl_option pl_key_options[] = {
     {"name", PL_OPT_NAME, .args = {"NAME"}, .verbs = "create, change",
-     .help = "the purpose of the key"},
+     .help = "the purpose of the key; its scope by default"},
     {"user", PL_OPT_USER, .args = {"USER"},
      .help = "Whose keys, by name or id; your own by default. Needs an administrator"},
     {"scope", PL_OPT_SCOPE, .args = {"SCOPE"}, .choice = pl_scope_choice, .verbs = "create, change",

@@ -99,7 +99,7 @@ const char *const pl_audit_paragraphs[] = {
 };
 
 const struct pl_example pl_audit_examples[] = {
-    {"audit list --limit 20", "What was done last"},
+    {"audit --limit 20", "What was done last"},
     {"audit verify", "Whether the log is whole"},
     {NULL, NULL},
 };

@@ -42,6 +42,23 @@ static bool read_day_param(struct pl_exchange *x, const char *name, int64_t othe
     return false;
 }
 
+/* Both days, the last one included. */
+static bool read_days(struct pl_exchange *x, int64_t today, struct pl_usage_query *query)
+{
+    char last[PL_UTC_SIZE];
+    if (!read_day_param(x, "to", today, &query->to_day) ||
+        !read_day_param(x, "from", query->to_day - DEFAULT_DAYS + 1, &query->from_day))
+        return false;
+    if (query->from_day <= query->to_day)
+        return true;
+    pl_utc_write(last, query->to_day * INT64_C(86400000));
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                        "The parameter from is after the last day, %.10s: exchange from and to, or "
+                        "leave one out.",
+                        last);
+    return false;
+}
+
 static bool read_group(struct pl_exchange *x, enum pl_usage_group *ret_group)
 {
     struct pl_str text = pl_target_param(&x->target, "group");
@@ -242,10 +259,9 @@ static void list_work(struct pl_exchange *x)
     struct pl_usage_page page;
     struct pl_error err = {0};
     const int64_t *today = x->state;
-    if (!read_day_param(x, "to", *today, &query.to_day) ||
-        !read_day_param(x, "from", query.to_day - DEFAULT_DAYS + 1, &query.from_day) ||
-        !read_group(x, &query.group) || !read_user(x, query.group, &query.user_id) ||
-        !wants_csv(x, &is_csv) || !pl_exchange_sums_args(x, &args) ||
+    if (!read_days(x, *today, &query) || !read_group(x, &query.group) ||
+        !read_user(x, query.group, &query.user_id) || !wants_csv(x, &is_csv) ||
+        !pl_exchange_sums_args(x, &args) ||
         (args.cursor.len && !read_cursor(x, &args, query.group, &after)))
         return;
     query.after = args.cursor.len ? &after : NULL;
