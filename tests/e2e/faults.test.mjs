@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { directory, has, parley, root } from './harness.mjs';
+import { configure } from './gated.mjs';
 import { Parley, Socket, allTurns, clientOf, endsWell, script, serve, settled, textOf, until } from './live.mjs';
+import { openUpstream } from './upstreams.mjs';
 
 const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
 const withLimits = (limits) => ['sh', '-c', `${limits}; exec "$0" "$@"`];
@@ -116,9 +119,9 @@ function failing() {
 const noShim = sanitized || !has('cc') ? 'needs a compiler and a program without sanitizers' : false;
 
 // Allocations until a server has answered its first request: then all its threads have begun.
-async function countStart(library, data) {
+async function countStart(library, data, own) {
   const file = join(directory, 'allocations');
-  const server = await serve({ data, env: { LD_PRELOAD: library, FAIL_COUNT: file }, login: false });
+  const server = await serve({ data, env: { ...own, LD_PRELOAD: library, FAIL_COUNT: file }, login: false });
   assert.equal((await server.raw('GET', '/healthz', { key: null })).status, 200);
   const count = Number(readFileSync(file).readBigInt64LE());
   await endsWell(server);
@@ -128,13 +131,13 @@ async function countStart(library, data) {
 
 // Has `work` done by `n` servers, one after another, that are refused memory from around the end of their start, each
 // a little later than the one before, at these paces in turn. Some do not begin to serve; none may crash.
-async function starve({ data, key, n, paces }, work) {
+async function starve({ data, key, n, paces, env: own = {} }, work) {
   const library = failing();
-  const soon = await countStart(library, data) - 200;
+  const soon = await countStart(library, data, own) - 200;
   let nServed = 0;
   for (let i = 0; i < n; i++) {
     const [from, every] = [soon + i * 53, paces[i % paces.length]];
-    const env = { LD_PRELOAD: library, FAIL_FROM: String(from), FAIL_EVERY: String(every) };
+    const env = { ...own, LD_PRELOAD: library, FAIL_FROM: String(from), FAIL_EVERY: String(every) };
     const server = await serve({ data, env, login: false }).catch(() => null);
     if (!server) continue; /* it said that it could not start */
     server.key = key;
@@ -241,6 +244,74 @@ test('without memory prompts are written whole or not at all',
       if (kept.has(version)) assert.equal(JSON.stringify(json.content), kept.get(version));
     }
     for (const version of kept.keys()) assert.ok(version <= n);
+    await endsWell(last);
+  });
+
+// What an operator has set up besides: a spread over a provider with a queue, traces, an access log, limits.
+test('without memory the gateway, its stored answers, limits and traces answer or refuse, and what is counted stays',
+  { skip: noShim }, async (t) => {
+    const data = join(directory, 'starved-gateway');
+    mkdirSync(data);
+    const spans = createServer((request, response) => { request.resume().on('end', () => response.end('{}')); });
+    await new Promise((resolve) => { spans.listen(0, '127.0.0.1', resolve); });
+    t.after(() => spans.close());
+    const up = await openUpstream({ key: 'k', answer: () => ({ say: 'Good day.' }) });
+    t.after(() => up.close?.());
+    configure(data, `probe: false
+access_log: ${join(data, 'access.log')}
+otlp_endpoint: http://127.0.0.1:${spans.address().port}
+providers:
+  one: {dialect: openai-chat, base_url: "${up.url}", key_env: UP_KEY, max_concurrent: 1, prices: {"*": {input: 1, output: 1}}}
+  two: {dialect: anthropic, base_url: "${up.url}", key_env: UP_KEY, prices: {"*": {input: 1, output: 1}}}
+aliases:
+  shared: {spread: round_robin, targets: [one/text, two/text]}
+`);
+    const env = { UP_KEY: 'k' };
+    const first = await serve({ data, env });
+    const { key } = first;
+    await endsWell(first);
+    const kept = [], seen = new Map();
+    let nAnswered = 0;
+    await starve({ data, key, n: 30, paces: [97, 401, 997, 1999, 4001], env }, async (server, from) => {
+      const session = (await server.raw('POST', '/api/sessions', { body: { model: 'shared' } }).catch(() => ({}))).json?.id;
+      const requests = [
+        ['POST', '/v1/embeddings', { model: 'demo/embed', input: ['one', 'two'] }],
+        ['POST', '/v1/chat/completions', { model: 'shared', messages: [{ role: 'user', content: 'x' }] }],
+        ['POST', '/v1/chat/completions', { model: 'shared', stream: true, messages: [{ role: 'user', content: 'x' }] }],
+        ['POST', '/v1/responses', { model: 'shared', input: `x${from}` }],
+        ['POST', '/api/users', { name: `u${from}` }],
+        ['POST', '/api/user/api-keys', { name: `k${from}`, limits: { rpm: 5, budget_usd_day: 1 } }],
+        ['POST', '/api/run', { content: 'x', models: ['demo/echo', 'shared'] }],
+        ['GET', '/api/usage?group=key'], ['GET', '/api/runs?limit=5'], ['GET', '/api/audit?limit=5'], ['GET', '/api/users?limit=5'], ['GET', '/metrics'],
+        ...(session ? [['POST', `/api/sessions/${session}/chat`, { message: 'x' }, { accept: 'text/event-stream' }], ['DELETE', `/api/sessions/${session}`]] : []),
+      ];
+      for (const [method, path, body, headers] of [...requests, ...requests]) {
+        const { status, json, text } = await server.raw(method, path, { body, headers }).catch(() => ({ status: 0 }));
+        if (status) assert.ok([200, 201, 202, 204, 404, 409, 429, 500, 502, 503].includes(status), `${method} ${path}: ${status} ${text}`);
+        if (status === 404) assert.match(path, /sessions/);
+        seen.set(status, (seen.get(status) ?? 0) + 1);
+        nAnswered += status === 200 && path === '/v1/chat/completions' && !body.stream;
+        if (status !== 200 || path !== '/v1/responses' || !json?.id) continue;
+        kept.push(json.id);
+        const again = await server.raw('GET', `/v1/responses/${json.id}`).catch(() => ({ status: 0 }));
+        if (again.status === 200) assert.equal(again.json.output[0].content[0].text, 'Good day.');
+      }
+    });
+    assert.ok(kept.length > 10 && (seen.get(503) ?? 0) + (seen.get(500) ?? 0) > 10, JSON.stringify([...seen]));
+    const last = await serve({ data, env, login: false });
+    last.key = key;
+    const rows = (await last.ask('GET', '/api/usage?group=model')).json.items;
+    const counted = rows.filter(({ model }) => /^(one|two)\//.test(model)).reduce((sum, row) => sum + row.requests, 0);
+    assert.ok(counted >= nAnswered + kept.length, `${counted} counted, ${nAnswered} and ${kept.length} answered`);
+    assert.equal((await last.ask('GET', '/api/audit/verify')).json.chain_ok, true);
+    // What was stored is there whole, with what it answers.
+    for (const id of kept) {
+      const { status, json } = await last.raw('GET', `/v1/responses/${id}`);
+      if (status === 404) continue; // an answer is given also where it could not be kept
+      assert.equal(json.output[0].content[0].text, 'Good day.');
+      assert.equal((await last.raw('GET', `/v1/responses/${id}/input_items`)).json.data.length, 1);
+      assert.equal((await last.raw('DELETE', `/v1/responses/${id}`)).status, 200);
+    }
     await endsWell(last);
   });
 
