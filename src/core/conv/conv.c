@@ -184,6 +184,15 @@ static void glance_at(struct pl_conv_glance *glance, const struct pl_json_node *
     glance->shared = shared;
 }
 
+uint64_t pl_conv_keys(const struct pl_conv *conv, const struct pl_json_node *object)
+{
+    if (pl_json_kind(object) != PL_JSON_OBJECT)
+        return 0;
+    if (conv->glance->object != object)
+        glance_at(conv->glance, object);
+    return conv->glance->keys;
+}
+
 const struct pl_json_node *pl_conv_find(const struct pl_conv *conv,
                                         const struct pl_json_node *object, struct pl_str key,
                                         uint32_t hash)

@@ -470,6 +470,15 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
     return pl_conv_find(conv, object, name, hash);
 }
 
+/* Which keys an object may have, a bit each: of several keys none of which has its bit here, none is
+ * there. One question instead of many, where most of the members a reader knows are rare. */
+uint64_t pl_conv_keys(const struct pl_conv *conv, const struct pl_json_node *object);
+static inline __attribute__((always_inline)) uint64_t pl_conv_key_bit(const char *key)
+{
+    struct pl_str name = pl_str_of(key);
+    return (uint64_t)1 << pl_json_key_hash_bytes(name.ptr, name.len) % 64;
+}
+
 /* `node` (may be NULL) when it is of one of the kinds `want`; otherwise it is noted in
  * conv->misfits, and NULL. */
 const struct pl_json_node *pl_conv_fit_slowly(struct pl_conv *conv, const struct pl_json_node *node,

@@ -196,11 +196,11 @@ static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
 static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *calls = pl_conv_member(conv, m, "tool_calls", PL_WANT_ARRAY);
+    const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
     if (pl_json_is(calls, PL_JSON_ARRAY))
         for (const struct pl_json_node *c = pl_json_first(calls); c < pl_json_end(calls);
              c = pl_json_next(c))
             read_call(conv, c);
-    const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
     if (pl_json_is(legacy, PL_JSON_OBJECT) && !pl_conv_is_hollow(conv, legacy)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, legacy);
         pl_conv_take(conv, legacy, "name", PL_WANT_STRING, &part->name);
@@ -240,28 +240,44 @@ static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
     }
 }
 
+/* Members beside the text belong to its last part. */
+static void read_beside(struct pl_conv *conv, const struct pl_json_node *m, size_t first)
+{
+    if (conv->parts.len == first)
+        return;
+    struct pl_part *last = &conv->parts.ptr[conv->parts.len - 1];
+    struct pl_val annotations = pl_conv_get(conv, m, "annotations", PL_WANT_ARRAY);
+    if (last->kind == PL_PART_TEXT && pl_val_is_set(annotations))
+        last->citations = annotations;
+    const struct pl_json_node *signature = thought_signature(conv, m);
+    if (signature)
+        pl_val_set(&last->signature, signature);
+}
+
 static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    pl_chat_read_reasoning(conv, m);
+    uint64_t thoughts = pl_conv_key_bit("reasoning_content") | pl_conv_key_bit("reasoning") |
+                        pl_conv_key_bit("reasoning_signature") |
+                        pl_conv_key_bit("reasoning_details");
+    uint64_t others = pl_conv_key_bit("annotations") | pl_conv_key_bit("extra_content") |
+                      pl_conv_key_bit("refusal") | pl_conv_key_bit("images");
+    uint64_t keys = pl_conv_keys(conv, m);
+    if (keys & thoughts)
+        pl_chat_read_reasoning(conv, m);
     size_t first = conv->parts.len;
     read_content(conv, pl_conv_node(conv, m, "content"), PL_WANT_CONTENT, pl_conv_add_part);
-    /* Members beside the text belong to its last part. */
-    if (conv->parts.len > first) {
-        struct pl_part *last = &conv->parts.ptr[conv->parts.len - 1];
-        struct pl_val annotations = pl_conv_get(conv, m, "annotations", PL_WANT_ARRAY);
-        if (last->kind == PL_PART_TEXT && pl_val_is_set(annotations))
-            last->citations = annotations;
-        const struct pl_json_node *signature = thought_signature(conv, m);
-        if (signature)
-            pl_val_set(&last->signature, signature);
+    if (keys & others) {
+        read_beside(conv, m, first);
+        struct pl_val refusal = pl_conv_get(conv, m, "refusal", PL_WANT_STRING);
+        if (pl_val_is_set(refusal) && !pl_conv_is_hollow(conv, refusal.node))
+            pl_conv_add_part(conv, PL_PART_REFUSAL, NULL)->text = refusal;
     }
-    struct pl_val refusal = pl_conv_get(conv, m, "refusal", PL_WANT_STRING);
-    if (pl_val_is_set(refusal) && !pl_conv_is_hollow(conv, refusal.node))
-        pl_conv_add_part(conv, PL_PART_REFUSAL, NULL)->text = refusal;
     read_voice(conv, m);
-    read_images(conv, m);
+    if (keys & others)
+        read_images(conv, m);
     read_calls(conv, m);
-    pl_chat_sign_calls(conv);
+    if (keys & thoughts)
+        pl_chat_sign_calls(conv);
 }
 
 static void read_result(struct pl_conv *conv, const struct pl_json_node *m)
@@ -277,8 +293,8 @@ static const struct {
     const char *word;
     enum pl_role role;
 } roles[] = {
-    {"system", PL_ROLE_SYSTEM},       {"developer", PL_ROLE_DEVELOPER}, {"user", PL_ROLE_USER},
-    {"assistant", PL_ROLE_ASSISTANT}, {"tool", PL_ROLE_TOOL},           {"function", PL_ROLE_TOOL},
+    {"assistant", PL_ROLE_ASSISTANT}, {"tool", PL_ROLE_TOOL},           {"user", PL_ROLE_USER},
+    {"system", PL_ROLE_SYSTEM},       {"developer", PL_ROLE_DEVELOPER}, {"function", PL_ROLE_TOOL},
 };
 
 /* An unknown role is read as the user's, and the role is reported. */
