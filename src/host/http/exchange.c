@@ -37,6 +37,7 @@ enum {
     MAX_ROOM = 256 << 10, /* … at once */
     DISCARD_BYTES = 256 << 10, /* of a body that is not needed, to keep the connection */
     PARSE_HERE_BYTES = 256 << 10,
+    MIN_TAKEN = PL_CONN_BLOCK_BYTES / 4 * 3, /* of a body that is kept where it was read */
 };
 
 #define TO(name)  PL_TO(PL_X_##name)
@@ -189,6 +190,7 @@ void pl_exchange_drop_body(struct pl_exchange_own *own)
 {
     pl_exchange_give_body_memory(own, (size_t)own->body_hold.n);
     pl_buf_deinit(&own->body);
+    own->body_at = 0;
 }
 
 void pl_exchange_let_body_go(struct pl_exchange *x)
@@ -214,6 +216,26 @@ void pl_exchange_count_memory(struct pl_exchange_own *own)
                                          (size_t)own->body_hold.n + n, must_go_on));
 }
 
+/* A body that was read at once, and nothing after it, stays where it is: the buffer becomes that of
+ * the body. Not if it would leave much of the buffer unused. */
+static bool take_block(struct pl_exchange_own *own, struct pl_str piece)
+{
+    const struct pl_http_head *head = own->x.head;
+    if (piece.len < MIN_TAKEN || own->body.len || head->is_chunked ||
+        piece.len != head->content_length || own->x.route->upload ||
+        pl_http1_rest(own->x.conn->http).len)
+        return false;
+    char *block = pl_conn_take_block(own->x.conn->conn, piece.ptr);
+    if (!block)
+        return false;
+    pl_buf_deinit(&own->body);
+    own->body.ptr = block;
+    own->body.cap = PL_CONN_BLOCK_BYTES;
+    own->body_at = (size_t)(piece.ptr - block);
+    own->body.len = own->body_at + piece.len;
+    return true;
+}
+
 /* False: it does not fit, and a problem was made of it. */
 static bool gather(struct pl_exchange_own *own, struct pl_str piece)
 {
@@ -227,7 +249,7 @@ static bool gather(struct pl_exchange_own *own, struct pl_str piece)
         return false;
     if (piece.len && piece.ptr == own->body.ptr + own->body.len)
         own->body.len += piece.len; /* it was read to its place */
-    else
+    else if (!take_block(own, piece))
         pl_buf_add(&own->body, piece);
     if (own->body.status != PL_OK)
         pl_exchange_fail(x, own->body.status, NULL);
@@ -279,7 +301,7 @@ void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
 
 void pl_exchange_body_end(struct pl_exchange_own *own)
 {
-    own->x.body_text = pl_buf_str(&own->body);
+    own->x.body_text = pl_str_slice(pl_buf_str(&own->body), own->body_at, own->body.len);
     go_to(own, own->state == PL_X_DISCARD ? PL_X_SEND : PL_X_CHECK);
 }
 
@@ -306,7 +328,7 @@ static bool run_check(struct pl_exchange_own *own)
 {
     const struct pl_route *route = own->x.route;
     bool has_schema = route->request && !(route->flags & PL_ROUTE_RAW_BODY);
-    if (route->upload || (has_schema && own->body.len > PARSE_HERE_BYTES)) {
+    if (route->upload || (has_schema && own->x.body_text.len > PARSE_HERE_BYTES)) {
         pl_exchange_become(own, PL_X_CHECKING);
         pl_exchange_submit(&own->x, PL_WORK_CPU,
                            route->upload ? pl_upload_look_last : check_on_worker, is_checked);

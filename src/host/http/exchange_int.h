@@ -79,7 +79,8 @@ struct pl_exchange_own {
     enum pl_x_state state;
     enum pl_x_pump pump;
     unsigned n_away;    /* jobs on workers and batches in the store that have a pointer to it */
-    struct pl_buf body; /* owned; the collected body of the request */
+    struct pl_buf body; /* owned; the collected body of the request, … */
+    size_t body_at;     /* … from here on */
     size_t max_body, n_body;
     uint64_t n_sent;                      /* bytes of the answer, with its head */
     char address[PL_CLIENT_ADDRESS_SIZE]; /* of a client that is gone; empty: it is not */

@@ -118,7 +118,12 @@ enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err)
     struct pl_loop *loop = pl_mem_alloc(1, sizeof *loop);
     if (!loop)
         return pl_fail(err, PL_NOMEM, "out of memory for an event loop");
-    memset(loop, 0, offsetof(struct pl_loop, read_buffer));
+    memset(loop, 0, offsetof(struct pl_loop, write_buffer));
+    loop->read_buffer = pl_mem_alloc(1, PL_READ_BYTES);
+    if (!loop->read_buffer) {
+        pl_mem_free(loop);
+        return pl_fail(err, PL_NOMEM, "out of memory for an event loop");
+    }
     loop->ends_tail = &loop->ends;
     loop->alarm_ms = INT64_MAX;
     loop->now_ms = pl_clock_ms();
@@ -130,6 +135,7 @@ enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err)
     if (error != 0) {
         if (loop->epoll_fd >= 0)
             close(loop->epoll_fd);
+        pl_mem_free(loop->read_buffer);
         pl_mem_free(loop);
         return pl_fail(err, PL_IO, "an event loop cannot be created: %s", strerror(error));
     }
@@ -152,6 +158,7 @@ void pl_loop_destroy(struct pl_loop *loop)
     pl_loop_forget_signals(loop);
     close(loop->door.fd);
     close(loop->epoll_fd);
+    pl_mem_free(loop->read_buffer);
     pl_mem_free(loop);
 }
 

@@ -50,7 +50,8 @@ struct pl_loop {
 
     int64_t unix_at_ms, unix_ms; /* the wall clock, read once a turn: see pl_loop_unix_ms */
 
-    char read_buffer[PL_READ_BYTES];    /* pages that are never read into stay unused */
+    char *
+        read_buffer; /* owned; PL_READ_BYTES, of which pages that are never read into stay unused */
     char write_buffer[PL_RECORD_BYTES]; /* where TLS gathers small pieces into one record */
 };
 

@@ -41,6 +41,20 @@ static void plain_read(struct pl_conn *conn)
     }
 }
 
+_Static_assert((int)PL_READ_BYTES == (int)PL_CONN_BLOCK_BYTES, "a block is what one read fills");
+
+char *pl_conn_take_block(struct pl_conn *conn, const char *at)
+{
+    char *block = conn->loop->read_buffer;
+    if (at < block || at >= block + PL_READ_BYTES)
+        return NULL;
+    char *other = pl_mem_alloc(1, PL_READ_BYTES);
+    if (!other)
+        return NULL;
+    conn->loop->read_buffer = other;
+    return block;
+}
+
 static enum pl_status plain_write(struct pl_conn *conn, const struct pl_str *pieces,
                                   size_t n_pieces, size_t *ret_n)
 {

@@ -62,6 +62,13 @@ void pl_conn_shutdown(struct pl_conn *conn);
 /* Closes now and frees. No callback comes after this. Accepts NULL. */
 void pl_conn_close(struct pl_conn *conn);
 
+/* Only while on_read runs, for one who keeps most of what it got: takes the memory of
+ * PL_CONN_BLOCK_BYTES that has the byte at `at`, and the loop goes on with other memory. The caller
+ * frees it. NULL: that byte is elsewhere, or there is no other memory, and then it has to be
+ * copied. */
+enum { PL_CONN_BLOCK_BYTES = 64 << 10 };
+char *pl_conn_take_block(struct pl_conn *conn, const char *at);
+
 void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer);
 /* The key by which connections of a peer are counted: an IPv4 address, also one written as IPv6, or
  * the first 64 bits of an IPv6 address. */
