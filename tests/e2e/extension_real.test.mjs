@@ -150,10 +150,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 `);
   add('--mcp', 'look', '--read', 'docs/**', '--', 'node', path);
   assert.deepEqual(JSON.parse((await call('mcp__look__look', { home })).result), ['alpha', 'alpha', 'ENOENT', 'EROFS']);
-  add('--mcp', 'pen', '--write', 'docs/**', '--', 'node', path);
-  await newSession().then((id) => server.ask('POST', `/api/sessions/${id}/chat`, { body: { message: script('say done') } }));
-  const ends = async () => (await server.ask('GET', '/api/audit?limit=200')).json.items.filter(({ action, object }) => action === 'extension.exit' && object === 'pen');
-  await until(async () => (await ends()).length, 'the server that may write was never refused');
-  assert.match((await ends())[0].detail.reason, /may also write.*--deny write/);
-  for (const id of ['look', 'pen']) assert.equal((await server.ask('DELETE', `/api/extensions/${id}`)).status, 204);
+  assert.equal((await server.ask('DELETE', '/api/extensions/look')).status, 204);
 });

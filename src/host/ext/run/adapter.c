@@ -1,11 +1,16 @@
-/* The cell of an MCP server. Its adapter does not make a host call for each file, so what it may read is mounted, read-only
- * and at the same path as on the machine: a directory (`docs/` and `**`), a file, or the whole workspace. What such a server
- * writes or sends would be seen by nobody, and a protected path that it made would stay as long as it runs. So one that may
- * write, or reach hosts, is refused. An adapter of pi does everything by host calls and has no mounts. */
+/* The cell of an MCP server. Its adapter does not make a host call for each file, so what it may read and write is mounted at
+ * the same path as on the machine: a directory (`docs/` and `**`), a file to read, or the whole workspace. Its hosts go
+ * through the outbound guard. What such a server does inside is not seen call by call, so where it may write or reach hosts
+ * a person is asked before the first call of each tool (broker/first_call.c). An adapter of pi does everything by host calls
+ * and has no mounts. */
 #include "ext/run/ext_int.h"
 
+#include "base/mem.h"
+#include "ext/cell/hosts.h"
+#include "ext/run/method/exec_scope.h"
 #include "extproto/path_scope.h"
 #include "io/file/file_tree.h"
+#include "shard/setup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,27 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool is_denied(const struct pl_ext_package *package, enum pl_ext_capability capability)
+static enum pl_ext_decision decision_of(const struct pl_ext_package *package,
+                                        enum pl_ext_capability capability)
 {
-    return pl_ext_reason_decision(pl_ext_policy_judge(
-               &package->policy, pl_str_of(pl_ext_capability_name(capability)))) == PL_EXT_DENY;
-}
-
-static enum pl_status refuse_more(const struct pl_ext_package *package, struct pl_error *err)
-{
-    for (size_t i = 0; i < package->manifest.n; i++) {
-        const struct pl_ext_requirement *one = &package->manifest.requirements[i];
-        bool writes = one->capability == PL_EXT_CAP_WRITE && (!one->paths.is_given || one->paths.n);
-        bool reaches = one->capability == PL_EXT_CAP_HTTP && one->n_hosts;
-        if ((writes || reaches) && !is_denied(package, one->capability))
-            return pl_fail(
-                err, PL_INVALID,
-                "an MCP server runs with directories to read only; this one may also %s. "
-                "Add it without %s, or with --deny %s",
-                writes ? "write" : "reach hosts", writes ? "--write" : "--host",
-                writes ? "write" : "http");
-    }
-    return PL_OK;
+    return pl_ext_reason_decision(
+        pl_ext_policy_judge(&package->policy, pl_str_of(pl_ext_capability_name(capability))));
 }
 
 static int open_below(int dir, const char *path, uint64_t flags, uint64_t resolve)
@@ -77,76 +66,288 @@ static bool place_of(struct pl_str glob, struct pl_str *ret_path)
                               !memchr(ret_path->ptr, '?', ret_path->len));
 }
 
-/* What is not there, or behind a link, is left out. */
-static enum pl_status add_place(struct pl_ext_adapter *adapter, struct pl_arena *arena, int root,
-                                const char *real, struct pl_str glob, struct pl_error *err)
+struct opening {
+    struct pl_ext_adapter *adapter; /* borrowed */
+    const struct pl_ext_package *package;
+    int root;
+    const char *real; /* the path of root */
+    struct pl_error *err;
+};
+
+static bool is_in(const char *path, const char *dir)
 {
+    size_t n = strlen(dir);
+    return strncmp(path, dir, n) == 0 && (!path[n] || path[n] == '/');
+}
+
+static bool is_writable_already(const struct pl_ext_adapter *adapter, const char *to)
+{
+    for (size_t i = 0; i < adapter->n_mounts; i++)
+        if (adapter->mounts[i].is_writable && is_in(to, adapter->mounts[i].to))
+            return true;
+    return false;
+}
+
+/* What is not there, or behind a link, is left out. */
+static enum pl_status add_place(struct opening *o, struct pl_str glob, bool writes)
+{
+    struct pl_ext_adapter *adapter = o->adapter;
     struct pl_str path;
     char name[PATH_MAX];
     if (!place_of(glob, &path) || path.len >= sizeof name ||
-        adapter->n_mounts == PL_EXT_ADAPTER_MOUNTS)
+        adapter->n_mounts == PL_EXT_ADAPTER_MOUNTS || (writes && pl_exec_dir_is_blind(path)))
         return PL_OK;
     snprintf(name, sizeof name, "%.*s", PL_STR_ARG(path));
-    size_t size = strlen(real) + path.len + 2;
-    char *to = pl_arena_alloc(arena, size, 1);
+    size_t size = strlen(o->real) + path.len + 2;
+    char *to = pl_arena_alloc(&adapter->arena, size, 1);
     if (!to)
-        return pl_fail(err, PL_NOMEM, "out of memory");
-    snprintf(to, size, "%s%s%s", real, path.len ? "/" : "", name);
-    int fd = open_below(root, path.len ? name : ".", O_NOFOLLOW,
+        return pl_fail(o->err, PL_NOMEM, "out of memory");
+    snprintf(to, size, "%s%s%s", o->real, path.len ? "/" : "", name);
+    if (is_writable_already(adapter, to))
+        return PL_OK;
+    int fd = open_below(o->root, path.len ? name : ".", O_NOFOLLOW | (writes ? O_DIRECTORY : 0),
                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-    if (fd >= 0)
-        adapter->mounts[adapter->n_mounts++] = (struct pl_cell_mount){.fd = fd, .to = to};
-    return PL_OK;
+    if (fd < 0)
+        return PL_OK;
+    adapter->mounts[adapter->n_mounts++] =
+        (struct pl_cell_mount){.fd = fd, .to = to, .is_writable = writes, .is_guarded = writes};
+    adapter->writes = adapter->writes || writes;
+    /* A protected path that the server makes there is removed after the call, and when it ends. */
+    return writes ? pl_ext_ward_add(adapter->ward, name, fd, o->err) : PL_OK;
 }
 
-static enum pl_status add_places(struct pl_ext_adapter *adapter, struct pl_arena *arena,
-                                 const struct pl_ext_package *package, int root, const char *real,
-                                 struct pl_error *err)
+static enum pl_status add_places(struct opening *o, enum pl_ext_capability capability)
 {
     enum pl_status status = PL_OK;
-    for (size_t i = 0; i < package->manifest.n; i++) {
-        const struct pl_ext_requirement *one = &package->manifest.requirements[i];
-        if (one->capability != PL_EXT_CAP_READ || one->methods.is_given)
+    bool writes = capability == PL_EXT_CAP_WRITE;
+    for (size_t i = 0; i < o->package->manifest.n; i++) {
+        const struct pl_ext_requirement *one = &o->package->manifest.requirements[i];
+        if (one->capability != capability || one->methods.is_given)
             continue;
         if (!one->paths.is_given)
-            status = add_place(adapter, arena, root, real, PL_STR("**"), err);
+            status = add_place(o, PL_STR("**"), writes);
         for (size_t j = 0; j < one->paths.n && status == PL_OK; j++)
-            status = add_place(adapter, arena, root, real, one->paths.items[j], err);
+            status = add_place(o, one->paths.items[j], writes);
     }
     return status;
 }
 
-enum pl_status pl_ext_adapter_open(struct pl_arena *arena, const struct pl_ext_package *package,
-                                   const char *workspace, struct pl_ext_adapter *ret_adapter,
-                                   struct pl_error *err)
+/* A mount hides what was mounted below its path before, so those that are above come first. */
+static int by_path(const void *a, const void *b)
 {
+    const struct pl_cell_mount *one = a, *other = b;
+    return strcmp(one->to, other->to);
+}
+
+static enum pl_status open_workspace(struct pl_ext_instance *instance, struct opening *o)
+{
+    struct pl_ext_adapter *adapter = o->adapter;
     char real[PATH_MAX];
-    *ret_adapter = (struct pl_ext_adapter){0};
-    if (package->runtime != PL_EXT_RUNTIME_MCP)
-        return PL_OK;
-    enum pl_status status = refuse_more(package, err);
-    enum pl_ext_reason reason = pl_ext_policy_judge(&package->policy, PL_STR("read"));
-    if (status != PL_OK || !workspace[0] || pl_ext_reason_decision(reason) != PL_EXT_ALLOW)
+    o->real = real;
+    o->root = open_root(instance->workspace, real);
+    if (o->root < 0)
+        return pl_fail(o->err, PL_IO, "the workspace cannot be opened: %s", strerror(errno));
+    enum pl_status status = PL_OK;
+    if (decision_of(o->package, PL_EXT_CAP_WRITE) != PL_EXT_DENY)
+        status = add_places(o, PL_EXT_CAP_WRITE);
+    if (status == PL_OK && decision_of(o->package, PL_EXT_CAP_READ) == PL_EXT_ALLOW)
+        status = add_places(o, PL_EXT_CAP_READ);
+    close(o->root);
+    if (status != PL_OK || !adapter->n_mounts)
         return status;
-    int root = open_root(workspace, real);
-    if (root < 0)
-        return pl_fail(err, PL_IO, "the workspace cannot be opened: %s", strerror(errno));
-    status = add_places(ret_adapter, arena, package, root, real, err);
-    close(root);
-    if (status != PL_OK || !ret_adapter->n_mounts)
-        return status;
+    qsort(adapter->mounts, adapter->n_mounts, sizeof *adapter->mounts, by_path);
     size_t size = strlen(real) + sizeof "PARLEY_WORKSPACE=";
-    char *line = pl_arena_alloc(arena, size, 1);
+    char *line = pl_arena_alloc(&adapter->arena, size, 1);
     if (!line)
-        return pl_fail(err, PL_NOMEM, "out of memory");
+        return pl_fail(o->err, PL_NOMEM, "out of memory");
     snprintf(line, size, "PARLEY_WORKSPACE=%s", real);
-    ret_adapter->env[0] = line;
+    adapter->env[0] = line;
     return PL_OK;
 }
 
-void pl_ext_adapter_close(struct pl_ext_adapter *adapter)
+static enum pl_status read_hosts(struct opening *o)
 {
-    for (size_t i = 0; i < adapter->n_mounts; i++)
+    struct pl_ext_adapter *adapter = o->adapter;
+    for (size_t i = 0; i < o->package->manifest.n; i++) {
+        const struct pl_ext_requirement *one = &o->package->manifest.requirements[i];
+        if (one->capability != PL_EXT_CAP_HTTP || one->methods.is_given)
+            continue;
+        for (size_t j = 0; j < one->n_hosts && adapter->n_hosts < PL_CELL_MAX_HOSTS; j++) {
+            const struct pl_ext_host *host = &one->hosts[j];
+            size_t size = host->host.len + 3;
+            char *name = pl_arena_alloc(&adapter->arena, size, 1);
+            if (!name)
+                return pl_fail(o->err, PL_NOMEM, "out of memory");
+            snprintf(name, size, "%s%.*s", host->is_suffix ? "*." : "", PL_STR_ARG(host->host));
+            adapter->hosts[adapter->n_hosts++] = (struct pl_cell_host){name, (uint16_t)host->port};
+        }
+    }
+    return PL_OK;
+}
+
+enum pl_status pl_ext_adapter_open(struct pl_ext_instance *instance, struct pl_error *err)
+{
+    const struct pl_ext_package *package = &instance->known->package;
+    if (package->runtime != PL_EXT_RUNTIME_MCP)
+        return PL_OK;
+    struct pl_ext_adapter *adapter = pl_mem_alloc(1, sizeof *adapter);
+    if (!adapter)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    *adapter = (struct pl_ext_adapter){.instance = instance};
+    pl_arena_init(&adapter->arena, 0);
+    instance->adapter = adapter;
+    struct pl_ext_warded_call of = {.extension_id = package->id,
+                                    .user_id = instance->place->user_id,
+                                    .instance_id = pl_str_of(instance->id.text),
+                                    .is_renewed = true};
+    adapter->ward = pl_ext_ward_create(&of);
+    if (!adapter->ward)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    struct opening o = {.adapter = adapter, .package = package, .err = err};
+    enum pl_status status = instance->workspace[0] ? open_workspace(instance, &o) : PL_OK;
+    if (status == PL_OK && decision_of(package, PL_EXT_CAP_HTTP) != PL_EXT_DENY)
+        status = read_hosts(&o);
+    return status;
+}
+
+void pl_ext_adapter_close_mounts(struct pl_ext_adapter *adapter)
+{
+    for (size_t i = 0; adapter && i < adapter->n_mounts; i++)
         close(adapter->mounts[i].fd);
-    adapter->n_mounts = 0;
+    if (adapter)
+        adapter->n_mounts = 0;
+}
+
+/* --- hosts ------------------------------------------------------------------------------------ */
+
+static void on_connect(void *ctx, const char *host, uint16_t port, bool is_let, const char *why)
+{
+    enum { MAX_CONNECTS = 32 };
+    PL_CLEANUP_BUF struct pl_buf detail;
+    struct pl_ext_adapter *adapter = ctx;
+    if (adapter->n_connects++ >= MAX_CONNECTS)
+        return;
+    pl_buf_init(&detail, 0);
+    struct pl_json_out out = pl_json_out(&detail);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "instance_id");
+    pl_json_out_text(&out, pl_str_of(adapter->instance->id.text));
+    pl_json_out_key(&out, "host");
+    pl_json_out_text(&out, pl_str_of(host));
+    pl_json_out_key(&out, "port");
+    pl_json_out_int(&out, port);
+    if (!is_let) {
+        pl_json_out_key(&out, "error");
+        pl_json_out_text(&out, pl_str_of(why ? why : "refused"));
+    }
+    pl_json_out_close(&out, '}');
+    struct pl_ext_audited what = {
+        .user_id = adapter->instance->place->user_id,
+        .action = "host_call.connect",
+        .object = adapter->instance->known->package.id,
+        .detail = pl_buf_str(&detail),
+    };
+    if (detail.status == PL_OK)
+        pl_ext_audit(adapter->instance->exts, &what, NULL, NULL);
+}
+
+/* The quota of http: its end is that of its process. */
+static void on_bytes(void *ctx, uint64_t n_bytes)
+{
+    struct pl_ext_adapter *adapter = ctx;
+    struct pl_ext_instance *instance = adapter->instance;
+    if (!pl_ext_bucket_take(&instance->buckets[PL_EXT_QUOTA_HTTP_BYTES], PL_EXT_QUOTA_HTTP_BYTES,
+                            (int64_t)n_bytes, pl_loop_now_ms(instance->exts->loop)))
+        pl_ext_child_kill(instance->child);
+}
+
+bool pl_ext_adapter_start(struct pl_ext_instance *instance, struct pl_cell *cell)
+{
+    static const struct pl_cell_hosts_ops ops = {on_connect, on_bytes};
+    struct pl_ext_adapter *adapter = instance->adapter;
+    struct pl_shard *shard = instance->exts->shard;
+    const struct pl_server_config *config = &shard->setup->config;
+    size_t n_allowed = 0;
+    if (!adapter || !adapter->n_hosts)
+        return true;
+    while (config->fetch_hosts && config->fetch_hosts[n_allowed])
+        n_allowed++;
+    adapter->rules =
+        (struct pl_fetch_rules){.allowed = config->fetch_hosts, .n_allowed = n_allowed};
+    struct pl_cell_spec spec = {.hosts = adapter->hosts, .n_hosts = adapter->n_hosts};
+    struct pl_fetch_from from = {shard->loop, shard->server->workers,
+                                 pl_owner_of(instance->place->user_id)};
+    return pl_cell_hosts_start(&from, cell, &spec, &adapter->rules, &ops, adapter,
+                               &adapter->running, NULL) == PL_OK;
+}
+
+/* --- protected paths -------------------------------------------------------------------------- */
+
+/* A server runs on after a call, so what is protected is not left to its end. */
+struct pl_ext_sweeping {
+    struct pl_job job;
+    struct pl_ext_shard *exts;      /* borrowed */
+    struct pl_ext_adapter *adapter; /* borrowed; NULL: it was left */
+    struct pl_ext_ward *old, *fresh;
+};
+
+static void sweep_run(struct pl_job *job)
+{
+    struct pl_ext_sweeping *s = PL_CONTAINER_OF(job, struct pl_ext_sweeping, job);
+    s->fresh = pl_ext_ward_renew(s->old);
+}
+
+static void sweep_done(struct pl_job *job)
+{
+    struct pl_ext_sweeping *s = PL_CONTAINER_OF(job, struct pl_ext_sweeping, job);
+    struct pl_ext_adapter *adapter = s->adapter;
+    struct pl_ext_shard *exts = s->exts;
+    struct pl_ext_ward *ward = s->fresh ? s->fresh : s->old;
+    if (s->fresh)
+        pl_ext_ward_free(exts, s->old);
+    pl_mem_free(s);
+    if (adapter) {
+        adapter->ward = ward;
+        adapter->sweeping = NULL;
+        if (adapter->sweeps_again)
+            pl_ext_adapter_sweep(adapter->instance);
+    } else {
+        pl_ext_cell_leave(exts, NULL, ward);
+    }
+    exts->n_ending--;
+    if (exts->is_stopping)
+        pl_loop_hook_add(exts->loop, &exts->stop_hook);
+}
+
+void pl_ext_adapter_sweep(struct pl_ext_instance *instance)
+{
+    struct pl_ext_adapter *adapter = instance->adapter;
+    if (!adapter || !adapter->writes || instance->is_over)
+        return;
+    adapter->sweeps_again = adapter->sweeping;
+    struct pl_ext_sweeping *s = adapter->sweeping ? NULL : pl_mem_alloc(1, sizeof *s);
+    if (!s)
+        return; /* later, or at its end */
+    *s = (struct pl_ext_sweeping){
+        .exts = instance->exts, .adapter = adapter, .old = PL_TAKE(adapter->ward)};
+    s->job = (struct pl_job){
+        .lane = PL_WORK_FILE, .owner = 1, .is_begun = true, .run = sweep_run, .done = sweep_done};
+    adapter->sweeping = s;
+    s->exts->n_ending++;
+    pl_workers_submit(s->exts->shard->server->workers, s->exts->loop, &s->job);
+}
+
+struct pl_ext_ward *pl_ext_adapter_leave(struct pl_ext_instance *instance)
+{
+    struct pl_ext_adapter *adapter = PL_TAKE(instance->adapter);
+    if (!adapter)
+        return NULL;
+    struct pl_ext_ward *ward = adapter->ward;
+    if (adapter->sweeping)
+        adapter->sweeping->adapter = NULL;
+    pl_cell_hosts_stop(adapter->running);
+    pl_ext_adapter_close_mounts(adapter);
+    pl_arena_deinit(&adapter->arena);
+    pl_mem_free(adapter);
+    return ward;
 }

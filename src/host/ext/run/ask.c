@@ -7,7 +7,7 @@
  *
  * From SENT to ANSWERED it is the far side's, the shard of the extension. Home only has `ctx` and the number of letters
  * that are away; so a cancel and an answer may pass each other. */
-#include "ext/run/ext_int.h"
+#include "ext/run/broker/broker.h"
 
 #include "base/mem.h"
 #include "io/move.h"
@@ -181,6 +181,7 @@ static void finish(struct pl_ext_ask *ask)
     struct pl_ext_shard *exts = far_of(ask)->exts;
     bool was_waiting = ask->state == PL_EXT_ASK_STATE_WAITING;
     pl_timer_stop(exts->loop, &ask->timer);
+    pl_question_leave_call(ask);
     if (was_waiting) {
         struct pl_ext_place *place = pl_ext_place_find(exts, ask->extension_id, ask->user_id);
         if (place) {
@@ -197,6 +198,7 @@ static void finish(struct pl_ext_ask *ask)
             pl_ext_calls_end(&instance->out, call);
         pl_ext_hostcalls_end(instance, ask);
         ask->instance = NULL;
+        pl_ext_adapter_sweep(instance);
     }
     pl_ext_ask_cancel(PL_TAKE(ask->nested));
     pl_ext_ask_become(ask, PL_EXT_ASK_STATE_ANSWERED);
@@ -315,7 +317,7 @@ static void on_far(struct pl_letter *letter)
 static void tell_cancel(struct pl_ext_ask *ask)
 {
     PL_CLEANUP_BUF struct pl_buf line;
-    if (ask->state != PL_EXT_ASK_STATE_RUNNING || !ask->instance)
+    if (ask->state != PL_EXT_ASK_STATE_RUNNING || !ask->instance || ask->question)
         return;
     pl_buf_init(&line, 0);
     struct pl_json_out out =
@@ -453,7 +455,7 @@ static void write_hook(struct pl_ext_ask *ask, struct pl_buf *line)
     pl_ext_frame_end(&out);
 }
 
-static void run(struct pl_ext_ask *ask)
+static void send_frame(struct pl_ext_ask *ask)
 {
     static void (*const writers[])(struct pl_ext_ask *, struct pl_buf *) = {
         [PL_EXT_ASK_TOOL] = write_tool,
@@ -463,15 +465,21 @@ static void run(struct pl_ext_ask *ask)
     struct pl_ext_instance *instance = ask->instance;
     PL_CLEANUP_BUF struct pl_buf line;
     pl_buf_init(&line, 0);
-    pl_ext_ask_become(ask, PL_EXT_ASK_STATE_RUNNING);
     writers[ask->kind](ask, &line);
     if (line.len > PL_EXT_LINE_BYTES) {
         pl_ext_ask_fail(ask, PL_TOOL_ERROR_LIMIT,
                         "What it would be sent is longer than a line may be (8 MiB)");
         return;
     }
-    pl_timer_start(instance->exts->loop, &ask->timer, limit_ms(ask), on_late);
     pl_ext_instance_send(instance, &line);
+}
+
+static void run(struct pl_ext_ask *ask)
+{
+    pl_ext_ask_become(ask, PL_EXT_ASK_STATE_RUNNING);
+    pl_timer_start(ask->instance->exts->loop, &ask->timer, limit_ms(ask), on_late);
+    if (!pl_ext_first_call(ask, send_frame))
+        send_frame(ask);
 }
 
 void pl_ext_asks_pump(struct pl_ext_instance *instance)

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "conv/tool_error.h"
+#include "extproto/capability.h"
 #include "extproto/frame.h"
 #include "extproto/hook.h"
 #include "json/write.h"
@@ -154,8 +155,12 @@ struct pl_ext_ask {
     struct pl_ext_hostcall *calls;    /* the host calls that belong to it */
     struct pl_ext_ask *nested; /* a tool at another owner, that this child waits for; theirs */
     struct pl_timer timer;
-    int64_t left_ms;      /* while the clock stands */
-    unsigned n_questions; /* open: the clock stands */
+    int64_t left_ms;                    /* while the clock stands */
+    unsigned n_questions;               /* open: the clock stands */
+    struct pl_ext_question *question;   /* its own, before it runs; NULL: none is open */
+    enum pl_ext_capability asked;       /* of that question */
+    uint32_t allowed;                   /* what such questions have allowed */
+    void (*go)(struct pl_ext_ask *ask); /* when all of them have */
     char call_id[PL_ID_MAX];
     bool is_cancelled; /* far side: its asker is gone */
     /* Of home: */

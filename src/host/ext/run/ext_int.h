@@ -3,6 +3,7 @@
 #define PL_EXT_EXT_INT_H
 
 #include "ext/cell/cell.h"
+#include "ext/cell/hosts.h"
 #include "ext/run/channel/channel.h"
 #include "ext/run/channel/socket.h"
 #include "ext/run/host_int.h"
@@ -90,6 +91,7 @@ struct pl_ext_instance {
     struct pl_ext_channel *channel; /* owned; NULL before it has started, and at the end */
     struct pl_ext_child *child;     /* owned; NULL: over a socket, or not started */
     struct pl_ext_wire *wire;       /* held; NULL: not over a socket */
+    struct pl_ext_adapter *adapter; /* owned; NULL: not an MCP server */
     bool has_exited, is_remote, is_over;
     struct pl_ext_codec *codec;           /* owned */
     struct pl_arena arena;                /* of the line at hand */
@@ -147,6 +149,7 @@ void pl_ext_cell_leave(struct pl_ext_shard *exts, struct pl_cell *cell, struct p
 /* --- ward.c: protected paths in directories that a program may write to */
 struct pl_ext_warded_call {
     struct pl_str extension_id, user_id, instance_id, session_id, call_id; /* for the audit */
+    bool is_renewed; /* it is looked through while the program runs: pl_ext_ward_renew */
 };
 struct pl_ext_ward *pl_ext_ward_create(const struct pl_ext_warded_call *call); /* NULL: no memory */
 /* `dir`: its path from the workspace. Before the program starts; on a worker. */
@@ -154,6 +157,9 @@ enum pl_status pl_ext_ward_add(struct pl_ext_ward *ward, const char *dir, int fd
                                struct pl_error *err);
 /* Every process of the program is gone: what it made anew of protected paths is removed. On a worker. */
 void pl_ext_ward_end(struct pl_ext_ward *ward);
+/* The same while the program goes on: this one is over, and what it returns goes on. NULL: out of memory, and this one goes
+ * on. On a worker. */
+struct pl_ext_ward *pl_ext_ward_renew(struct pl_ext_ward *ward);
 /* It has ended, or there was nothing to write to. */
 bool pl_ext_ward_is_over(const struct pl_ext_ward *ward);
 /* Not PL_OK: not everything could be looked at. */
@@ -261,19 +267,38 @@ void pl_ext_hostcall_cancel_named(struct pl_ext_instance *instance, struct pl_st
 void pl_ext_hostcall_credit(struct pl_ext_instance *instance, struct pl_str call_id, int64_t n);
 void pl_ext_hostcalls_taken(struct pl_ext_instance *instance);
 
-/* --- adapter.c: what the cell of an MCP server has of the workspace */
+/* --- adapter.c: what the cell of an MCP server has of the workspace, and its hosts */
 enum { PL_EXT_ADAPTER_MOUNTS = 64 };
 struct pl_ext_adapter {
+    struct pl_ext_instance *instance; /* borrowed */
+    struct pl_arena arena;
     struct pl_cell_mount mounts[PL_EXT_ADAPTER_MOUNTS];
     size_t n_mounts;
     const char *env[2]; /* arena */
+    struct pl_cell_host hosts[PL_CELL_MAX_HOSTS];
+    size_t n_hosts;
+    bool writes;                      /* a mount is writable */
+    struct pl_ext_ward *ward;         /* owned: of those mounts; NULL while it is renewed */
+    struct pl_ext_sweeping *sweeping; /* that renewing; its own */
+    bool sweeps_again;                /* after it */
+    struct pl_cell_hosts *running;    /* owned; NULL: it has no hosts */
+    struct pl_fetch_rules rules;
+    unsigned n_connects; /* that were told */
 };
-/* Nothing for other runtimes. `workspace`: of the user; "" if there is none. On a worker. PL_INVALID: it may do more than
- * such a cell gives, and err says what; PL_IO, PL_NOMEM. To be closed in any case. */
-enum pl_status pl_ext_adapter_open(struct pl_arena *arena, const struct pl_ext_package *package,
-                                   const char *workspace, struct pl_ext_adapter *ret_adapter,
-                                   struct pl_error *err);
-void pl_ext_adapter_close(struct pl_ext_adapter *adapter);
+/* instance->adapter; NULL for other runtimes. On a worker. PL_IO, PL_LIMIT, PL_NOMEM; to be left in any case. */
+enum pl_status pl_ext_adapter_open(struct pl_ext_instance *instance, struct pl_error *err);
+/* The cell has them. Accepts NULL. */
+void pl_ext_adapter_close_mounts(struct pl_ext_adapter *adapter);
+/* Its hosts, on the loop; false: out of memory. */
+bool pl_ext_adapter_start(struct pl_ext_instance *instance, struct pl_cell *cell);
+/* A call has ended: protected paths that were made anew go. Nothing for other runtimes. */
+void pl_ext_adapter_sweep(struct pl_ext_instance *instance);
+/* Frees it before the cell goes; what it returns (or NULL) watches over what the cell could write. */
+struct pl_ext_ward *pl_ext_adapter_leave(struct pl_ext_instance *instance);
+
+/* --- broker/first_call.c: what an adapter does inside is not seen, so the first call of a tool is asked for */
+/* True: a person is asked; `go` when they allow it, and a refusal fails the ask. It may have failed when this returns. */
+bool pl_ext_first_call(struct pl_ext_ask *ask, void (*go)(struct pl_ext_ask *ask));
 
 /* --- method/methods.c */
 /* The values of ext_env that are never shown; the list is the caller's to free. PL_NOMEM. */

@@ -112,20 +112,23 @@ static void start_run(struct pl_job *job)
             pl_ext_package_command(&instance->job_arena, package, &argv, &instance->err);
     if (instance->status != PL_OK)
         return;
-    struct pl_ext_adapter adapter;
-    instance->status = pl_ext_adapter_open(&instance->job_arena, package, instance->workspace,
-                                           &adapter, &instance->err);
+    instance->status = pl_ext_adapter_open(instance, &instance->err);
+    struct pl_ext_adapter *adapter = instance->adapter;
     struct pl_cell_spec spec = {
         .argv = argv,
-        .env = adapter.env,
         .package = {.fd = -1, .from = package->dir.ptr},
-        .mounts = adapter.mounts,
-        .n_mounts = adapter.n_mounts,
         .least = instance->least,
     };
+    if (adapter) {
+        spec.env = adapter->env;
+        spec.mounts = adapter->mounts;
+        spec.n_mounts = adapter->n_mounts;
+        spec.hosts = adapter->hosts;
+        spec.n_hosts = adapter->n_hosts;
+    }
     if (instance->status == PL_OK)
         instance->status = pl_cell_spawn(NULL, &spec, &instance->made, &instance->err);
-    pl_ext_adapter_close(&adapter);
+    pl_ext_adapter_close_mounts(adapter);
 }
 
 static void on_child_exit(void *ctx, const struct pl_cell_end *end);
@@ -140,11 +143,12 @@ static void begin(struct pl_ext_instance *instance)
     else
         instance->channel = pl_ext_channel_open_pipes(instance->exts->loop, cell->in, cell->out,
                                                       cell->err, &channel_ops, instance);
-    if (!instance->channel) {
+    if (instance->channel)
+        cell->in = cell->out = cell->err = -1;
+    if (!instance->channel || !pl_ext_adapter_start(instance, cell)) {
         pl_ext_instance_end(instance, PL_EXT_LIFE_FAILED, "out of memory");
         return;
     }
-    cell->in = cell->out = cell->err = -1;
     pl_ext_instance_become(instance, PL_EXT_LIFE_AWAITING_REGISTER);
     pl_ext_audit_life(instance, "extension.start", NULL);
 }
@@ -154,7 +158,7 @@ static void start_done(struct pl_job *job)
     struct pl_ext_instance *instance = PL_CONTAINER_OF(job, struct pl_ext_instance, job);
     instance->is_away = false;
     if (instance->is_over) {
-        pl_ext_cell_leave(instance->exts, PL_TAKE(instance->made), NULL);
+        pl_ext_cell_leave(instance->exts, PL_TAKE(instance->made), pl_ext_adapter_leave(instance));
         pl_loop_hook_add(instance->exts->loop, &instance->bury);
     } else if (job->is_refused) {
         pl_ext_instance_end(instance, PL_EXT_LIFE_FAILED, "the server is too busy to start it");
@@ -221,6 +225,17 @@ static void fail_asks(struct pl_ext_instance *instance)
                         PL_STR_ARG(instance->known->package.id), instance->why);
 }
 
+/* What the job that starts it has in hand is left when that is back. */
+static void leave_child(struct pl_ext_instance *instance)
+{
+    struct pl_ext_ward *ward =
+        instance->is_away && !instance->child ? NULL : pl_ext_adapter_leave(instance);
+    if (instance->child)
+        pl_ext_child_leave(PL_TAKE(instance->child), ward);
+    else
+        pl_ext_cell_leave(instance->exts, NULL, ward);
+}
+
 void pl_ext_instance_end(struct pl_ext_instance *instance, enum pl_ext_life life, const char *why)
 {
     if (instance->is_over)
@@ -242,7 +257,7 @@ void pl_ext_instance_end(struct pl_ext_instance *instance, enum pl_ext_life life
                     life == PL_EXT_LIFE_STOPPED ? PL_WS_CLOSE_GOING_AWAY : PL_WS_CLOSE_POLICY,
                     instance->why);
     pl_ext_channel_close(PL_TAKE(instance->channel));
-    pl_ext_child_leave(PL_TAKE(instance->child), NULL);
+    leave_child(instance);
     place->instance = NULL;
     pl_loop_hook_add(instance->exts->loop, &instance->bury);
     pl_ext_place_left(place, life != PL_EXT_LIFE_STOPPED, instance->why);

@@ -6,16 +6,21 @@
 #include "base/text/utf8.h"
 #include "shard/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 struct warded {
     struct pl_cell_guard *guard; /* owned */
     const char *dir;             /* from the workspace; "" is all of it; arena */
+    int fd;                      /* owned; of a ward that is renewed, else -1 */
 };
 
 struct pl_ext_ward {
     struct pl_arena arena;
     struct pl_str extension_id, user_id, instance_id, session_id, call_id; /* arena */
     PL_VEC(struct warded) dirs;
-    bool is_over;
+    bool is_over, is_renewed;
     struct pl_buf removed; /* paths from the workspace, one per line */
     enum pl_status status; /* PL_OK, or why not all was looked at */
     struct pl_error err;
@@ -26,7 +31,7 @@ struct pl_ext_ward *pl_ext_ward_create(const struct pl_ext_warded_call *call)
     struct pl_ext_ward *ward = pl_mem_alloc(1, sizeof *ward);
     if (!ward)
         return NULL;
-    *ward = (struct pl_ext_ward){.status = PL_OK};
+    *ward = (struct pl_ext_ward){.status = PL_OK, .is_renewed = call->is_renewed};
     pl_arena_init(&ward->arena, 0);
     pl_buf_init(&ward->removed, 0);
     ward->extension_id = pl_arena_dup(&ward->arena, call->extension_id);
@@ -41,12 +46,16 @@ enum pl_status pl_ext_ward_add(struct pl_ext_ward *ward, const char *dir, int fd
                                struct pl_error *err)
 {
     struct warded warded = {
-        .dir = pl_arena_dup(&ward->arena, (struct pl_str){dir, strlen(dir) + 1}).ptr};
+        .dir = pl_arena_dup(&ward->arena, (struct pl_str){dir, strlen(dir) + 1}).ptr, .fd = -1};
     if (!warded.dir || !pl_vec_reserve(&ward->dirs, ward->dirs.len + 1))
         return pl_fail(err, PL_NOMEM, "out of memory");
+    if (ward->is_renewed && (warded.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        return pl_fail(err, PL_IO, "no descriptor is left: %s", strerror(errno));
     enum pl_status status = pl_cell_guard_begin(fd, &warded.guard, err);
     if (status == PL_OK)
         (void)pl_vec_push(&ward->dirs, warded);
+    else if (warded.fd >= 0)
+        close(warded.fd);
     return status;
 }
 
@@ -72,10 +81,38 @@ static void end_one(struct pl_ext_ward *ward, const struct warded *one)
 
 void pl_ext_ward_end(struct pl_ext_ward *ward)
 {
-    for (size_t i = 0; i < ward->dirs.len; i++)
+    for (size_t i = 0; i < ward->dirs.len; i++) {
         end_one(ward, &ward->dirs.ptr[i]);
+        if (ward->dirs.ptr[i].fd >= 0)
+            close(ward->dirs.ptr[i].fd);
+    }
     pl_vec_deinit(&ward->dirs);
     ward->is_over = true;
+}
+
+struct pl_ext_ward *pl_ext_ward_renew(struct pl_ext_ward *ward)
+{
+    struct pl_ext_warded_call of = {.extension_id = ward->extension_id,
+                                    .user_id = ward->user_id,
+                                    .instance_id = ward->instance_id,
+                                    .is_renewed = true};
+    struct pl_ext_ward *fresh = pl_ext_ward_create(&of);
+    for (size_t i = 0; fresh && i < ward->dirs.len; i++) {
+        const struct warded *one = &ward->dirs.ptr[i];
+        struct pl_error err = {0};
+        end_one(ward, one);
+        enum pl_status status = pl_ext_ward_add(fresh, one->dir, one->fd, &err);
+        if (status != PL_OK && ward->status == PL_OK) {
+            ward->status = status;
+            ward->err = err;
+        }
+        close(one->fd);
+    }
+    if (fresh) {
+        pl_vec_deinit(&ward->dirs);
+        ward->is_over = true;
+    }
+    return fresh;
 }
 
 bool pl_ext_ward_is_over(const struct pl_ext_ward *ward)

@@ -155,6 +155,10 @@ void pl_question_ask_capability(struct pl_ext_hostcall *call,
  * dismissed. The call is in the state it was in. */
 void pl_question_ask_person(struct pl_ext_hostcall *call, const char *kind, struct pl_str questions,
                             void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer));
+/* For the capability `ask->asked` of a call of a tool, before it runs; the target is the tool's name. */
+void pl_question_ask_call(struct pl_ext_ask *ask, struct pl_str what,
+                          void (*decided)(struct pl_ext_ask *ask, enum pl_ext_reason reason));
+void pl_question_leave_call(struct pl_ext_ask *ask);
 /* The call no longer waits. */
 void pl_question_leave(struct pl_ext_hostcall *call);
 

@@ -16,6 +16,15 @@ struct waiter {
     void (*decided)(struct pl_ext_hostcall *call, enum pl_ext_reason reason);
     void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer);
     enum pl_hostcall_state back; /* of `answered`: where the call came from */
+    struct pl_ext_ask *ask;      /* borrowed; a call of a tool waits, and not a host call */
+    void (*ask_decided)(struct pl_ext_ask *ask, enum pl_ext_reason reason);
+};
+
+/* Who asks for what; views. */
+struct about {
+    struct pl_ext_shard *exts;
+    struct pl_str extension_id, user_id, session_id, turn_id, target, what, manifest_hash;
+    enum pl_ext_capability capability;
 };
 
 struct pl_ext_question {
@@ -184,6 +193,13 @@ static void tell(struct pl_ext_question *q, enum pl_ext_reason reason, struct pl
         struct waiter *w = q->waiters;
         struct pl_ext_hostcall *call = w->call;
         q->waiters = w->next;
+        if (w->ask) {
+            w->ask->question = NULL;
+            pl_ext_ask_let_clock(w->ask);
+            w->ask_decided(w->ask, reason);
+            pl_mem_free(w);
+            continue;
+        }
         call->state_question = NULL;
         let_clock(call);
         if (!w->decided)
@@ -253,6 +269,11 @@ static bool add_waiter(struct pl_ext_question *q, const struct waiter *waiter)
     *w = *waiter;
     w->next = q->waiters;
     q->waiters = w;
+    if (w->ask) {
+        w->ask->question = q;
+        pl_ext_ask_hold_clock(w->ask);
+        return true;
+    }
     w->call->state_question = q;
     pl_hostcall_become(w->call, PL_HOSTCALL_ASKING);
     hold_clock(w->call);
@@ -266,7 +287,22 @@ static struct pl_str keep(struct pl_ext_question *q, struct pl_str text, bool *i
     return copy;
 }
 
-static struct pl_ext_question *create(struct pl_ext_hostcall *call)
+static struct about about_hostcall(const struct pl_ext_hostcall *call)
+{
+    return (struct about){
+        .exts = call->exts,
+        .extension_id = call->extension_id,
+        .user_id = call->user_id,
+        .session_id = call->session_id,
+        .turn_id = call->turn_id,
+        .target = call->target,
+        .what = call->what,
+        .manifest_hash = call->known->row.manifest_hash,
+        .capability = call->capability,
+    };
+}
+
+static struct pl_ext_question *create(const struct about *call)
 {
     struct pl_ext_question *q = pl_mem_alloc(1, sizeof *q);
     struct pl_id_seed seed = pl_shard_seed(call->exts->shard);
@@ -282,7 +318,7 @@ static struct pl_ext_question *create(struct pl_ext_hostcall *call)
     q->user_id = keep(q, call->user_id, &is_whole);
     q->session_id = keep(q, call->session_id, &is_whole);
     q->target = keep(q, call->target, &is_whole);
-    q->manifest_hash = keep(q, call->known->row.manifest_hash, &is_whole);
+    q->manifest_hash = keep(q, call->manifest_hash, &is_whole);
     if (is_whole && pl_table_put(&call->exts->questions, &q->link))
         return q;
     pl_arena_deinit(&q->arena);
@@ -306,7 +342,7 @@ static void send(struct pl_ext_question *q, const char *kind, struct pl_str turn
     pl_session_command_send(&q->command);
 }
 
-static struct pl_ext_question *find_equal(const struct pl_ext_hostcall *call)
+static struct pl_ext_question *find_equal(const struct about *call)
 {
     const struct pl_table *table = &call->exts->questions;
     for (struct pl_table_link *link = pl_table_next(table, NULL); link;
@@ -321,7 +357,7 @@ static struct pl_ext_question *find_equal(const struct pl_ext_hostcall *call)
 }
 
 /* "May demo use exec: git status?" */
-static void write_capability(const struct pl_ext_hostcall *call, struct pl_buf *to)
+static void write_capability(const struct about *call, struct pl_buf *to)
 {
     PL_CLEANUP_BUF struct pl_buf words;
     static const char *const options[] = {"approve", "deny"};
@@ -366,25 +402,37 @@ static void write_capability(const struct pl_ext_hostcall *call, struct pl_buf *
         to->status = words.status;
 }
 
-static void ask(struct pl_ext_hostcall *call, const struct waiter *waiter, const char *kind,
+/* False: out of memory. */
+static bool ask(const struct about *about, const struct waiter *waiter, const char *kind,
                 struct pl_str questions)
 {
-    struct pl_ext_question *q = create(call);
+    struct pl_ext_question *q = create(about);
     bool is_whole = q;
     struct pl_str text = q ? keep(q, questions, &is_whole) : (struct pl_str){0};
-    struct pl_str turn_id = q ? keep(q, call->turn_id, &is_whole) : (struct pl_str){0};
+    struct pl_str turn_id = q ? keep(q, about->turn_id, &is_whole) : (struct pl_str){0};
     if (is_whole)
-        q->is_capability = waiter->decided;
+        q->is_capability = waiter->decided || waiter->ask_decided;
     if (is_whole && add_waiter(q, waiter)) {
         send(q, kind, turn_id, text);
-        return;
+        return true;
     }
     if (q) {
         pl_table_remove(&q->exts->questions, &q->link);
         pl_arena_deinit(&q->arena);
         pl_mem_free(q);
     }
-    pl_hostcall_fail(call, "internal", NULL, "out of memory");
+    return false;
+}
+
+static bool ask_capability(const struct about *about, const struct waiter *waiter)
+{
+    struct pl_ext_question *q = find_equal(about);
+    if (q)
+        return add_waiter(q, waiter);
+    PL_CLEANUP_BUF struct pl_buf questions;
+    pl_buf_init(&questions, 0);
+    write_capability(about, &questions);
+    return questions.status == PL_OK && ask(about, waiter, "capability", pl_buf_str(&questions));
 }
 
 void pl_question_ask_capability(struct pl_ext_hostcall *call,
@@ -392,26 +440,51 @@ void pl_question_ask_capability(struct pl_ext_hostcall *call,
                                                 enum pl_ext_reason reason))
 {
     struct waiter waiter = {.call = call, .decided = decided};
-    struct pl_ext_question *q = find_equal(call);
-    if (q) {
-        if (!add_waiter(q, &waiter))
-            pl_hostcall_fail(call, "internal", NULL, "out of memory");
-        return;
-    }
-    PL_CLEANUP_BUF struct pl_buf questions;
-    pl_buf_init(&questions, 0);
-    write_capability(call, &questions);
-    if (questions.status != PL_OK)
+    struct about about = about_hostcall(call);
+    if (!ask_capability(&about, &waiter))
         pl_hostcall_fail(call, "internal", NULL, "out of memory");
-    else
-        ask(call, &waiter, "capability", pl_buf_str(&questions));
+}
+
+void pl_question_ask_call(struct pl_ext_ask *ask, struct pl_str what,
+                          void (*decided)(struct pl_ext_ask *ask, enum pl_ext_reason reason))
+{
+    struct waiter waiter = {.ask = ask, .ask_decided = decided};
+    struct about about = {
+        .exts = ask->instance->exts,
+        .extension_id = ask->extension_id,
+        .user_id = ask->user_id,
+        .session_id = ask->session_id,
+        .turn_id = ask->turn_id,
+        .target = ask->name,
+        .what = what,
+        .manifest_hash = ask->instance->known->row.manifest_hash,
+        .capability = ask->asked,
+    };
+    if (!ask_capability(&about, &waiter))
+        pl_ext_ask_fail(ask, PL_TOOL_ERROR_MEMORY, "Out of memory.");
 }
 
 void pl_question_ask_person(struct pl_ext_hostcall *call, const char *kind, struct pl_str questions,
                             void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer))
 {
     struct waiter waiter = {.call = call, .answered = answered, .back = call->state};
-    ask(call, &waiter, kind, questions);
+    struct about about = about_hostcall(call);
+    if (!ask(&about, &waiter, kind, questions))
+        pl_hostcall_fail(call, "internal", NULL, "out of memory");
+}
+
+void pl_question_leave_call(struct pl_ext_ask *ask)
+{
+    struct pl_ext_question *q = PL_TAKE(ask->question);
+    for (struct waiter **at = q ? &q->waiters : NULL; at && *at; at = &(*at)->next)
+        if ((*at)->ask == ask) {
+            struct waiter *w = *at;
+            *at = w->next;
+            pl_mem_free(w);
+            break;
+        }
+    if (q && !q->waiters)
+        settle(q, true);
 }
 
 void pl_question_leave(struct pl_ext_hostcall *call)

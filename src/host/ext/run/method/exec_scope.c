@@ -69,7 +69,7 @@ static bool all_cover_glob(const struct reading *r, struct pl_str glob)
 }
 
 /* What is protected in a directory is told by the path within it, which does not work below .git. */
-static bool is_blind(struct pl_str dir)
+bool pl_exec_dir_is_blind(struct pl_str dir)
 {
     const char *slash = dir.len ? memrchr(dir.ptr, '/', dir.len) : NULL;
     struct pl_str last = slash ? pl_str_slice(dir, (size_t)(slash - dir.ptr) + 1, dir.len) : dir;
@@ -102,7 +102,7 @@ static bool add_dir(struct reading *r, struct pl_str glob)
 {
     struct pl_exec_scope *scope = r->scope;
     struct pl_str dir;
-    if (!directory_of(glob, &dir) || is_blind(dir) || !all_cover_glob(r, glob))
+    if (!directory_of(glob, &dir) || pl_exec_dir_is_blind(dir) || !all_cover_glob(r, glob))
         return true;
     size_t n = 0;
     for (size_t i = 0; i < scope->n_dirs; i++)

@@ -16,6 +16,9 @@ struct pl_exec_scope {
     size_t n_hosts;
 };
 
+/* Whether what is protected in a directory cannot be told by the path within it: below .git, or protected itself. */
+bool pl_exec_dir_is_blind(struct pl_str dir);
+
 /* On the loop, while the call is there. False: out of memory. */
 bool pl_exec_scope_read(const struct pl_ext_hostcall *call, struct pl_arena *arena,
                         struct pl_exec_scope *ret_scope);
