@@ -174,6 +174,32 @@ test('several messages are told apart', () => {
   assert.equal(call.at(-1), '<user>\none\n</user>\n\n<assistant>\ntwo\n</assistant>\n\n<user>\nthree\n</user>');
 });
 
+test('what a command cannot say is in the report, and --strict refuses it', () => {
+  const report = (chat, to, ...args) => {
+    const { code, out, err } = run(['convert', '--to', to, '--report', '/dev/stderr', ...args, '-'], { input: JSON.stringify(chat) });
+    const { losses, lossless, to: target } = JSON.parse(err.split('\n')[0]);
+    return { code, out, target, lossless, losses: losses.map(({ code: what, pointer }) => [what, pointer]) };
+  };
+  const plain = { ...chatOf(['a']), system_prompt: 'S', config: { model: 'claude-x' } };
+  const { code, out, ...exact } = report(plain, 'claude', '--strict');
+  assert.deepEqual([code, exact], [0, { target: 'claude', lossless: true, losses: [] }]);
+  const appended = report(plain, 'claude', '--append', '--strict');
+  assert.ok(appended.out.startsWith("claude -p --model='claude-x' --append-system-prompt='S' -- "), appended.out);
+  assert.deepEqual([appended.lossless, appended.losses], [true, [['moved', '/system_prompt']]]);
+  const many = { ...chatOf(['a', 'b', 'c']), config: { model: 'gpt-4o', temperature: 1, tools: [{ type: 'function', function: { name: 'f' } }], seed: null } };
+  many.messages[1].name = 'eve';
+  assert.deepEqual(report(many, 'claude').losses, [['approximated', '/messages'], ['dropped', '/messages/1/name'], ['dropped', '/config/model'], ['dropped', '/config/temperature'], ['dropped', '/config/tools']]);
+  assert.equal(run(['convert', '--to', 'claude', '--strict', '-'], { input: JSON.stringify(many) }).code, 1);
+  assert.deepEqual(report({ ...chatOf(['a']), config: { model: 'claude-x', max_tokens: 9 } }, 'curl').losses, []);
+  assert.ok(report({ ...chatOf(['a']), config: { model: 'claude-x', max_tokens: 9, seed: 7 } }, 'curl').losses.some(([what, pointer]) => what === 'dropped' && pointer === '/config/seed'));
+  // Of another format, what an export loses is about the whole document.
+  const foreign = report({ model: 'claude-x', messages: [{ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }, { role: 'user', content: 'c' }] }, 'claude');
+  assert.deepEqual(foreign.losses.filter(([what]) => what === 'approximated'), [['approximated', '']]);
+  const refused = run(['convert', '--to', 'anthropic', '--append', '-'], { input: JSON.stringify(plain) });
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /--append goes with --to claude/);
+});
+
 test('a model is asked at its vendor', () => {
   for (const [model, url] of [['claude-x', 'api.anthropic.com/v1/messages'], ['gemini-3', 'models/gemini-3:generateContent'], ['gpt-4o', 'api.openai.com']]) {
     const { out } = run(['convert', '--to', 'curl', '-'], { input: JSON.stringify({ ...chatOf(['a']), config: { model } }) });

@@ -67,7 +67,9 @@ test('a context names its largest things, with their turns', async () => {
   await client.chat(id, { message: script(`call echo {"long":"${'word '.repeat(300)}"}`, 'call clock {}', '---', 'say Done now.') });
   await settled(client, id);
   const context = (await ask('GET', `/api/sessions/${id}/context`)).json;
-  assert.deepEqual([context.context_window, context.compact_at], [200000, 160000]);
+  assert.deepEqual([context.context_window, context.compact_at, context.reserve], [200000, 160000, 0]);
+  const turns = (await ask('GET', `/api/sessions/${id}/messages`)).json;
+  assert.deepEqual(context.next_trimmed, turns.map(({ turn_id }) => turn_id));
   const items = Object.fromEntries(context.segments.map((segment) => [segment.kind, segment.items]));
   assert.equal(items.tool_call_result[0].label, items.tool_call_request[0].label);
   assert.ok(items.tool_call_result[0].tokens > 250 && items.tool_call_result[0].tokens > items.tool_call_result[1].tokens);
@@ -121,6 +123,7 @@ test('settings of a user have a shape and a revision', async () => {
 test('models and providers say where they are and what they need, and no key', async () => {
   const models = (await ask('GET', '/api/models')).json.items;
   const echo = models.find(({ name }) => name === 'demo/echo');
+  assert.ok(echo.tools && echo.thinking === null && echo.inputs.includes('image'));
   assert.deepEqual([echo.provider, echo.is_demo, echo.state, echo.dialect], ['demo', true, 'ready', null]);
   const secret = 'sk-ant-a-secret-of-the-test';
   const own = await serve({ env: { ANTHROPIC_API_KEY: secret, PARLEY_PROBE: 'false' } });
@@ -136,6 +139,12 @@ test('models and providers say where they are and what they need, and no key', a
     const lint = async (target) => (await own.ask('POST', '/api/lint', { body: { document, as: 'anthropic', for: target } })).json;
     assert.deepEqual(await lint(named.name), await lint(named.profile));
   }
+  const claude = (await own.ask('GET', '/api/models')).json.items.find(({ dialect }) => dialect === 'anthropic');
+  assert.deepEqual([claude.inputs, claude.tools], [['text', 'image', 'document'], true]);
+  assert.ok(['always', 'effort', 'budget', 'none'].includes(claude.thinking), claude.thinking);
+  // A model has its rules where nobody has set it up.
+  const refused = (await ask('POST', '/api/lint', { body: { document: { model: 'm', max_tokens: 5, temperature: 1, messages: [{ role: 'user', content: 'hi' }] }, as: 'anthropic', for: 'claude-opus-4-8' } })).json;
+  assert.deepEqual(refused.findings.map(({ code, pointer }) => [code, pointer]), [['setting.refused', '/temperature']]);
   assert.equal((await own.ask('POST', '/api/lint', { body: { document: {}, for: 'no/such-model' } })).status, 400);
   await own.stop();
 });
@@ -159,6 +168,10 @@ test('a conversion says where its values are, and a count what each message has'
   const made = (await ask('POST', '/api/convert', { body: { document, from: 'openai-chat', to: 'envelope', map: true } })).json;
   const at = (root, pointer) => pointer.split('/').slice(1).reduce((value, key) => value?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], root);
   assert.ok(made.map.length > 3);
+  const broken = await ask('POST', '/api/convert', { body: { document: '{"messages": [\n  {"role": }]}', to: 'anthropic' } });
+  assert.deepEqual([broken.status, broken.json.errors[0].pointer, broken.json.errors[0].line, broken.json.errors[0].column], [400, '/document/messages/0/role', 2, 12]);
+  const body = await server.raw('POST', '/api/convert', { key: ada.key, body: '{"document": 1,\n "to" "x"}', headers: { 'content-type': 'application/json' } });
+  assert.deepEqual([body.status, body.json.errors[0].line, body.json.errors[0].column], [400, 2, 7]);
   for (const { from, to } of made.map) if (typeof at(document, from) === 'string') assert.equal(at(made.document, to), at(document, from), `${from} ${to}`);
   const places = new Map(made.map.map(({ from, to }) => [from, to]));
   assert.notEqual(places.get('/messages/1/content'), places.get('/messages/2/content'));

@@ -18,6 +18,7 @@ enum {
 struct op {
     enum pl_json_change_kind kind;
     struct pl_str pointer; /* arena */
+    struct pl_str place;   /* arena; of an insert: before what, in the document as it was */
     struct pl_str value;   /* JSON; borrowed; empty of a removal */
 };
 
@@ -113,7 +114,8 @@ static void add_op(struct editing *e, struct ops *ops, enum pl_json_change_kind 
         ops->is_full = true;
         return;
     }
-    struct op op = {kind, pl_arena_dup(e->arena, pointer), value};
+    struct op op = {.kind = kind, .pointer = pl_arena_dup(e->arena, pointer), .value = value};
+    op.place = op.pointer;
     if (!op.pointer.ptr)
         e->status = PL_NOMEM;
     ops->list[ops->n++] = op;
@@ -143,9 +145,12 @@ static void ops_of_hunk(struct editing *e, const struct hunk *hunk, const struct
                pl_json_span(made->doc, made->at[hunk->made_from + i]));
     for (uint32_t i = n; i > n_both; i--)
         add_at(e, ops, PL_JSON_CHANGE_REMOVE, hunk->from + i - 1, (struct pl_str){0});
-    for (uint32_t i = n_both; i < n_made; i++)
+    for (uint32_t i = n_both; i < n_made; i++) {
         add_at(e, ops, PL_JSON_CHANGE_INSERT, hunk->from + i,
                pl_json_span(made->doc, made->at[hunk->made_from + i]));
+        if (i > n_both && !ops->is_full && e->status == PL_OK)
+            ops->list[ops->n - 1].place = ops->list[ops->n - 2].place;
+    }
 }
 
 static void write_ops(const struct ops *ops, struct pl_buf *to)
@@ -178,17 +183,14 @@ static enum pl_status apply(struct editing *e, const struct ops *ops, struct pl_
 {
     struct pl_json_edit edit;
     enum pl_status status = PL_OK;
-    struct pl_str first = {0};
     pl_json_edit_init(&edit, arena, &e->linted->doc);
     for (size_t i = 0; i < ops->n && status == PL_OK; i++) {
         const struct op *op = &ops->list[i];
-        if (op->kind == PL_JSON_CHANGE_INSERT && !first.ptr)
-            first = op->pointer;
         status = op->kind == PL_JSON_CHANGE_SET
                      ? pl_json_edit_set(&edit, op->pointer, op->value, NULL)
                  : op->kind == PL_JSON_CHANGE_REMOVE
                      ? pl_json_edit_remove(&edit, op->pointer, NULL)
-                     : pl_json_edit_insert(&edit, first, op->value, NULL);
+                     : pl_json_edit_insert(&edit, op->place, op->value, NULL);
     }
     if (status == PL_OK)
         status = pl_json_edit_write(&edit, to);
@@ -205,9 +207,13 @@ static size_t count_like(const struct pl_findings *findings, const struct pl_fin
     return n;
 }
 
-static size_t count_errors(const struct pl_findings *findings, const char *code)
+/* How many there are of a code, where more were found than are listed; else how many errors are listed. */
+static size_t count_errors(const struct pl_findings *findings, const char *code, bool counts_all)
 {
     size_t n = 0;
+    for (size_t i = 0; i < findings->n_codes && counts_all; i++)
+        if (strcmp(findings->counts[i].code, code) == 0)
+            return findings->counts[i].n;
     for (size_t i = 0; i < findings->list.len; i++)
         n += findings->list.ptr[i].severity == PL_SEVERITY_ERROR &&
              strcmp(findings->list.ptr[i].code, code) == 0;
@@ -219,10 +225,13 @@ static bool is_better(const struct pl_findings *before, const struct pl_findings
 {
     if (count_like(after, finding) >= count_like(before, finding))
         return false;
-    for (size_t i = 0; i < after->n_codes; i++)
-        if (count_errors(after, after->counts[i].code) >
-            count_errors(before, after->counts[i].code))
+    for (size_t i = 0; i < after->n_codes; i++) {
+        const struct pl_finding_count *count = &after->counts[i];
+        bool counts_all = count->n > count->n_listed;
+        if (count_errors(after, count->code, counts_all) >
+            count_errors(before, count->code, counts_all))
             return false;
+    }
     return true;
 }
 
@@ -281,28 +290,51 @@ static uint32_t distance(const struct hunk *hunk, uint32_t index)
     return index >= hunk->end ? index - hunk->end + 1 : 0;
 }
 
-/* What the repair has changed at the finding, or next to it. */
+/* The hunk nearest to the element of those not taken yet; n_hunks: there is none. */
+static size_t nearest(const struct editing *e, uint32_t index, const size_t *taken, size_t n_taken)
+{
+    size_t best = e->n_hunks;
+    for (size_t i = 0; i < e->n_hunks; i++) {
+        bool is_taken = false;
+        for (size_t k = 0; k < n_taken; k++)
+            is_taken |= taken[k] == i;
+        if (!is_taken && (best == e->n_hunks ||
+                          distance(&e->hunks[i], index) < distance(&e->hunks[best], index)))
+            best = i;
+    }
+    return best;
+}
+
+static bool try_some(struct editing *e, struct pl_finding *finding, const struct elements *made,
+                     size_t first, size_t second)
+{
+    struct ops ops = {0};
+    /* From the end, so that places stay as they are until their turn comes. */
+    size_t late = first > second ? first : second, early = first > second ? second : first;
+    ops_of_hunk(e, &e->hunks[late], made, &ops);
+    if (early != late)
+        ops_of_hunk(e, &e->hunks[early], made, &ops);
+    bool is_good = try(e, finding, &ops);
+    if (is_good)
+        offer(e, finding, &ops);
+    return is_good;
+}
+
+/* What the repair has changed at the finding, or next to it; then two changes together, as for a thing that moves. */
 static bool try_hunks(struct editing *e, struct pl_finding *finding, uint32_t index,
                       const struct elements *made)
 {
-    uint64_t tried[MAX_HUNKS / 64] = {0};
-    for (int n = 0; n < MAX_TRIES; n++) {
-        size_t best = e->n_hunks;
-        for (size_t i = 0; i < e->n_hunks; i++)
-            if (!(tried[i / 64] >> (i % 64) & 1) &&
-                (best == e->n_hunks ||
-                 distance(&e->hunks[i], index) < distance(&e->hunks[best], index)))
-                best = i;
-        if (best == e->n_hunks)
-            return false;
-        tried[best / 64] |= UINT64_C(1) << (best % 64);
-        struct ops ops = {0};
-        ops_of_hunk(e, &e->hunks[best], made, &ops);
-        if (try(e, finding, &ops)) {
-            offer(e, finding, &ops);
+    size_t taken[MAX_TRIES], n = 0;
+    for (; n < MAX_TRIES; n++) {
+        taken[n] = nearest(e, index, taken, n);
+        if (taken[n] == e->n_hunks)
+            break;
+        if (try_some(e, finding, made, taken[n], taken[n]))
             return true;
-        }
     }
+    for (size_t i = 1; i < n; i++)
+        if (try_some(e, finding, made, taken[0], taken[i]))
+            return true;
     return false;
 }
 

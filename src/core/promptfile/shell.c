@@ -175,9 +175,11 @@ static void lose_others(const struct pl_export_how *how, const struct chat *c,
     }
 }
 
-/* The ids of messages are the prompt's own: they mean nothing to a model. */
-static bool is_id(struct pl_str pointer)
+/* The ids of messages and the list of variables are the prompt's own: they mean nothing to a model. */
+static bool is_own(struct pl_str pointer)
 {
+    if (pl_str_starts(pointer, PL_STR("/variables")))
+        return true;
     return pl_str_starts(pointer, PL_STR("/messages/")) && pointer.len > 3 &&
            pl_str_eq(pl_str_slice(pointer, pointer.len - 3, pointer.len), PL_STR("/id"));
 }
@@ -196,7 +198,7 @@ static enum pl_status pass_losses(const struct pl_export_how *how, struct pl_str
     const struct pl_json_node *list = pl_json_get(&doc, doc.root, PL_STR("losses"));
     for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
          n = pl_json_next(n)) {
-        if (is_id(pl_json_raw(&doc, pl_json_get(&doc, n, PL_STR("pointer")))))
+        if (is_own(pl_json_raw(&doc, pl_json_get(&doc, n, PL_STR("pointer")))))
             continue;
         if (how->losses->len)
             pl_buf_addc(how->losses, ',');

@@ -353,7 +353,31 @@ static void write_window(struct pl_exchange *x, struct pl_json_out *out,
     pl_json_out_int(out, facts && facts->max_output < window ? facts->max_output : 0);
 }
 
-static void write_context(struct pl_exchange *x, const struct viewing *viewing)
+/* What the next summary would take the place of: the turns of the session that are in the request, oldest first. They
+ * stand behind what the system says in front. */
+static enum pl_status write_trimmed(struct pl_exchange *x, struct pl_json_out *out,
+                                    const struct pl_request *request)
+{
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(&x->arena, request->turns, &pl_json_own, &doc, NULL);
+    if (status != PL_OK)
+        return status;
+    size_t n = pl_json_count(doc.root), n_front = n > request->n_turns ? n - request->n_turns : 0;
+    pl_json_out_key(out, "next_trimmed");
+    pl_json_out_open(out, '[');
+    for (const struct pl_json_node *turn = pl_json_first(doc.root); turn < pl_json_end(doc.root);
+         turn = pl_json_next(turn)) {
+        const struct pl_json_node *id = pl_json_member(&doc, turn, "turn_id", PL_JSON_STRING);
+        if (n_front)
+            n_front--;
+        else if (id)
+            pl_json_out_raw(out, pl_json_span(&doc, id));
+    }
+    pl_json_out_close(out, ']');
+    return PL_OK;
+}
+
+static enum pl_status write_context(struct pl_exchange *x, const struct viewing *viewing)
 {
     const struct pl_counted *counted = &viewing->segments.counted;
     struct pl_json_out out = pl_json_out(&x->reply);
@@ -376,6 +400,7 @@ static void write_context(struct pl_exchange *x, const struct viewing *viewing)
         write_segment(&out, viewing, (enum pl_segment_kind)i);
     pl_json_out_close(&out, ']');
     write_window(x, &out, viewing);
+    enum pl_status status = write_trimmed(x, &out, &viewing->request);
     pl_json_out_key(&out, "memory_refs");
     if (viewing->request.recall.n)
         pl_json_out_raw(&out, viewing->request.recall.refs);
@@ -385,6 +410,7 @@ static void write_context(struct pl_exchange *x, const struct viewing *viewing)
     pl_json_out_raw(&out,
                     viewing->request.media_notes.len ? viewing->request.media_notes : PL_STR("[]"));
     pl_json_out_close(&out, '}');
+    return status;
 }
 
 static enum pl_status view_context(struct pl_exchange *x, struct viewing *viewing,
@@ -405,8 +431,8 @@ static void context_work(struct pl_exchange *x)
     struct pl_error err = {0};
     enum pl_status status = view_context(x, &viewing, &err);
     if (status == PL_OK)
-        write_context(x, &viewing);
-    else
+        status = write_context(x, &viewing);
+    if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
 
