@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { before } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { root } from '../e2e/harness.mjs';
-import { accessible, go, noBrowser, script, serve, session, visit } from './browser.mjs';
+import { go, noBrowser, script, serve, session, until, visit } from './browser.mjs';
 
 let server, talk;
 before(async () => {
@@ -47,8 +47,11 @@ test('the first minute: the link signs in, once, and leaves the address bar', { 
   await fresh.stop();
 });
 
-test('palette, keys and both languages', { skip }, async () => {
-  const { page, close } = await visit(server);
+// On a server of its own: what is chosen here is kept there, for every browser of the person.
+test('palette, keys and both languages; another browser has what was chosen', { skip }, async () => {
+  const own = await serve();
+  const talk = await session(own, 'Hello', { intent: 'a talk', model: 'demo/echo' });
+  const { page, close } = await visit(own);
   await go(page, '/v');
   await page.getByRole('heading', { name: 'Viewer' }).waitFor();
   await page.keyboard.press('Control+k');
@@ -87,25 +90,22 @@ test('palette, keys and both languages', { skip }, async () => {
   await page.reload();
   assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
   await page.locator('body[data-lang=zh-CN]').waitFor();
+  await until(async () => (await own.ask('GET', '/api/settings')).json.settings.theme === 'dark', () => 'the server does not keep the theme');
+  assert.deepEqual((await own.ask('GET', '/api/settings')).json.settings, { singleKeys: false, lang: 'zh-CN', theme: 'dark' });
+  const { page: other, close: leave } = await visit(own);
+  await go(other, '/v');
+  await other.locator('html[data-theme=dark][lang=zh-CN] body[data-lang=zh-CN]').waitFor();
+  // both are open: the one follows the other, and what somebody else keeps there stays
+  await own.ask('PUT', '/api/settings', { body: { settings: { ...(await own.ask('GET', '/api/settings')).json.settings, lang: 'en', of_another: 1, density: 'no such' } } });
+  for (const one of [page, other]) await one.locator('body[data-lang=en]').waitFor();
+  await other.getByRole('button', { name: 'Theme' }).click();
+  await other.getByRole('menuitemcheckbox', { name: 'Light' }).click();
+  await page.locator('html[data-theme=light]').waitFor();
+  const kept = (await own.ask('GET', '/api/settings')).json.settings;
+  assert.deepEqual([kept.theme, kept.of_another, kept.density, await page.locator('html').getAttribute('data-density')], ['light', 1, 'no such', 'comfortable']);
+  await leave();
   await close();
-});
-
-test('nothing serious for axe: pages, themes, languages', { skip }, async () => {
-  for (const [lang, theme, phone] of [['en-US', 'light', false], ['zh-CN', 'dark', false], ['en-US', 'dark', true]]) {
-    const { page, close } = await visit(server, { lang, theme, phone, bypassCSP: true });
-    const where = (name) => `${name} ${lang} ${theme} ${phone ? 'phone' : ''}`;
-    await go(page, '/?home');
-    await page.locator('.three').waitFor();
-    await accessible(page, where('first'));
-    await go(page, `/s/${talk}`);
-    await page.locator('[data-question]').waitFor();
-    await accessible(page, where('session'));
-    await go(page, '/v');
-    await page.getByRole('button', { name: 'revenue.envelope.json' }).first().click();
-    await page.locator('[data-loss]').first().waitFor({ state: 'attached' });
-    await accessible(page, where('viewer'));
-    await close();
-  }
+  await own.stop();
 });
 
 test('390 px: one column, nothing left out, fingers hit', { skip }, async () => {
@@ -130,7 +130,8 @@ test('390 px: one column, nothing left out, fingers hit', { skip }, async () => 
 
 // What the browser asks for when a page is opened, before any data is there: those answers are held back.
 test('budgets: first load of each page, and what the program holds', { skip }, async () => {
-  for (const path of ['/?home', '/v', `/s/${talk}`, '/p', '/t', '/settings']) {
+  const { id: prompt } = (await server.ask('POST', '/api/prompts', { body: { name: 'budget', type: 'structured', content: { protocol: 'structured-chat', messages: [{ id: 'm', role: 'user', content: 'hello' }] } } })).json;
+  for (const path of ['/?home', '/v', '/s', `/s/${talk}`, '/p', `/p/${prompt}`, '/r', '/m', '/t', '/x', '/settings', '/settings/users', '/audit', '/share/none']) {
     const { page, context } = await visit(server);
     const sizes = { js: 0, css: 0 };
     page.on('response', (response) => {

@@ -1,4 +1,4 @@
-/** What a person likes, kept in this browser: theme, density, language, keys, widths. */
+/** What a person likes: theme, density, language, keys, widths. This browser keeps it; `settings` says what the server keeps too. */
 import { untrack } from 'svelte';
 
 export type Lang = 'en' | 'zh-CN';

@@ -1,0 +1,99 @@
+/**
+ * Where the choices of a person are kept. This file alone decides: on the server, so that every browser of the person has
+ * them; in this browser too, so that the first paint has them; in this browser only, where the server or the key does not
+ * keep them. What belongs to a screen (widths, what is folded, the last place) never leaves the browser.
+ */
+import { untrack } from 'svelte';
+import { ProblemError } from '@parley/client';
+import { frame } from './frame.svelte';
+import { keep, prefs, type Prefs } from './prefs.svelte';
+import { problemOf, server } from './server.svelte';
+import { setLang } from './words.svelte';
+
+/** What each may be; anything else in the answer is somebody else's and stays there untouched. */
+const may = {
+  lang: ['en', 'zh-CN'], theme: ['auto', 'light', 'dark'], density: ['comfortable', 'compact'],
+  sendKey: ['enter', 'ctrl-enter'], singleKeys: [true, false], model: null,
+} as const;
+type Name = keyof typeof may;
+type Choices = Pick<Prefs, Name>;
+const names = Object.keys(may) as Name[];
+
+const isFit = (name: Name, value: unknown): boolean =>
+  (may[name] === null ? typeof value === 'string' && value.length < 200 : (may[name] as readonly unknown[]).includes(value));
+const now = (): Choices => Object.fromEntries(names.map((name) => [name, prefs[name]])) as Choices;
+
+let revision = 0;
+let stored: Record<string, unknown> = {};
+/** What was last known to be the same here and there; kept, so that a choice made just before leaving is sent by the next visit. */
+let agreed: Choices = keep.get<Choices | null>('settings.agreed', null) ?? now();
+function agree(to: Choices): void {
+  agreed = to;
+  keep.set('settings.agreed', to);
+}
+let isKeptThere = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+const changed = (): Name[] => names.filter((name) => prefs[name] !== agreed[name]);
+
+async function take(name: Name, value: unknown): Promise<void> {
+  if (name === 'lang') await setLang(value as Prefs['lang']);
+  else Object.assign(prefs, { [name]: value });
+}
+
+async function read(): Promise<void> {
+  try {
+    const answer = await server.get<{ revision: number; settings: Record<string, unknown> }>('/api/settings');
+    isKeptThere = true;
+    ({ revision, settings: stored } = answer);
+  } catch (error) {
+    /* an older server, or a key that may not read them: this browser keeps them */
+    isKeptThere = false;
+    if (!(error instanceof ProblemError)) throw error;
+    return;
+  }
+  const mine = changed();
+  for (const name of names) if (!mine.includes(name) && isFit(name, stored[name]) && prefs[name] !== stored[name]) await take(name, stored[name]);
+  agree({ ...now(), ...Object.fromEntries(mine.map((name) => [name, agreed[name]])) });
+  if (changed().length) later();
+}
+
+/** Writes what changed over what is stored now; who was faster is read first. */
+async function write(isAgain = false): Promise<void> {
+  const mine = changed();
+  if (!isKeptThere || !mine.length) return;
+  const made = { ...stored, ...Object.fromEntries(mine.map((name) => [name, prefs[name]])) };
+  try {
+    const answer = await server.json<{ revision: number; settings: Record<string, unknown> }>('PUT', '/api/settings', { settings: made }, { 'if-match': `"${revision}"` });
+    ({ revision, settings: stored } = answer);
+    agree({ ...agreed, ...Object.fromEntries(mine.map((name) => [name, made[name]])) } as Choices);
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.status === 412 && !isAgain) {
+      await read();
+      return write(true);
+    }
+    /* a key that may only read: the choice lasts in this browser */
+    if (problem.status === 403) isKeptThere = false;
+    else frame.toast(problem.detail ?? problem.title, { kind: 'bad' });
+  }
+}
+
+function later(): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void write(), 250);
+}
+
+/** Called once by the frame. */
+export function followSettings(): void {
+  agree(agreed);
+  $effect(() => {
+    if (server.signedIn !== true) return;
+    untrack(() => void read().catch(() => undefined));
+    return server.on(['settings:updated', 'reconnected'], () => void read().catch(() => undefined));
+  });
+  $effect(() => {
+    now();
+    if (untrack(() => isKeptThere && changed().length)) later();
+  });
+}
