@@ -1,3 +1,4 @@
+/* Options, paragraphs and examples of `parley chat` and `parley run`. */
 #include "app/chat/chat_commands.h"
 
 #include "app/server/server_commands.h"
@@ -6,7 +7,8 @@ const struct pl_option pl_chat_options[] = {
     {"model", PL_OPT_MODEL, .args = {"NAME"},
      .help = "The model that answers; by default the session's or the server's model"},
     {"session", PL_OPT_SESSION, .args = {"ID"},
-     .help = "Continue this session; \"last\" is the one that changed last"},
+     .help = "Continue this session: its id, a unique beginning of it, or \"last\", the one that "
+             "changed last"},
     {"new", PL_OPT_NEW, .help = "Create a new session; this is the default without --session"},
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
@@ -16,14 +18,28 @@ const struct pl_option pl_chat_options[] = {
 };
 
 const char *const pl_chat_paragraphs[] = {
-    "A conversation at the terminal. Each line you type is a message. The answer is printed as it "
-    "arrives, with thinking dimmed, and one line per tool call and result. A \\ at the end of a "
-    "line continues the message in the next line.",
-    "When the model asks a question, its options are numbered. Answer with a number, with several "
-    "where allowed (1, 3), or with your own text. A tool that needs confirmation is shown with its "
-    "arguments: answer y, n, or a reason to refuse.",
-    "Ctrl-C stops the current answer; its text so far is kept. A second Ctrl-C, or Ctrl-D, ends "
-    "the command. The session is kept; --session continues it.",
+    "A conversation at the terminal. Enter sends a message; Alt-Enter, or a \\ at the end of a "
+    "line, "
+    "begins a new line; pasted text is one message. Arrows move and bring back what you typed "
+    "before, Ctrl-R searches it. What you type is kept in ~/.local/state/parley/history (or "
+    "$XDG_STATE_HOME/parley/history), for you alone.",
+    "The answer is rendered as it arrives. Thoughts are folded and tools are one line each; Ctrl-O "
+    "shows all of them. Below an answer stand its time, its tokens and, where prices are known, "
+    "its "
+    "cost.",
+    "Lines that begin with / are commands: /help lists them, Tab completes them. A line that "
+    "begins "
+    "with // is a message that begins with /.",
+    "A question of the model is a menu: arrows and Enter, or the key of an answer; Space marks "
+    "where "
+    "several are allowed. A tool that needs confirmation is shown with its arguments: y, n, or r "
+    "for "
+    "a reason. Keys that you pressed before the question do not answer it.",
+    "Ctrl-C stops the current answer; its text so far is kept. Ctrl-C twice at the prompt, or "
+    "Ctrl-D, "
+    "ends the command. The session is kept; --session continues it and shows what was said.",
+    "With TERM=dumb there are no keys and no Markdown: each line is a message, and a question is "
+    "answered with a number or words.",
     "In a pipe every line is a message, or the answer to a question, and only answers go to "
     "standard output. The exit code is 1 if an answer failed or a question is still open.",
     PL_TEXT_ANY_SERVER,

@@ -6,8 +6,18 @@
 #include "app/chat/chat_int.h"
 #include "app/frame/columns.h"
 #include "app/chat/follow.h"
+#include "app/chat/slash.h"
+#include "app/chat/typed_file.h"
+#include "app/frame/short_id.h"
 #include "base/text/utf8.h"
+#include "base/text/utc.h"
+#include "io/clock.h"
+#include "io/system/terminal_raw.h"
+#include "json/number.h"
+#include "json/text.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_LINE = 4 << 20, INTENT_WIDTH = 60, STOP_MS = 10000 };
@@ -45,8 +55,10 @@ static void on_interrupt(void *ctx)
     int state = atomic_load(&talk->state);
     int next = state == PL_TALK_TURN ? PL_TALK_STOPPING : PL_TALK_ANSWERED;
     bool is_first = state == PL_TALK_TURN || state == PL_TALK_READING;
-    if (!is_first || !atomic_compare_exchange_strong(&talk->state, &state, next))
+    if (!is_first || !atomic_compare_exchange_strong(&talk->state, &state, next)) {
+        pl_raw_end();
         _exit(state == PL_TALK_ANSWERED ? PL_EXIT_OK : PL_EXIT_NO);
+    }
     if (next == PL_TALK_STOPPING)
         stop_turn(talk);
     else
@@ -85,9 +97,34 @@ static bool is_blank(struct pl_str line)
     return true;
 }
 
+/* At a terminal whose keys are ours. */
+static enum pl_status type_line(struct pl_talk *talk, const char *prompt, bool is_kept,
+                                struct pl_str *ret_line)
+{
+    enum pl_status status = PL_OK;
+    do
+        status = pl_typing_read(&talk->typing, prompt, is_kept, ret_line);
+    while (status == PL_OK && is_blank(*ret_line));
+    if (status != PL_OK)
+        return status;
+    pl_buf_clear(&talk->line);
+    pl_buf_add(&talk->line, *ret_line);
+    *ret_line = pl_buf_str(&talk->line);
+    return talk->line.status;
+}
+
+enum pl_status pl_talk_read_words(struct pl_talk *talk, const char *prompt, struct pl_str *ret_line,
+                                  struct pl_error *err)
+{
+    return talk->has_editor ? type_line(talk, prompt, false, ret_line)
+                            : pl_talk_read(talk, prompt, ret_line, err);
+}
+
 enum pl_status pl_talk_read(struct pl_talk *talk, const char *prompt, struct pl_str *ret_line,
                             struct pl_error *err)
 {
+    if (talk->has_editor)
+        return type_line(talk, prompt, true, ret_line);
     enum pl_status status = PL_OK;
     do {
         if (talk->is_terminal)
@@ -105,21 +142,6 @@ enum pl_status pl_talk_read(struct pl_talk *talk, const char *prompt, struct pl_
 
 /* --- the session ----------------------------------------------------------------------------- */
 
-/* The newest of all. */
-static enum pl_exit find_last(struct pl_talk *talk)
-{
-    struct pl_deed *deed = talk->deed;
-    enum pl_exit code = pl_deed_ask(deed, "GET", "/api/sessions?limit=1");
-    const struct pl_json_node *first = code == PL_EXIT_OK ? pl_deed_item(deed, NULL) : NULL;
-    if (code == PL_EXIT_OK && !first) {
-        pl_console_say(deed->console, "there is no session to continue yet");
-        return PL_EXIT_NO;
-    }
-    if (code == PL_EXIT_OK)
-        talk->session_id = pl_deed_keep(deed, pl_deed_text(deed, first, "id"));
-    return code == PL_EXIT_OK && !talk->session_id ? pl_deed_stop(deed, PL_NOMEM) : code;
-}
-
 static enum pl_exit find_session(struct pl_talk *talk)
 {
     struct pl_deed *deed = talk->deed;
@@ -130,10 +152,21 @@ static enum pl_exit find_session(struct pl_talk *talk)
                              "of them");
     if (!id)
         return PL_EXIT_OK;
-    if (strcmp(id, "last") == 0)
-        return find_last(talk);
-    talk->session_id = id;
-    return pl_deed_ask(deed, "GET", pl_api_path(&deed->api, "/api/sessions/%", id, NULL));
+    talk->session_id = pl_deed_find_session(deed, id);
+    if (!talk->session_id)
+        return PL_EXIT_NO;
+    return pl_deed_ask(deed, "GET",
+                       pl_api_path(&deed->api, "/api/sessions/%", talk->session_id, NULL));
+}
+
+/* What /model said last, or --model. */
+static void out_model(struct pl_talk *talk)
+{
+    const char *model = talk->model ? talk->model : pl_deed_option(talk->deed, PL_OPT_MODEL);
+    if (!model)
+        return;
+    pl_json_out_key(&talk->deed->out, "model");
+    pl_json_out_text(&talk->deed->out, pl_str_of(model));
 }
 
 /* Created with the first message, so that a user who says nothing leaves no empty session. */
@@ -143,7 +176,15 @@ static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "intent");
     pl_json_out_text(&deed->out, pl_line_of(&deed->api.texts, message, INTENT_WIDTH));
-    pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
+    out_model(talk);
+    if (talk->system) {
+        pl_json_out_key(&deed->out, "system_prompt");
+        pl_json_out_text(&deed->out, pl_str_of(talk->system));
+    }
+    if (talk->tools) {
+        pl_json_out_key(&deed->out, "tools");
+        pl_json_out_raw(&deed->out, pl_str_of(talk->tools));
+    }
     pl_json_out_close(&deed->out, '}');
     enum pl_exit code = pl_deed_ask(deed, "POST", "/api/sessions");
     if (code != PL_EXIT_OK)
@@ -158,11 +199,54 @@ static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
 
 /* --- talking --------------------------------------------------------------------------------- */
 
+/* What the calls of this turn cost, as the server counted it; unknown where one is. */
+static bool add_costs(struct pl_talk *talk, const struct pl_shown_answer *answer,
+                      double *ret_dollars)
+{
+    struct pl_deed *deed = talk->deed;
+    int64_t since_ms = pl_clock_unix_ms() - (pl_clock_ms() - answer->started_ms) - 1000;
+    bool is_known = false;
+    *ret_dollars = 0;
+    if (pl_deed_ask(deed, "GET", "/api/runs?limit=50") != PL_EXIT_OK)
+        return false;
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        const struct pl_json_node *cost =
+            pl_json_member(&deed->answer, one, "cost_usd", PL_JSON_NUMBER);
+        struct pl_str session = pl_deed_text(deed, one, "session_id");
+        int64_t started_us = 0;
+        if (!pl_str_eq(session, pl_str_of(talk->session_id)) ||
+            !pl_utc_read(pl_deed_text(deed, one, "started_at"), &started_us) ||
+            started_us < since_ms * 1000)
+            continue;
+        if (!cost)
+            return false;
+        *ret_dollars += pl_json_number_double(pl_json_span(&deed->answer, cost));
+        is_known = true;
+    }
+    return is_known;
+}
+
+static void sum_up(struct pl_talk *talk, struct pl_shown_answer *answer)
+{
+    char text[32];
+    double dollars = 0;
+    bool is_known = add_costs(talk, answer, &dollars) && dollars > 0;
+    snprintf(text, sizeof text, "%.4f", dollars);
+    pl_answer_sum_up(answer, is_known ? text : NULL);
+}
+
 static enum pl_exit follow(struct pl_talk *talk, const char *position, const char *message_id)
 {
+    struct pl_shown_answer answer;
+    bool is_shown = talk->has_editor && !talk->deed->api.is_json;
+    pl_answer_begin(&answer, talk->deed->console);
     atomic_store(&talk->state, PL_TALK_TURN);
-    enum pl_exit code = pl_follow_talk(&talk->deed->api, talk->session_id, position, message_id);
+    enum pl_exit code = pl_follow_talk(&talk->deed->api, talk->session_id, position, message_id,
+                                       is_shown ? &answer : NULL);
     atomic_store(&talk->state, PL_TALK_READING);
+    if (is_shown && code <= PL_EXIT_NO && answer.output_tokens)
+        sum_up(talk, &answer);
+    pl_answer_deinit(&answer);
     return code;
 }
 
@@ -183,6 +267,23 @@ static enum pl_exit go_on(struct pl_talk *talk, enum pl_exit code)
     }
 }
 
+/* The words, and the files that go with them. */
+static void out_parts(struct pl_talk *talk, struct pl_str message)
+{
+    PL_CLEANUP_BUF struct pl_buf parts;
+    pl_buf_init(&parts, 0);
+    pl_buf_adds(&parts, "[{\"type\":\"text\",\"text\":");
+    pl_json_quote(&parts, message);
+    pl_buf_adds(&parts, "}");
+    pl_buf_add(&parts, pl_buf_str(&talk->attached));
+    pl_buf_adds(&parts, "]");
+    pl_json_out_raw(&talk->deed->out, pl_buf_str(&parts));
+    if (parts.status != PL_OK || talk->attached.status != PL_OK)
+        talk->deed->body.status = PL_NOMEM;
+    pl_buf_clear(&talk->attached);
+    talk->n_attached = 0;
+}
+
 static enum pl_exit send(struct pl_talk *talk, struct pl_str message)
 {
     struct pl_deed *deed = talk->deed;
@@ -198,8 +299,11 @@ static enum pl_exit send(struct pl_talk *talk, struct pl_str message)
         return code;
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "message");
-    pl_json_out_text(&deed->out, message);
-    pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
+    if (talk->n_attached)
+        out_parts(talk, message);
+    else
+        pl_json_out_text(&deed->out, message);
+    out_model(talk);
     pl_json_out_key(&deed->out, "client_message_id");
     pl_json_out_text(&deed->out, pl_str_of(id));
     pl_json_out_close(&deed->out, '}');
@@ -223,10 +327,38 @@ static enum pl_exit converse(struct pl_talk *talk)
             return talk->is_terminal ? PL_EXIT_OK : worst;
         if (status != PL_OK)
             return pl_deed_fail(talk->deed, status, &err);
-        enum pl_exit code = send(talk, line);
+        bool is_over = false;
+        if (talk->is_terminal && pl_slash_take(talk, line, &is_over)) {
+            if (is_over)
+                return PL_EXIT_OK;
+            continue;
+        }
+        bool is_literal = talk->is_terminal && pl_str_starts(line, PL_STR("//"));
+        enum pl_exit code = send(talk, pl_str_slice(line, is_literal, line.len));
         worst = code > worst ? code : worst;
     }
     return worst;
+}
+
+static bool is_capable_terminal(void)
+{
+    const char *term = getenv("TERM");
+    return term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* Ctrl-C, and the keys where the terminal can do more than lines. */
+static enum pl_status take_terminal(struct pl_talk *talk, struct pl_error *err)
+{
+    pl_console_say(talk->deed->console, "Ctrl-C stops an answer, Ctrl-D ends, /help shows more");
+    enum pl_status status = pl_interrupts_take(on_interrupt, talk, err);
+    if (status != PL_OK || !talk->has_editor)
+        return status;
+    status = pl_typing_begin(&talk->typing, talk->deed->console,
+                             pl_typed_file_path(&talk->deed->api.texts.arena), MAX_LINE, err);
+    talk->typing.complete = pl_slash_complete;
+    talk->typing.open = pl_slash_open;
+    talk->typing.ctx = talk;
+    return status;
 }
 
 static enum pl_exit run(struct pl_deed *deed)
@@ -234,23 +366,24 @@ static enum pl_exit run(struct pl_deed *deed)
     struct pl_error err = {0};
     struct pl_talk talk = {.deed = deed};
     talk.is_terminal = pl_is_terminal(STDIN_FILENO) && deed->console->out_is_terminal;
+    talk.has_editor = talk.is_terminal && is_capable_terminal();
     enum pl_exit code = find_session(&talk);
     if (code != PL_EXIT_OK)
         return code;
-    if (talk.is_terminal)
-        pl_console_say(deed->console,
-                       "Ctrl-C stops an answer, Ctrl-D ends; \\ at the end of a line continues the "
-                       "message");
-    enum pl_status status =
-        talk.is_terminal ? pl_interrupts_take(on_interrupt, &talk, &err) : PL_OK;
-    if (status != PL_OK)
-        return pl_deed_fail(deed, status, &err);
+    enum pl_status status = talk.is_terminal ? take_terminal(&talk, &err) : PL_OK;
     pl_lines_init(&talk.lines, STDIN_FILENO, MAX_LINE);
     pl_buf_init(&talk.line, MAX_LINE);
-    code = converse(&talk);
+    pl_buf_init(&talk.attached, 0);
+    if (status == PL_OK && talk.is_terminal && talk.session_id)
+        code = pl_talk_show_past(&talk);
+    if (status == PL_OK && code == PL_EXIT_OK)
+        code = converse(&talk);
+    pl_buf_deinit(&talk.attached);
     pl_buf_deinit(&talk.line);
     pl_lines_deinit(&talk.lines);
-    return code;
+    if (talk.has_editor)
+        pl_typing_end(&talk.typing);
+    return status == PL_OK ? code : pl_deed_fail(deed, status, &err);
 }
 
 enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args)

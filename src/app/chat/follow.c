@@ -31,12 +31,13 @@ struct following {
     struct pl_api *api;
     struct pl_console *console;
     const char *session_id;
-    const char *message_id; /* NULL: whatever runs is meant */
-    bool is_whole;          /* also what was said before we listened */
-    bool is_talk;           /* another part of the program asks the reader */
-    struct pl_sse sse;      /* owned */
-    struct pl_texts texts;  /* owned; one event */
-    struct pl_json_doc doc; /* data of the event */
+    const char *message_id;         /* NULL: whatever runs is meant */
+    bool is_whole;                  /* also what was said before we listened */
+    bool is_talk;                   /* another part of the program asks the reader */
+    struct pl_shown_answer *answer; /* how it looks at a terminal; NULL: plain */
+    struct pl_sse sse;              /* owned */
+    struct pl_texts texts;          /* owned; one event */
+    struct pl_json_doc doc;         /* data of the event */
     long long epoch, sequence;
     PL_VEC(struct shown) shown; /* owned */
     int64_t last_block;         /* of the text printed last */
@@ -62,6 +63,8 @@ static void end(struct following *f, enum pl_exit code)
 
 static void close_line(struct following *f)
 {
+    if (f->answer)
+        pl_answer_close(f->answer);
     if (f->is_line_open)
         pl_console_puts(f->console, "\n");
     f->is_line_open = false;
@@ -97,6 +100,10 @@ static void print_thought(struct following *f, int64_t block, struct pl_str text
 {
     if (!text.len || !f->is_talk || !f->console->out_is_terminal || f->api->is_json)
         return;
+    if (f->answer) {
+        pl_answer_think(f->answer, text);
+        return;
+    }
     if (block != f->last_block)
         close_line(f);
     f->last_block = block;
@@ -113,6 +120,10 @@ static void print_text(struct following *f, int64_t block, struct pl_str text)
     if (block != f->last_block)
         close_line(f);
     f->last_block = block;
+    if (f->answer) {
+        pl_answer_text(f->answer, text);
+        return;
+    }
     if (f->console->out_is_terminal)
         pl_show_text(f->console, text, 0);
     else
@@ -162,6 +173,10 @@ static void print_result(struct following *f, const struct pl_json_node *data)
         text = text_of(f, result, "message");
     if (!text.ptr && result)
         text = pl_json_span(&f->doc, result);
+    if (f->answer) {
+        pl_answer_result(f->answer, text_of(f, data, "tool_call_id"), is_done, text);
+        return;
+    }
     struct pl_str line = pl_line_of(&f->texts, text, MAX_ARGUMENTS);
     close_line(f);
     pl_console_hint(f->console, "%.*s %.*s", (int)(is_done ? 1 : status.len),
@@ -185,6 +200,9 @@ static void on_patch(struct following *f)
         print_text(f, pl_api_int(&f->doc, data, "block_index", 0), delta);
         if (shown)
             shown->n_bytes += delta.len;
+    } else if (pl_str_eq(kind, PL_STR("add_tool_call")) && f->answer) {
+        pl_answer_call(f->answer, text_of(f, data, "id"), text_of(f, data, "tool_name"),
+                       text_of(f, data, "arguments"));
     } else if (pl_str_eq(kind, PL_STR("add_tool_call"))) {
         struct pl_str name = text_of(f, data, "tool_name");
         struct pl_str line = pl_line_of(&f->texts, text_of(f, data, "arguments"), MAX_ARGUMENTS);
@@ -211,6 +229,12 @@ static void on_turn_start(struct following *f)
 static void on_turn_end(struct following *f)
 {
     const struct pl_json_node *turn = pl_json_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
+    const struct pl_json_node *usage =
+        turn ? pl_json_member(&f->doc, turn, "usage", PL_JSON_OBJECT) : NULL;
+    if (f->answer && f->is_ours && usage) {
+        f->answer->input_tokens += pl_api_int(&f->doc, usage, "input_tokens", 0);
+        f->answer->output_tokens += pl_api_int(&f->doc, usage, "output_tokens", 0);
+    }
     if (f->is_ours && turn &&
         (f->message_id || f->is_whole || find_shown(f, text_of(f, turn, "turn_id"))))
         print_rest(f, turn);
@@ -407,7 +431,7 @@ static void take(struct following *f, const struct pl_sse_event *event)
             handlers[i].handle(f);
     if (f->api->is_json && (was_ours || f->is_ours || f->is_over))
         print_event(f, event);
-    if (f->texts.is_cut)
+    if (f->texts.is_cut || (f->answer && f->answer->status != PL_OK))
         f->status = PL_NOMEM;
     if (pl_console_finish(f->console, PL_EXIT_OK) != PL_EXIT_OK)
         end(f, PL_EXIT_FAILED);
@@ -528,10 +552,13 @@ enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *p
 }
 
 enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
-                            const char *client_message_id)
+                            const char *client_message_id, struct pl_shown_answer *answer)
 {
-    struct following f = {
-        .api = api, .session_id = session_id, .message_id = client_message_id, .is_talk = true};
+    struct following f = {.api = api,
+                          .session_id = session_id,
+                          .message_id = client_message_id,
+                          .is_talk = true,
+                          .answer = answer};
     return follow_from(f, position);
 }
 

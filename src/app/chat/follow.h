@@ -2,6 +2,7 @@
 #ifndef PL_APP_FOLLOW_H
 #define PL_APP_FOLLOW_H
 
+#include "app/chat/answer.h"
 #include "app/frame/api.h"
 #include "base/text/uuid.h"
 
@@ -20,9 +21,10 @@ enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *p
                        const char *client_message_id);
 
 /* The same for a person who is asked at once when the session waits: thoughts are shown at a
- * terminal, tool results in one line each, and questions are not printed. */
+ * terminal, tool results in one line each, and questions are not printed. `answer` is how it looks
+ * at a terminal; NULL: plain. */
 enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
-                            const char *client_message_id);
+                            const char *client_message_id, struct pl_shown_answer *answer);
 
 /* The same of a session that has just been made and is at work: everything that is said after the
  * state it began with. */

@@ -4,9 +4,11 @@
 #include "app/frame/columns.h"
 #include "app/chat/turn_show.h"
 
+#include "terminal/safe.h"
+
 #include <stdio.h>
 
-enum { MAX_ARGUMENTS = 4000 };
+enum { MAX_ARGUMENTS = 4000, MAX_OPTIONS = 30 };
 
 /* --- an answer ------------------------------------------------------------------------------- */
 
@@ -69,6 +71,22 @@ static void out_answer(struct pl_texts *texts, const struct pl_json_doc *doc,
 
 /* --- showing --------------------------------------------------------------------------------- */
 
+/* "label: description", printable; of the texts. */
+static struct pl_str label_of(struct pl_texts *texts, const struct pl_json_doc *doc,
+                              const struct pl_json_node *option)
+{
+    struct pl_str description = pl_api_text(texts, doc, option, "description");
+    PL_CLEANUP_BUF struct pl_buf label;
+    pl_buf_init(&label, 0);
+    pl_safe_add(&label, pl_api_text(texts, doc, option, "label"));
+    pl_buf_adds(&label, description.len ? ": " : "");
+    pl_safe_add(&label, description);
+    struct pl_str kept = label.status == PL_OK ? pl_arena_dup(&texts->arena, pl_buf_str(&label))
+                                               : (struct pl_str){0};
+    texts->is_cut = texts->is_cut || (!kept.ptr && label.len);
+    return kept;
+}
+
 static void show_question(struct pl_talk *talk, const struct pl_json_doc *doc,
                           const struct pl_json_node *question)
 {
@@ -80,15 +98,11 @@ static void show_question(struct pl_talk *talk, const struct pl_json_doc *doc,
     pl_show_text(console, pl_api_text(texts, doc, question, "question"), 0);
     pl_console_style(console, PL_STYLE_PLAIN);
     pl_console_puts(console, "\n");
-    for (const struct pl_json_node *option = options ? pl_json_first(options) : NULL;
+    bool is_listed = !talk->has_editor || (options && pl_json_count(options) > MAX_OPTIONS);
+    for (const struct pl_json_node *option = options && is_listed ? pl_json_first(options) : NULL;
          option && option < pl_json_end(options); option = pl_json_next(option)) {
-        struct pl_str description = pl_api_text(texts, doc, option, "description");
         pl_console_putf(console, "  %d) ", ++n);
-        pl_console_put_safe(console, pl_api_text(texts, doc, option, "label"));
-        if (description.len) {
-            pl_console_puts(console, ": ");
-            pl_console_put_safe(console, description);
-        }
+        pl_console_put(console, label_of(texts, doc, option));
         pl_console_puts(console, "\n");
     }
 }
@@ -119,24 +133,102 @@ static void show_call(struct pl_talk *talk, struct pl_str turn_id, struct pl_str
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
+/* A question as a menu: its options, and one for words of one's own. *ret_is_words: the person wants
+ * to say something else. */
+static enum pl_status choose(struct pl_talk *talk, const struct pl_json_doc *doc,
+                             const struct pl_json_node *question, struct pl_json_out *out,
+                             bool *ret_is_words)
+{
+    static const char keys[] = "123456789abcdefghijklmnopqrstuvwxyz";
+    struct pl_texts *texts = &talk->deed->api.texts;
+    const struct pl_json_node *options = pl_json_member(doc, question, "options", PL_JSON_ARRAY);
+    struct pl_menu_item items[sizeof keys];
+    size_t n = 0;
+    for (const struct pl_json_node *option = pl_json_first(options);
+         option < pl_json_end(options) && n + 2 < sizeof keys; option = pl_json_next(option), n++)
+        items[n] = (struct pl_menu_item){keys[n], label_of(texts, doc, option)};
+    items[n] = (struct pl_menu_item){keys[n], PL_STR("something else, in your own words")};
+    struct pl_menu menu = {.items = items, .n_items = n + 1, .n_alone = 1};
+    menu.is_many = pl_json_member(doc, question, "multiSelect", PL_JSON_TRUE);
+    enum pl_status status = pl_typing_choose(&talk->typing, &menu);
+    *ret_is_words = status == PL_OK && menu.at == n && !menu.marked;
+    if (status != PL_OK || *ret_is_words)
+        return status;
+    uint64_t taken = menu.is_many ? menu.marked : (uint64_t)1 << menu.at;
+    size_t i = 0;
+    if (menu.is_many)
+        pl_json_out_open(out, '[');
+    for (const struct pl_json_node *option = pl_json_first(options); i < n;
+         option = pl_json_next(option), i++) {
+        if (!(taken >> i & 1))
+            continue;
+        pl_json_out_text(out, pl_api_text(texts, doc, option, "label"));
+        pl_console_puts(talk->deed->console, "  ");
+        pl_console_put(talk->deed->console, items[i].label);
+        pl_console_puts(talk->deed->console, "\n");
+    }
+    if (menu.is_many)
+        pl_json_out_close(out, ']');
+    return PL_OK;
+}
+
+/* With keys where they are ours and there are options; otherwise a line. */
+static enum pl_status ask_question(struct pl_talk *talk, const struct pl_json_doc *doc,
+                                   const struct pl_json_node *question, struct pl_json_out *out,
+                                   struct pl_error *err)
+{
+    const struct pl_json_node *options = pl_json_member(doc, question, "options", PL_JSON_ARRAY);
+    size_t n_options = options ? pl_json_count(options) : 0;
+    bool is_words = true;
+    struct pl_str line;
+    show_question(talk, doc, question);
+    pl_json_out_key_str(out, pl_api_text(&talk->deed->api.texts, doc, question, "question"));
+    if (talk->has_editor && n_options && n_options <= MAX_OPTIONS) {
+        enum pl_status status = choose(talk, doc, question, out, &is_words);
+        if (status != PL_OK || !is_words)
+            return status;
+    }
+    enum pl_status status =
+        pl_talk_read_words(talk, talk->has_editor ? "answer> " : "number or text> ", &line, err);
+    if (status != PL_OK)
+        return status;
+    out_answer(&talk->deed->api.texts, doc, question, line, out);
+    return PL_OK;
+}
+
 /* {"answer":{"the question":"what was said", …}} */
 static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *doc,
                               const struct pl_json_node *list, struct pl_json_out *out,
                               struct pl_error *err)
 {
-    struct pl_texts *texts = &talk->deed->api.texts;
     pl_json_out_open(out, '{');
     for (const struct pl_json_node *one = pl_json_first(list); one < pl_json_end(list);
          one = pl_json_next(one)) {
-        struct pl_str line;
-        show_question(talk, doc, one);
-        enum pl_status status = pl_talk_read(talk, "number or text> ", &line, err);
+        enum pl_status status = ask_question(talk, doc, one, out, err);
         if (status != PL_OK)
             return status;
-        pl_json_out_key_str(out, pl_api_text(texts, doc, one, "question"));
-        out_answer(texts, doc, one, line, out);
     }
     pl_json_out_close(out, '}');
+    return PL_OK;
+}
+
+/* "y", "n", or why not. */
+static enum pl_status read_consent(struct pl_talk *talk, struct pl_str *ret_line,
+                                   struct pl_error *err)
+{
+    static const struct pl_menu_item items[] = {
+        {'y', {"yes", 3}}, {'n', {"no", 2}}, {'r', {"no, for a reason", 16}}};
+    static const char *const lines[] = {"y", "n"};
+    struct pl_menu menu = {.items = items, .n_items = 3, .at = 1};
+    if (!talk->has_editor)
+        return pl_talk_read(talk, "y or n> ", ret_line, err);
+    enum pl_status status = pl_typing_choose(&talk->typing, &menu);
+    if (status != PL_OK)
+        return status;
+    if (menu.at == 2)
+        return pl_talk_read_words(talk, "reason> ", ret_line, err);
+    *ret_line = pl_str_of(lines[menu.at]);
+    pl_console_puts(talk->deed->console, menu.at ? "  no\n" : "  yes\n");
     return PL_OK;
 }
 
@@ -157,7 +249,7 @@ static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *do
     pl_show_text(talk->deed->console, pl_api_text(texts, doc, pl_json_first(list), "question"), 0);
     pl_console_style(talk->deed->console, PL_STYLE_PLAIN);
     pl_console_puts(talk->deed->console, "\n");
-    enum pl_status status = pl_talk_read(talk, "y or n> ", &line, err);
+    enum pl_status status = read_consent(talk, &line, err);
     if (status != PL_OK)
         return status;
     size_t i = 0, n = sizeof words / sizeof *words;

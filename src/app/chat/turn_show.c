@@ -146,3 +146,36 @@ void pl_show_turn(struct pl_console *console, struct pl_texts *texts, const stru
          call && call < pl_json_end(calls); call = pl_json_next(call))
         show_call(console, texts, doc, call);
 }
+
+/* --- unfolded -------------------------------------------------------------------------------- */
+
+static void show_call_whole(struct pl_console *console, struct pl_texts *texts,
+                            const struct pl_json_doc *doc, const struct pl_json_node *call)
+{
+    const struct pl_json_node *result = pl_json_get(doc, call, PL_STR("result"));
+    struct pl_str text = pl_api_text(texts, doc, call, "result");
+    pl_console_puts(console, "  [");
+    pl_console_put_safe(console, pl_api_text(texts, doc, call, "tool_name"));
+    pl_console_puts(console, "] ");
+    pl_show_text(console, pl_api_text(texts, doc, call, "arguments"), 2 * INDENT);
+    pl_console_puts(console, "\n");
+    if (result && pl_json_kind(result) != PL_JSON_NULL)
+        show_line(console, "  = ", text.len ? text : pl_json_span(doc, result));
+}
+
+void pl_show_turn_whole(struct pl_console *console, struct pl_texts *texts,
+                        const struct pl_json_doc *doc, const struct pl_json_node *turn)
+{
+    const struct pl_json_node *blocks = pl_json_member(doc, turn, "blocks", PL_JSON_ARRAY);
+    const struct pl_json_node *calls = pl_json_member(doc, turn, "tool_calls", PL_JSON_ARRAY);
+    show_head(console, texts, doc, turn);
+    pl_console_style(console, PL_STYLE_DIM);
+    for (const struct pl_json_node *block = blocks ? pl_json_first(blocks) : NULL;
+         block && block < pl_json_end(blocks); block = pl_json_next(block))
+        if (!pl_str_eq(pl_api_text(texts, doc, block, "type"), PL_STR("text")))
+            show_block(console, texts, doc, block);
+    for (const struct pl_json_node *call = calls ? pl_json_first(calls) : NULL;
+         call && call < pl_json_end(calls); call = pl_json_next(call))
+        show_call_whole(console, texts, doc, call);
+    pl_console_style(console, PL_STYLE_PLAIN);
+}

@@ -20,4 +20,8 @@ void pl_show_session(struct pl_console *console, struct pl_texts *texts,
 void pl_show_turn(struct pl_console *console, struct pl_texts *texts, const struct pl_json_doc *doc,
                   const struct pl_json_node *turn);
 
+/* A turn with all of its thoughts, arguments and results. */
+void pl_show_turn_whole(struct pl_console *console, struct pl_texts *texts,
+                        const struct pl_json_doc *doc, const struct pl_json_node *turn);
+
 #endif

@@ -274,3 +274,10 @@ void pl_keys_settle(struct pl_keys *keys)
 {
     keys->is_settled = true;
 }
+
+void pl_keys_give_back(struct pl_keys *keys, struct pl_buf *to)
+{
+    pl_buf_add(to, rest_of(keys));
+    keys->n_taken = keys->bytes.len;
+    keys->is_settled = false;
+}

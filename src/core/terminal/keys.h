@@ -66,4 +66,7 @@ bool pl_keys_is_cut(const struct pl_keys *keys);
 /* Nothing more comes: the next Escape stands for itself. */
 void pl_keys_settle(struct pl_keys *keys);
 
+/* Appends the bytes that are not taken, and forgets them. */
+void pl_keys_give_back(struct pl_keys *keys, struct pl_buf *to);
+
 #endif

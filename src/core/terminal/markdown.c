@@ -421,14 +421,31 @@ static void run(struct pl_markdown *md, bool is_end, struct pl_buf *to)
         to->status = md->held.status;
 }
 
+/* Takes back what was shown of a word that goes on. */
+static void hide_word(struct pl_markdown *md, struct pl_buf *to)
+{
+    if (md->n_shown)
+        pl_buf_addf(to, "\033[%zuD\033[K", md->n_shown);
+    md->n_shown = 0;
+}
+
 void pl_markdown_feed(struct pl_markdown *md, struct pl_str piece, struct pl_buf *to)
 {
+    hide_word(md, to);
     pl_buf_add(&md->held, piece);
     run(md, false, to);
 }
 
+void pl_markdown_show(struct pl_markdown *md, struct pl_buf *to)
+{
+    hide_word(md, to);
+    if (md->state == PL_MARKDOWN_IN_LINE)
+        md->n_shown = pl_md_word_show(md, to);
+}
+
 void pl_markdown_end(struct pl_markdown *md, struct pl_buf *to)
 {
+    hide_word(md, to);
     run(md, true, to);
     if (md->state == PL_MARKDOWN_IN_TABLE)
         end_table(md, to);

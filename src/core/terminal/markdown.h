@@ -33,6 +33,7 @@ struct pl_markdown {
     size_t word_cells;
     bool is_word_wide;   /* its last character is wide: it may be broken there */
     unsigned word_style; /* switched on in it */
+    size_t n_shown;      /* cells of the unfinished word that are on the screen all the same */
 
     /* Emphasis that is on. */
     unsigned style;
@@ -48,6 +49,8 @@ void pl_markdown_init(struct pl_markdown *markdown, size_t columns);
 void pl_markdown_deinit(struct pl_markdown *markdown);
 /* More of the answer, cut anywhere. Memory that runs out shows in to->status. */
 void pl_markdown_feed(struct pl_markdown *markdown, struct pl_str piece, struct pl_buf *to);
+/* Shows the word that has not ended, until more comes: nothing may be printed after it meanwhile. */
+void pl_markdown_show(struct pl_markdown *markdown, struct pl_buf *to);
 /* The answer is over: what was held, and a line break where the last line has none. */
 void pl_markdown_end(struct pl_markdown *markdown, struct pl_buf *to);
 

@@ -48,6 +48,17 @@ void pl_md_word_end(struct pl_markdown *md, struct pl_buf *to)
     pl_buf_clear(&md->word);
 }
 
+size_t pl_md_word_show(const struct pl_markdown *md, struct pl_buf *to)
+{
+    size_t n = md->n_spaces + md->word_cells;
+    if (!md->word_cells || md->column + n > md->indent + room(md))
+        return 0;
+    pl_buf_fill(to, ' ', md->n_spaces);
+    pl_buf_add(to, pl_buf_str(&md->word));
+    pl_md_style_off(to, md->word_style);
+    return n;
+}
+
 /* Punctuation that must not begin a row. */
 static bool is_closing(int32_t c)
 {

@@ -39,6 +39,7 @@ void pl_raw_set(enum pl_raw_mode mode)
     struct termios settings = old_settings;
     settings.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ECHONL | IEXTEN);
     settings.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
+    settings.c_lflag |= NOFLSH; /* what was typed survives a Ctrl-C */
     if (mode == PL_RAW_KEYS)
         settings.c_lflag &= ~(tcflag_t)ISIG;
     settings.c_cc[VMIN] = 1;

@@ -1,0 +1,16 @@
+/* Ids as people write them: a whole id, a unique beginning of one (with or without its "sess_"), or
+ * "last", the one that changed last. */
+#ifndef PL_APP_SHORT_ID_H
+#define PL_APP_SHORT_ID_H
+
+struct pl_deed;
+
+/* The whole id of a session; NULL: that has been explained. */
+const char *pl_deed_find_session(struct pl_deed *deed, const char *word);
+
+/* The same for a list of any things: `path` lists them with their ids. `what` is their name in
+ * messages: "session". */
+const char *pl_deed_find_id(struct pl_deed *deed, const char *path, const char *prefix,
+                            const char *what, const char *word);
+
+#endif
