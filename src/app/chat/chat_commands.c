@@ -55,7 +55,17 @@ const struct pl_example pl_chat_examples[] = {
 
 const struct pl_option pl_run_options[] = {
     {"var", PL_OPT_VAR, .args = {"NAME=VALUE"}, .is_repeatable = true,
-     .help = "The value of a variable: {{NAME}} in the prompt"},
+     .help = "The value of a variable: {{NAME}} in the prompt; @FILE is what a file contains, @@ "
+             "one @"},
+    {"system", PL_OPT_SYSTEM, 's', .args = {"TEXT"},
+     .help = "The system prompt, in place of the file's"},
+    {"attach", PL_OPT_ATTACH, 'a', .args = {"FILE"}, .takes_file = true, .is_repeatable = true,
+     .help = "Send a file with the message: text, a picture, sound, a video or a PDF"},
+    {"schema", PL_OPT_SCHEMA, .args = {"FILE"}, .takes_file = true,
+     .help = "Ask for JSON of this schema (JSON Schema 2020-12), and check that the answer is"},
+    {"expect", PL_OPT_EXPECT, .args = {"CHECK"}, .is_repeatable = true,
+     .help = "Check the answer: contains:TEXT, lacks:TEXT, regex:PATTERN, schema:FILE or "
+             "model-graded:MODEL=CRITERION"},
     {"model", PL_OPT_MODEL, .args = {"NAME"}, .is_repeatable = true,
      .help = "The model that answers; if repeated, the answers are printed side by side"},
     {"tool", PL_OPT_TOOL, .args = {"NAME"}, .is_repeatable = true,
@@ -75,8 +85,10 @@ const char *const pl_run_paragraphs[] = {
     "standard input), or else a prompt of the server's library, by id or name.",
     "A file is a text, or a structured chat in JSON or YAML whose last message is the user's. Its "
     "variables are filled in as by \"parley render\".",
-    "With several models each answer follows the name of its model. The exit code is 1 if one of "
-    "them failed.",
+    "With several models each answer follows the name of its model, and its time and tokens go to "
+    "standard error. The exit code is 1 if one of them failed or failed a check; why is on "
+    "standard "
+    "error.",
     PL_TEXT_ANY_SERVER,
     NULL,
 };
@@ -86,5 +98,8 @@ const struct pl_example pl_run_examples[] = {
     {"run question.txt --model demo/echo --model demo/agent", "Run a file with two models"},
     {"run -", "Run standard input"},
     {"run sum.txt --tool calc", "Let the model use a tool"},
+    {"run letter.txt -s 'Answer in French.' -a scan.pdf", "Give a system prompt and a file"},
+    {"run order.txt --schema order.json --expect lacks:TODO",
+     "Check the answer; exit 1 if it fails"},
     {NULL, NULL},
 };

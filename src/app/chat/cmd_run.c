@@ -2,6 +2,8 @@
  * after. A prompt of the library is run by the server; a file becomes a session for each model,
  * which is deleted when it has answered, or when the command is asked to end before. */
 #include "app/chat/follow.h"
+#include "app/chat/run_check.h"
+#include "app/frame/attachment.h"
 #include "app/frame/input.h"
 #include "io/system/terminal.h"
 #include "app/prompt/prompt_int.h"
@@ -24,6 +26,7 @@ struct asked {
     struct pl_str prefill;         /* text: how the answer begins; empty: none */
     const char *model;             /* of the file's config, of the deed; NULL: none */
     struct pl_str settings, tools; /* JSON, of the config; empty: none */
+    const char *system;            /* of --system; NULL: the file's */
 };
 
 /* --- the file -------------------------------------------------------------------------------- */
@@ -37,7 +40,7 @@ static enum pl_exit read_vars(struct pl_deed *deed, struct pl_render_var *vars, 
             continue;
         if (n == MAX_VARS)
             return pl_deed_usage(deed, "at most %d variables can be given", MAX_VARS);
-        enum pl_exit code = pl_variable_read(deed->console, "run", use->values[0], &vars[n++]);
+        enum pl_exit code = pl_deed_read_variable(deed, use->values[0], &vars[n++]);
         if (code != PL_EXIT_OK)
             return code;
     }
@@ -143,6 +146,60 @@ static enum pl_exit read_file(struct pl_deed *deed, struct asked *ret_asked)
     return code;
 }
 
+/* --- what the command line adds -------------------------------------------------------------- */
+
+/* The files of --attach after the words: the message as parts. */
+static enum pl_exit attach(struct pl_deed *deed, struct asked *asked)
+{
+    PL_CLEANUP_BUF struct pl_buf parts;
+    pl_buf_init(&parts, 0);
+    if (!pl_args_has(deed->args, PL_OPT_ATTACH))
+        return PL_EXIT_OK;
+    bool is_list = pl_str_begins(asked->message, "[");
+    pl_buf_adds(&parts, is_list ? "" : "[{\"type\":\"text\",\"text\":");
+    pl_buf_add(&parts,
+               is_list ? pl_str_slice(asked->message, 0, asked->message.len - 1) : asked->message);
+    pl_buf_adds(&parts, is_list ? "" : "}");
+    for (size_t i = 0; i < deed->args->uses.len; i++) {
+        if (deed->args->uses.ptr[i].option->id != PL_OPT_ATTACH)
+            continue;
+        pl_buf_addc(&parts, ',');
+        enum pl_exit code = pl_attachment_add(deed, deed->args->uses.ptr[i].values[0], &parts);
+        if (code != PL_EXIT_OK)
+            return code;
+    }
+    pl_buf_addc(&parts, ']');
+    asked->message = parts.status == PL_OK
+                         ? pl_arena_dup(&deed->api.texts.arena, pl_buf_str(&parts))
+                         : (struct pl_str){0};
+    return asked->message.ptr ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
+}
+
+/* --schema: the model is asked for JSON of that form. */
+static enum pl_exit ask_for_form(struct pl_deed *deed, struct asked *asked, struct pl_str schema)
+{
+    PL_CLEANUP_BUF struct pl_buf settings;
+    pl_buf_init(&settings, 0);
+    if (!schema.len)
+        return PL_EXIT_OK;
+    if (pl_str_find(asked->settings, PL_STR("\"response_format\"")) != SIZE_MAX)
+        return pl_deed_usage(deed,
+                             "the prompt has a response_format of its own; leave --schema out, "
+                             "or remove it from the prompt");
+    pl_buf_adds(&settings, "{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
+                           "{\"name\":\"answer\",\"schema\":");
+    pl_buf_add(&settings, schema);
+    pl_buf_adds(&settings, "}}");
+    bool has_more = asked->settings.len > 2;
+    pl_buf_adds(&settings, has_more ? "," : "}");
+    if (has_more)
+        pl_buf_add(&settings, pl_str_slice(asked->settings, 1, asked->settings.len));
+    asked->settings = settings.status == PL_OK
+                          ? pl_arena_dup(&deed->api.texts.arena, pl_buf_str(&settings))
+                          : (struct pl_str){0};
+    return asked->settings.ptr ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
+}
+
 /* --- the models ------------------------------------------------------------------------------ */
 
 struct answering {
@@ -231,6 +288,10 @@ static enum pl_exit start(struct running *running, const struct asked *asked,
         pl_json_out_key(&deed->out, "tools");
         pl_json_out_raw(&deed->out, asked->tools.len ? asked->tools : PL_STR("\"none\""));
     }
+    if (asked->system) {
+        pl_json_out_key(&deed->out, "system_prompt");
+        pl_json_out_text(&deed->out, pl_str_of(asked->system));
+    }
     if (asked->prefill.len) {
         pl_json_out_key(&deed->out, "prefill");
         pl_json_out_text(&deed->out, asked->prefill);
@@ -267,14 +328,35 @@ static enum pl_exit begin_all(struct running *running, const struct asked *asked
     return code;
 }
 
-static enum pl_exit run_file(struct pl_deed *deed)
+/* Holds the answer to the checks; with several models, says what each took. */
+static enum pl_exit judge(struct pl_deed *deed, const struct pl_run_checks *checks,
+                          const struct answering *answering, size_t n_models)
+{
+    struct pl_run_answer answer = {0};
+    if (!checks->list.len && (n_models < 2 || deed->api.is_json))
+        return PL_EXIT_OK;
+    enum pl_exit code = pl_run_answer_read(deed, answering->session_id, &answer);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (n_models > 1 && !deed->api.is_json)
+        pl_console_hint(deed->console, "%s: %lld.%lld s, %lld tokens in, %lld out",
+                        answering->model, (long long)answer.duration_ms / 1000,
+                        (long long)answer.duration_ms / 100 % 10, (long long)answer.input_tokens,
+                        (long long)answer.output_tokens);
+    return pl_run_checks_apply(checks, deed, answering->model, answer.text);
+}
+
+static enum pl_exit run_checked(struct pl_deed *deed, const struct pl_run_checks *checks)
 {
     struct running running = {.deed = deed, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct answering *list = running.list;
     struct asked asked = {0};
-    if (pl_deed_count_models(deed) > MAX_MODELS)
-        return pl_deed_usage(deed, "at most %d models can be used side by side", MAX_MODELS);
     enum pl_exit worst = read_file(deed, &asked);
+    asked.system = pl_deed_option(deed, PL_OPT_SYSTEM);
+    if (worst == PL_EXIT_OK)
+        worst = ask_for_form(deed, &asked, checks->schema);
+    if (worst == PL_EXIT_OK)
+        worst = attach(deed, &asked);
     if (worst != PL_EXIT_OK)
         return worst;
     size_t n = list_models(deed, list);
@@ -286,6 +368,8 @@ static enum pl_exit run_file(struct pl_deed *deed)
         if (n > 1 && !deed->api.is_json)
             pl_deed_put_heading(deed, pl_str_of(list[i].model), i == 0);
         enum pl_exit code = pl_follow_new(&deed->api, list[i].session_id);
+        if (code == PL_EXIT_OK)
+            code = judge(deed, checks, &list[i], n);
         worst = code > worst ? code : worst;
     }
     pthread_mutex_lock(&running.lock); /* from here on a signal finds nothing to do, and waits */
@@ -294,13 +378,42 @@ static enum pl_exit run_file(struct pl_deed *deed)
     return worst;
 }
 
+static enum pl_exit run_file(struct pl_deed *deed)
+{
+    struct pl_run_checks checks;
+    if (pl_deed_count_models(deed) > MAX_MODELS)
+        return pl_deed_usage(deed, "at most %d models can be used side by side", MAX_MODELS);
+    enum pl_exit code = pl_run_checks_read(deed, &checks);
+    if (code == PL_EXIT_OK)
+        code = run_checked(deed, &checks);
+    pl_run_checks_deinit(&checks);
+    return code;
+}
+
+/* What the server does with a prompt of its library takes no more than the prompt says. */
+static enum pl_exit refuse_for_library(struct pl_deed *deed)
+{
+    static const enum pl_option_id ids[] = {PL_OPT_SYSTEM, PL_OPT_ATTACH, PL_OPT_SCHEMA,
+                                            PL_OPT_EXPECT};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        const struct pl_option_use *use = pl_args_find(deed->args, ids[i]);
+        if (use)
+            return pl_deed_usage(deed,
+                                 "--%s works with a file, and there is no file \"%s\"; \"parley "
+                                 "prompt export\" writes a prompt of the library to one",
+                                 use->option->name, deed->words[0]);
+    }
+    return PL_EXIT_OK;
+}
+
 static enum pl_exit run(struct pl_deed *deed)
 {
     const char *word = deed->words[0];
     struct stat info;
     if (strcmp(word, "-") == 0 || (stat(word, &info) == 0 && !S_ISDIR(info.st_mode)))
         return run_file(deed);
-    return pl_prompt_answer(deed);
+    enum pl_exit code = refuse_for_library(deed);
+    return code == PL_EXIT_OK ? pl_prompt_answer(deed) : code;
 }
 
 enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args)

@@ -175,6 +175,9 @@ enum pl_option_id {
     PL_OPT_READ,
     PL_OPT_WRITE,
     PL_OPT_ENV,
+    PL_OPT_SYSTEM,
+    PL_OPT_ATTACH,
+    PL_OPT_EXPECT,
 };
 
 /* The i-th word that may stand in a place, NULL after the last. */

@@ -194,6 +194,38 @@ enum pl_exit pl_deed_read_text(struct pl_deed *deed, const char *word, bool is_l
     return PL_EXIT_OK;
 }
 
+enum pl_exit pl_deed_read_variable(struct pl_deed *deed, const char *text,
+                                   struct pl_render_var *ret_var)
+{
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    struct pl_error err = {0};
+    struct pl_render_var var;
+    enum pl_exit code = pl_variable_read(deed->console, deed->api.command, text, &var);
+    if (code != PL_EXIT_OK)
+        return code;
+    bool is_file = pl_str_begins(var.value, "@") && !pl_str_begins(var.value, "@@");
+    if (pl_str_begins(var.value, "@@"))
+        var.value = pl_str_slice(var.value, 1, var.value.len);
+    if (is_file) {
+        const char *path = var.value.ptr + 1; /* the end of an argument: it has its NUL */
+        if (pl_file_read(path, MAX_TEXT, NULL, &file, &err) != PL_OK) {
+            code = pl_console_fail(deed->console, pl_input_name(path), &err);
+            pl_console_hint(deed->console,
+                            "A value that begins with @ is a file; write @@ for one @.");
+            return code;
+        }
+        if (!pl_utf8_is_valid(file.bytes)) {
+            (void)pl_fail(&err, PL_UNREADABLE, "the text is not UTF-8");
+            return pl_console_fail(deed->console, pl_input_name(path), &err);
+        }
+        var.value = file.bytes.len ? pl_arena_dup(&deed->api.texts.arena, file.bytes) : PL_STR("");
+        if (!var.value.ptr)
+            return pl_deed_stop(deed, PL_NOMEM);
+    }
+    *ret_var = var;
+    return PL_EXIT_OK;
+}
+
 enum pl_exit pl_deed_out_variables(struct pl_deed *deed)
 {
     enum pl_exit code = PL_EXIT_OK;
@@ -203,7 +235,7 @@ enum pl_exit pl_deed_out_variables(struct pl_deed *deed)
         struct pl_render_var var;
         if (use->option->id != PL_OPT_VAR)
             continue;
-        code = pl_variable_read(deed->console, deed->api.command, use->values[0], &var);
+        code = pl_deed_read_variable(deed, use->values[0], &var);
         if (code != PL_EXIT_OK)
             return code;
         pl_json_out_key_str(&deed->out, var.name);

@@ -122,6 +122,10 @@ enum pl_exit pl_deed_print_table(struct pl_deed *deed, struct pl_columns *column
  * breaks at its end go when `is_line`). UTF-8, or that has been refused. */
 enum pl_exit pl_deed_read_text(struct pl_deed *deed, const char *word, bool is_line,
                                struct pl_str *ret_text);
+/* One --var NAME=VALUE. VALUE @FILE is what the file contains, and @@ stands for one @. */
+struct pl_render_var;
+enum pl_exit pl_deed_read_variable(struct pl_deed *deed, const char *text,
+                                   struct pl_render_var *ret_var);
 /* Names and values of all --var NAME=VALUE as the members of an object, with its brackets. */
 enum pl_exit pl_deed_out_variables(struct pl_deed *deed);
 

@@ -1,0 +1,107 @@
+// parley run with what the command line adds to a file, and with checks of the answer.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { parley } from './harness.mjs';
+import { clientOf, endsWell, script, serve } from './live.mjs';
+
+let server;
+let client;
+before(async () => {
+  server = await serve();
+  client = clientOf(server);
+});
+const files = mkdtempSync(join(tmpdir(), 'parley-checks-'));
+after(() => rmSync(files, { recursive: true, force: true }));
+const file = (name, text) => {
+  writeFileSync(join(files, name), text);
+  return join(files, name);
+};
+const run = (input, ...words) => {
+  const { status, stdout, stderr } = spawnSync(parley, ['run', '-', '--model', 'demo/echo', ...words], {
+    input, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: server.data, LC_ALL: 'C.UTF-8', PARLEY_DATA: server.data },
+  });
+  return { code: status, out: stdout, err: stderr };
+};
+const count = async () => (await (await client.request('GET', '/api/sessions?limit=1')).json()).total;
+
+test('-s gives the system prompt', () => {
+  const { code, out, err } = run(script('told'), '--model', 'demo/agent', '-s', 'Be kind.');
+  assert.equal(code, 0, err);
+  assert.match(out, /## demo\/agent\n\nBe kind\.\n/);
+});
+
+test('-a sends text as words and a picture as a blob', async () => {
+  const { code, out, err } = run('look', '-a', file('notes.txt', 'from a file'), '-a', file('more.csv', 'a,b'));
+  assert.equal(code, 0, err);
+  assert.match(out, /look[^]*notes\.txt:\nfrom a file[^]*more\.csv:\na,b/);
+  const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+  const picture = run('what is this', '-a', file('dot.png', png));
+  assert.equal(picture.code, 0, picture.err);
+  assert.match(run('x', '-a', join(files, 'none.txt')).err, /none\.txt/);
+  assert.match(run('x', '-a', file('odd.bin', Buffer.from([0, 255]))).err, /neither text .* nor a picture/);
+});
+
+test('--var NAME=@FILE is what the file contains, and @@ is one @', () => {
+  assert.equal(run('[{{text}}]', '--var', `text=@${file('value.txt', 'two\nlines')}`).out, '[two\nlines]\n');
+  assert.equal(run('[{{text}}]', '--var', 'text=@@bob').out, '[@bob]\n');
+  const missing = run('[{{text}}]', '--var', 'text=@nothing.here');
+  assert.equal(missing.code, 3);
+  assert.match(missing.err, /nothing\.here[^]*write @@ for one @/);
+});
+
+const schema = () => file('schema.json', '{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}');
+
+test('--schema asks for JSON and checks that it came', () => {
+  assert.deepEqual([run('{"n":1}', '--schema', schema()).code, run('{"n":1}', '--schema', schema()).out], [0, '{"n":1}\n']);
+  const wrong = run('{"n":"x"}', '--schema', schema());
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.err, /demo\/echo: the answer breaks .*schema\.json: .*\(at \/n\)/);
+  assert.match(run('words', '--schema', schema()).err, /the answer is not JSON/);
+  const bad = run('x', '--schema', file('bad.json', '{"type":7}'));
+  assert.equal(bad.code, 3);
+  assert.match(bad.err, /nothing was asked/);
+});
+
+const checks = [
+  ['hello world', 'contains:world', 0],
+  ['hello world', 'contains:moon', 1, /demo\/echo: the answer does not contain "moon"/],
+  ['hello world', 'lacks:moon', 0],
+  ['hello world', 'lacks:world', 1, /the answer contains "world"/],
+  ['hello 42', 'regex:^hello \\d+$', 0],
+  ['hello', 'regex:\\d', 1, /does not match the regular expression \\d/],
+  ['hello', 'regex:(', 2, /--expect regex/],
+  ['hello', 'model-graded:demo/echo=PASS if it greets', 0],
+  ['hello', 'model-graded:demo/echo=It is rude', 1, /does not meet "It is rude"/],
+  ['{{{}', 'contains:{{{', 0],
+  ['hello', 'model-graded:demo/echo', 2, /model-graded:MODEL=CRITERION/],
+  ['hello', 'contain:x', 2, /did you mean "contains"\?/],
+  ['hello', 'contains:', 2, /needs a text/],
+];
+for (const [input, check, code, why] of checks)
+  test(`--expect ${check} on ${JSON.stringify(input)} is exit code ${code}`, () => {
+    const result = run(input, '--expect', check);
+    assert.equal(result.code, code, result.err);
+    if (why) assert.match(result.err, why);
+    else assert.equal(result.err, '');
+  });
+
+test('several models: each is checked, and says what it took', () => {
+  const { code, err } = run('twice', '--model', 'demo/slow', '--expect', 'contains:twice', '--expect', 'lacks:x');
+  assert.equal(code, 0, err);
+  assert.match(err, /demo\/echo: \d+\.\d s, \d+ tokens in, \d+ out\n[^]*demo\/slow: \d+\.\d s/);
+});
+
+test('a prompt of the library takes none of these, and says so', async () => {
+  await client.request('POST', '/api/prompts', { name: 'greeting', type: 'text', content: 'Hi' });
+  const result = spawnSync(parley, ['run', 'greeting', '--expect', 'contains:x'], { encoding: 'utf8', env: { PATH: process.env.PATH, PARLEY_DATA: server.data } });
+  assert.equal(result.status, 2);
+  assert.match(result.stderr, /--expect works with a file/);
+});
+
+test('no run leaves a session', async () => assert.equal(await count(), 0));
+
+test('the server ends in good order', () => endsWell(server));
