@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -31,9 +32,12 @@ static const char registering[] =
     "v1\","
     "\"capabilities\":[{\"capability\":\"re\\u0061d\",\"methods\":[\"\\u0066s\"],\"scope\":{"
     "\"paths\":"
-    "[\"\\u0061\"],\"hosts\":[\"*.ex\\u0061mple\"],\"env\":[\"\\u0041\"]}}]},\"tools\":[{\"name\":"
+    "[\"\\u0061\"],\"hosts\":[\"*.ex\\u0061mple\"],\"env\":[\"\\u0041\"]}},{\"capability\":\"log\"}"
+    "]},"
+    "\"tools\":[{\"name\":"
     "\"t\","
-    "\"description\":\"\\u0078\",\"parameters\":{\"type\":\"object\"},\"output_schema\":{}}],"
+    "\"description\":\"\\u0078\",\"parameters\":{\"type\":\"object\"},\"output_schema\":{}},"
+    "{\"name\":\"u\"}],"
     "\"slash_commands\":[{\"name\":\"\\u0068i\"}],\"event_hooks\":[\"\\u0063ontext\"]}}";
 
 static enum pl_status registers(void *ctx)
@@ -111,6 +115,20 @@ static void a_bad_frame_without_memory(void **state)
             PL_INVALID) > 2);
 }
 
+/* A long text with escapes is decoded to be looked at. */
+static void a_long_text_without_memory(void **state)
+{
+    static char line[100000];
+    size_t n = (size_t)snprintf(
+        line, sizeof line,
+        "{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"log\",\"payload\":{\"ts\":\"");
+    (void)state;
+    for (size_t i = 0; i < 12000; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "\\u0061");
+    snprintf(line + n, sizeof line - n, "\"}}");
+    assert_true(pl_fault_each_tolerant(explains_a_bad_frame, line, PL_INVALID) > 2);
+}
+
 static void redaction_without_memory(void **state)
 {
     (void)state;
@@ -132,6 +150,19 @@ static enum pl_status use_redaction(struct pl_arena *arena, const struct pl_ext_
     return pl_ext_redact_json(arena, &out, &frame->doc, frame->doc.root, NULL);
 }
 
+static enum pl_status use_manifest(struct pl_arena *arena, const struct pl_ext_frame *frame)
+{
+    PL_CLEANUP_ARENA struct pl_arena lasting;
+    struct pl_ext_registration r;
+    struct pl_str url = PL_STR("https://\xc3\xa4.example/"), path = PL_STR("a");
+    struct pl_ext_wish wish = {PL_EXT_CAP_READ, PL_STR("fs"), .path = &path, .url = &url};
+    enum pl_ext_reason reason;
+    pl_arena_init(&lasting, 0);
+    enum pl_status status =
+        pl_ext_registration_read(&lasting, &frame->doc, frame->payload, &r, NULL);
+    return status == PL_OK ? pl_ext_manifest_judge(arena, &r.manifest, &wish, &reason) : status;
+}
+
 static enum pl_status use_path(struct pl_arena *arena, const struct pl_ext_frame *frame)
 {
     struct pl_str clean;
@@ -146,7 +177,7 @@ static void arenas_that_are_too_small(void **state)
         registering,
         "{\"id\":\"a\",\"version\":\"1.0\",\"type\":\"register\",\"payload\":{\"name\":\"demo\","
         "\"version\":"
-        "\"1\",\"api_version\":\"\\u0031\",\"capabilities\":[\"re\\u0061d\"]}}",
+        "\"1\",\"api_version\":\"\\u0031\",\"capabilities\":[\"re\\u0061d\"],\"\\u0078y\":1}}",
         "{\"id\":\"a\",\"version\":\"1.0\",\"type\":\"register\",\"payload\":{\"name\":\"demo\","
         "\"version\":"
         "\"\\u0031\",\"api_version\":\"1\",\"tools\":[{\"name\":\"\\u0061\",\"label\":\"\\u0061\"}]"
@@ -154,7 +185,7 @@ static void arenas_that_are_too_small(void **state)
         "\"slash_commands\":[{\"name\":\"a\",\"description\":\"\\u0061\"}]}}",
     };
     static enum pl_status (*const uses[])(struct pl_arena *, const struct pl_ext_frame *) = {
-        use_register, use_redaction, use_path};
+        use_register, use_redaction, use_manifest, use_path};
     struct pl_ext_codec *codec = NULL;
     (void)state;
     assert_int_equal(pl_ext_codec_create(&codec, NULL), PL_OK);
@@ -189,9 +220,9 @@ static void calls_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_register_without_memory), cmocka_unit_test(a_bad_frame_without_memory),
-        cmocka_unit_test(redaction_without_memory),  cmocka_unit_test(arenas_that_are_too_small),
-        cmocka_unit_test(calls_without_memory),
+        cmocka_unit_test(a_register_without_memory),  cmocka_unit_test(a_bad_frame_without_memory),
+        cmocka_unit_test(a_long_text_without_memory), cmocka_unit_test(redaction_without_memory),
+        cmocka_unit_test(arenas_that_are_too_small),  cmocka_unit_test(calls_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,12 +161,11 @@ static enum pl_status check_schema(struct reader *r)
     bool is_valid = false;
     enum pl_status status =
         pl_schema_check(r->codec->run, &r->frame.doc, r->frame.doc.root, &is_valid);
-    if (status == PL_LIMIT)
+    /* The seed has no keyword whose check takes memory: only the steps can run out. */
+    if (status != PL_OK)
         return fail(r, PL_EXT_CODE_SCHEMA_VIOLATION, NULL, "",
                     "the frame is too large to be checked");
-    if (status != PL_OK || is_valid)
-        return status;
-    return explain(r);
+    return is_valid ? PL_OK : explain(r);
 }
 
 enum pl_status pl_ext_frame_read(struct pl_ext_codec *codec, struct pl_arena *arena,

@@ -178,7 +178,7 @@ static enum pl_status take_member(struct answering *a, const struct pl_json_node
     case BLOCKS:
         wanted = PL_EXT_VERDICT_BLOCK;
         break;
-    case ASKS:
+    default: /* ASKS */
         wanted = PL_EXT_VERDICT_ASK;
         break;
     }

@@ -9,7 +9,8 @@ enum { MAX_PATTERN = 300 };
 /* Without the one dot at the end that means the same name. */
 static struct pl_str without_dot(struct pl_str host)
 {
-    return pl_str_slice(host, 0, host.len - (host.len && host.ptr[host.len - 1] == '.'));
+    struct pl_str last = pl_str_slice(host, host.len - 1, host.len);
+    return pl_str_slice(host, 0, host.len - pl_str_eq(last, PL_STR(".")));
 }
 
 static int32_t port_of(const struct pl_url *url)

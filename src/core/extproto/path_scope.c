@@ -130,10 +130,9 @@ bool pl_ext_glob_covers(struct pl_str outer, struct pl_str inner)
     if (outer.len <= tail.len ||
         !pl_str_eq(pl_str_slice(outer, outer.len - tail.len, outer.len), tail))
         return false;
-    /* A directory and everything in it covers what begins with this directory. */
-    struct pl_str dir = pl_str_slice(outer, 0, outer.len - tail.len);
-    return !has_wildcard(dir) && pl_str_starts(inner, dir) && inner.len > dir.len &&
-           inner.ptr[dir.len] == '/';
+    /* A directory, with its slash, and everything in it covers what begins with it. */
+    struct pl_str dir = pl_str_slice(outer, 0, outer.len - 2);
+    return !has_wildcard(dir) && pl_str_starts(inner, dir);
 }
 
 enum pl_status pl_ext_path_clean(struct pl_arena *arena, struct pl_str path,

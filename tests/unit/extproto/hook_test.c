@@ -99,6 +99,7 @@ static void an_answer_that_says_something_else_is_refused_with_its_place(void **
     } cases[] = {
         {PL_EXT_HOOK_TOOL_CALL, "{\"block\":1}", "/block"},
         {PL_EXT_HOOK_TOOL_CALL, "{\"blok\":true}", "/blok"},
+        {PL_EXT_HOOK_TOOL_CALL, "{\"blok\":true,\"block\":1}", "/blok"},
         {PL_EXT_HOOK_TOOL_CALL, "{\"input\":\"x\"}", "/input"},
         {PL_EXT_HOOK_TOOL_CALL_FINAL, "{\"input\":{}}", "/input"},
         {PL_EXT_HOOK_TURN_END, "{\"block\":true}", "/block"},

@@ -121,6 +121,9 @@ static void what_may_not_be_is_refused_with_its_place(void **state)
          "/capability_manifest/capabilities/0/scope/paths/1"},
         {SCOPED("{\"capability\":\"http\",\"scope\":{\"hosts\":[\"*\"]}}"),
          "/capability_manifest/capabilities/0/scope/hosts/0"},
+        {SCOPED("{\"capability\":\"http\",\"scope\":{\"hosts\":[\"*\",\"a.example\"]}},"
+                "{\"capability\":\"log\"}"),
+         "/capability_manifest/capabilities/0/scope/hosts/0"},
         {SCOPED("{\"capability\":\"env\",\"scope\":{\"env\":[\"A=B\"]}}"),
          "/capability_manifest/capabilities/0/scope/env/0"},
         {SCOPED("{\"capability\":\"env\",\"scope\":{\"env\":[\"\"]}}"),

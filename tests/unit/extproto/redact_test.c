@@ -34,6 +34,7 @@ static void names_are_secret_by_their_words(void **state)
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         assert_false(pl_ext_is_secret_name(pl_str_of(plain[i])));
     assert_false(pl_ext_is_secret_name(PL_STR("")));
+    assert_false(pl_ext_is_secret_name(PL_STR("a~Key~~b"))); /* no hump after a sign */
     memset(longest, 'a', sizeof longest);
     assert_false(pl_ext_is_secret_name((struct pl_str){longest, 200}));
     assert_true(pl_ext_is_secret_name((struct pl_str){longest, 201}));
@@ -51,6 +52,7 @@ static void secrets_are_found_by_their_look(void **state)
     assert_redacted("bear", "bear", NULL);
     assert_redacted("forbearer abc", "forbearer abc", NULL);
     assert_redacted("eyJa.b", "eyJa.b", NULL);
+    assert_redacted("eyJa!b.c", "eyJa!b.c", NULL);
     assert_redacted("eyJa..c", "eyJa..c", NULL);
     assert_redacted("eyJa.b.", "eyJa.b.", NULL);
     assert_redacted("eyJa.b.c!", "[REDACTED]!", NULL);

@@ -83,6 +83,7 @@ static void a_glob_covers_another_only_where_that_is_certain(void **state)
         {"src/*", "src/a.c", true},  {"src/**", "src", true},       {"src/*", "src/*.c", false},
         {"*/**", "a/*", false},      {"/**", "a*", false},          {"src/**", "**", false},
         {"src/**", "src/", true},    {"src/**", "src?", false},     {"a/**", "?", false},
+        {"a/**", "", false},         {"a/**", "a?/**", false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -155,6 +156,20 @@ static enum pl_ext_reason judge(const char *pattern, const char *url)
     return reason;
 }
 
+static void the_first_host_that_fits_is_enough(void **state)
+{
+    struct pl_ext_host hosts[2];
+    enum pl_ext_reason reason;
+    (void)state;
+    assert_int_equal(pl_ext_host_read(&arena, PL_STR("a.example"), &hosts[0], NULL), PL_OK);
+    assert_int_equal(pl_ext_host_read(&arena, PL_STR("b.example"), &hosts[1], NULL), PL_OK);
+    for (size_t i = 0; i < 2; i++) {
+        struct pl_str url = i ? PL_STR("https://b.example/") : PL_STR("https://a.example/");
+        assert_int_equal(pl_ext_hosts_judge(&arena, hosts, 2, url, &reason), PL_OK);
+        assert_int_equal(reason, PL_EXT_REASON_COUNT);
+    }
+}
+
 static void a_private_place_is_told_as_one(void **state)
 {
     (void)state;
@@ -171,6 +186,7 @@ static void a_private_place_is_told_as_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_host_that_fits_is_enough),
         cmocka_unit_test(a_path_is_cleaned_or_refused),
         cmocka_unit_test(the_root_is_matched_by_globs_of_everything_only),
         cmocka_unit_test(stars_are_tried_at_every_place),
