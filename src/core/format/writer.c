@@ -38,12 +38,18 @@ void pl_writer_keep_links(struct pl_writer *w, uint32_t least)
 
 /* ---- structure ---- */
 
-/* Begins a key or a value of n_bytes at most: the comma. NULL when there is no room, which sticks
- * to the buffer. */
-static inline char *begin(struct pl_writer *w, size_t n_bytes)
+/* Whether n_bytes fit without growing. What writes into the buffer asks this first, and grows in a
+ * function of its own, called last: so the usual way through it is short, and saves no registers. */
+static inline bool has_room(const struct pl_buf *buf, size_t n_bytes)
+{
+    return __builtin_expect(buf->status == PL_OK && buf->cap - buf->len >= n_bytes, 1);
+}
+
+/* The comma before a key or a value, for which there is room. */
+static inline char *put_comma(struct pl_writer *w)
 {
     struct pl_buf *buf = w->out.buf;
-    char *to = pl_buf_reserve(buf, n_bytes + 1);
+    char *to = buf->ptr + buf->len;
     if (w->out.is_after_key) {
         w->out.is_after_key = false;
         return to;
@@ -51,27 +57,51 @@ static inline char *begin(struct pl_writer *w, size_t n_bytes)
     bool *has_item = &w->has_item[w->out.depth];
     size_t n_comma = *has_item;
     *has_item = true;
-    if (__builtin_expect(!to, 0))
-        return NULL;
     *to = ',';
     buf->len += n_comma;
     return to + n_comma;
+}
+
+/* Begins a key or a value of n_bytes at most: the comma. NULL when there is no room, which sticks
+ * to the buffer. */
+static inline char *begin(struct pl_writer *w, size_t n_bytes)
+{
+    return has_room(w->out.buf, n_bytes + 1) || pl_buf_grow(w->out.buf, n_bytes + 1) ? put_comma(w)
+                                                                                     : NULL;
+}
+
+static __attribute__((noinline, cold)) void *fail_depth(struct pl_writer *w)
+{
+    if (w->out.buf->status == PL_OK)
+        w->out.buf->status = PL_LIMIT;
+    return NULL;
+}
+
+static __attribute__((noinline, cold)) void open_in_more(struct pl_writer *w, char bracket)
+{
+    if (pl_buf_grow(w->out.buf, 2))
+        pl_w_open(w, bracket);
 }
 
 void pl_w_open(struct pl_writer *w, char bracket)
 {
     struct pl_json_out *out = &w->out;
     if (__builtin_expect(out->depth >= PL_W_MAX_DEPTH, 0)) {
-        if (out->buf->status == PL_OK)
-            out->buf->status = PL_LIMIT;
+        (void)fail_depth(w);
         return;
     }
-    char *to = begin(w, 1);
-    w->has_item[++out->depth] = false;
-    if (!to)
+    if (!has_room(out->buf, 2)) {
+        open_in_more(w, bracket);
         return;
-    *to = bracket;
+    }
+    *put_comma(w) = bracket;
+    w->has_item[++out->depth] = false;
     out->buf->len++;
+}
+
+static __attribute__((noinline, cold)) void close_in_more(struct pl_buf *buf, char bracket)
+{
+    pl_buf_addc(buf, bracket);
 }
 
 void pl_w_close(struct pl_writer *w, char bracket)
@@ -82,47 +112,62 @@ void pl_w_close(struct pl_writer *w, char bracket)
     /* Every container is closed, and no key lacks its value. */
     assert((depth > 0 && !out->is_after_key) || buf->status != PL_OK || w->conv->status != PL_OK);
     out->depth = depth - (depth > 0);
-    pl_buf_addc(buf, bracket);
+    if (!has_room(buf, 1)) {
+        close_in_more(buf, bracket);
+        return;
+    }
+    buf->ptr[buf->len++] = bracket;
+}
+
+static __attribute__((noinline, cold)) char *object_in_more(struct pl_writer *w, size_t n_bytes,
+                                                            bool is_after_key)
+{
+    return pl_buf_grow(w->out.buf, n_bytes + 2) ? pl_w_begin_object(w, n_bytes, is_after_key)
+                                                : NULL;
 }
 
 char *pl_w_begin_object(struct pl_writer *w, size_t n_bytes, bool is_after_key)
 {
     struct pl_json_out *out = &w->out;
-    if (__builtin_expect(out->depth >= PL_W_MAX_DEPTH, 0)) {
-        if (out->buf->status == PL_OK)
-            out->buf->status = PL_LIMIT;
-        return NULL;
-    }
-    char *to = begin(w, n_bytes + 1);
+    if (__builtin_expect(out->depth >= PL_W_MAX_DEPTH, 0))
+        return fail_depth(w);
+    if (!has_room(out->buf, n_bytes + 2))
+        return object_in_more(w, n_bytes, is_after_key);
+    char *to = put_comma(w);
     w->has_item[++out->depth] = true;
     out->is_after_key = is_after_key;
-    if (__builtin_expect(!to, 0))
-        return NULL;
     *to = '{';
     out->buf->len += n_bytes + 1;
     return to + 1;
 }
 
-/* A key of the code, with what belongs to it: n_bytes in all. */
-static inline __attribute__((always_inline)) char *begin_key(struct pl_writer *w, size_t n_bytes)
+static __attribute__((noinline, cold)) char *key_in_more(struct pl_writer *w, size_t n_bytes)
 {
-    char *to = begin(w, n_bytes);
-    w->out.is_after_key = true;
-    if (__builtin_expect(!to, 0))
-        return NULL;
-    w->out.buf->len += n_bytes;
-    return to;
+    return pl_buf_grow(w->out.buf, n_bytes + 4) ? pl_w_begin_key(w, n_bytes) : NULL;
 }
 
 char *pl_w_begin_key(struct pl_writer *w, size_t n_bytes)
 {
-    return begin_key(w, n_bytes + 3);
+    if (!has_room(w->out.buf, n_bytes + 4))
+        return key_in_more(w, n_bytes);
+    char *to = put_comma(w);
+    w->out.is_after_key = true;
+    w->out.buf->len += n_bytes + 3;
+    return to;
+}
+
+static __attribute__((noinline, cold)) char *pair_in_more(struct pl_writer *w, size_t n_key,
+                                                          size_t n_word)
+{
+    return pl_buf_grow(w->out.buf, n_key + n_word + 6) ? pl_w_begin_pair(w, n_key, n_word) : NULL;
 }
 
 char *pl_w_begin_pair(struct pl_writer *w, size_t n_key, size_t n_word)
 {
-    char *to = begin_key(w, n_key + n_word + 5);
-    w->out.is_after_key = false;
+    if (!has_room(w->out.buf, n_key + n_word + 6))
+        return pair_in_more(w, n_key, n_word);
+    char *to = put_comma(w);
+    w->out.buf->len += n_key + n_word + 5;
     return to;
 }
 

@@ -106,7 +106,7 @@ static bool is_plain_id(const struct pl_conv *conv, struct pl_val id, struct pl_
 static bool list_calls(const struct pl_conv *conv, const struct pl_message *m,
                        struct pl_part *ret_calls[MOST_CALLS], size_t *ret_n)
 {
-    struct pl_str ids[MOST_CALLS];
+    __attribute__((uninitialized)) struct pl_str ids[MOST_CALLS]; /* of the calls so far */
     size_t n = 0;
     for (uint32_t k = 0; k < m->n_parts; k++) {
         struct pl_part *part = pl_conv_parts(conv, m) + k;
