@@ -171,7 +171,7 @@ static void a_prompt_is_not_found_until_it_comes_back(void **state)
     assert_true(n_found(f, "zebra") == 1 && n_found(f, NULL) == 1);
     assert_int_equal(pl_store_prompt_tags(f->store, &f->arena, &counting, &tags, NULL), PL_OK);
     assert_int_equal(tags.n_items, 1);
-    assert_int_equal(raise_for(f, &f->user, PL_DELETED_PROMPT, id_str(&id)), PL_OK);
+    assert_int_equal(raise_for(f, &f->user, PL_DELETED_PROMPT, id_str(&id)), PL_NOT_FOUND);
     assert_int_equal(n_found(f, "zebra"), 1);
 }
 

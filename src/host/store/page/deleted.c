@@ -13,7 +13,7 @@ enum { MAX_STEPS = 3, EXPIRE_AT_ONCE = 500 };
 /* `before` and `after` are statements about (id, user), until 0. */
 static const struct kind {
     const char *name, *prefix; /* NULL: its id is a number */
-    enum pl_sql bury, raise, raised, drop, full, old;
+    enum pl_sql bury, raise, buried, drop, full, old;
     bool has_blobs; /* which are let go of by these, before drop, full and old: */
     enum pl_sql drop_blobs, full_blobs, old_blobs;
     struct {
@@ -23,7 +23,7 @@ static const struct kind {
 } kinds[PL_DELETED_KINDS] = {
 #define KIND(NAME)                                                                                 \
     .bury = PL_SQL_##NAME##_BURY, .raise = PL_SQL_##NAME##_RAISE,                                  \
-    .raised = PL_SQL_##NAME##_RAISED, .drop = PL_SQL_##NAME##_DROP, .full = PL_SQL_##NAME##_FULL,  \
+    .buried = PL_SQL_##NAME##_BURIED, .drop = PL_SQL_##NAME##_DROP, .full = PL_SQL_##NAME##_FULL,  \
     .old = PL_SQL_##NAME##_OLD
 #define BLOBS(NAME)                                                                                \
     .has_blobs = true, .drop_blobs = PL_SQL_##NAME##_DROP_BLOBS,                                   \
@@ -131,8 +131,8 @@ void pl_batch_raise(struct pl_batch *batch, enum pl_deleted_kind which, struct p
 {
     const struct kind *kind = &kinds[which];
     lock(batch, kind, user_id);
+    write_of(batch, kind, kind->buried, user_id, id);
     write_of(batch, kind, kind->raise, user_id, id);
-    write_of(batch, kind, kind->raised, user_id, id);
     for (size_t i = 0; i < MAX_STEPS && kind->after[i].is_there; i++)
         write_of(batch, kind, kind->after[i].sql, user_id, id);
     if (which != PL_DELETED_MEMORY)

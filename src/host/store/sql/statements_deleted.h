@@ -21,8 +21,7 @@
     X(NAME##_RAISE, type "b",                                                                      \
       "UPDATE " table " SET user_id = deleted_of, deleted_of = NULL, deleted_ms = 0" back          \
       " WHERE " id " = ?1 AND deleted_of = ?2")                                                    \
-    X(NAME##_RAISED, type "b",                                                                     \
-      SQL_MUST_BE("SELECT 1 FROM " table " WHERE " id " = ?1 AND user_id = ?2"))                   \
+    X(NAME##_BURIED, type "b", SQL_MUST_BE("SELECT 1 FROM " table " WHERE " SQL_DELETED_ONE(id)))  \
     X(NAME##_DROP, type "b", "DELETE FROM " table " WHERE " SQL_DELETED_ONE(id))                   \
     X(NAME##_FULL, "bi", "DELETE FROM " table " WHERE " SQL_DELETED_SURPLUS(table, key))           \
     X(NAME##_OLD, "ii", "DELETE FROM " table " WHERE " SQL_DELETED_OLD(table, key))
