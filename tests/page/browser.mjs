@@ -54,14 +54,17 @@ export async function go(page, path) {
   await page.waitForSelector('body[data-page] main', { state: 'attached' });
 }
 
-// Nothing that axe calls serious or critical.
-export async function accessible(page, where) {
+// What axe calls serious or critical.
+export async function findings(page, where) {
   // Through the protocol: the page's policy refuses scripts that are not its own.
   if (!await page.evaluate(() => 'axe' in globalThis)) await page.evaluate(load('axe-core').source);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'], rules: { 'scrollable-region-focusable': { enabled: true } } }));
-  const bad = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${where}: ${id}: ${nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.any.map((a) => a.message).join('; ').slice(0, 200)}`).join(' | ')}`);
-  assert.deepEqual(bad, []);
+}
+
+export async function accessible(page, where) {
+  assert.deepEqual(await findings(page, where), []);
 }
 
 export const tmp = (name) => { profile ??= mkdtempSync(join(tmpdir(), 'parley-page-')); return join(profile, name); };
