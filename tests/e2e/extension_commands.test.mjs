@@ -151,6 +151,9 @@ test('add: the shipped extensions, and what is none', async () => {
   const { artifact } = (await server.ask('GET', '/api/extensions/workspace')).json;
   assert.deepEqual(readdirSync(join(server.data, 'extensions/workspace', artifact)).sort(), ['extension.json', 'parley_ext.py', 'workspace.py']);
   assert.match(local(['add', 'nothing', '--yes']).err, /none of the shipped extensions/);
+  assert.match(local(['add', 'workspce', '--yes']).err, /did you mean "workspace"\?/);
+  const far = make('', { id: 'far', runtime: 'remote', entrypoint: undefined });
+  for (const args of [['test', far], ['run', far, 'x']]) assert.match(ext(args).err, /"far" runs elsewhere \(runtime "remote"\), so there is nothing to start here/);
   assert.equal(local(['add', '--yes']).code, 2);
   assert.equal(local(['add', 'demo', '--host', 'a.example', '--yes']).code, 2);
   const linked = make('', { id: 'linked' });

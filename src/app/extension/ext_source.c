@@ -3,6 +3,7 @@
  * it and does not run it. */
 #include "app/extension/ext_int.h"
 
+#include "base/text/suggest.h"
 #include "app/extension/kit.h"
 #include "io/file/file.h"
 #include "io/file/file_tree.h"
@@ -194,6 +195,19 @@ static enum pl_exit load_shipped(struct pl_deed *deed, const char *word,
     return code;
 }
 
+static enum pl_exit fail_unknown(struct pl_deed *deed, const char *word)
+{
+    static const char *const shipped[] = {"workspace", "web", "demo"};
+    struct pl_suggest suggest = pl_suggest(pl_str_of(word));
+    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++)
+        pl_suggest_offer(&suggest, shipped[i]);
+    return pl_deed_usage(deed,
+                         "\"%s\" is no directory with an extension.json, no file.ts of pi, and "
+                         "none of the shipped extensions (workspace, web, demo)%s%s%s",
+                         word, suggest.best ? "; did you mean \"" : "",
+                         suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
+}
+
 static enum pl_exit load(struct pl_deed *deed, const char *word, struct pl_ext_source *source)
 {
     bool was_found = false;
@@ -211,12 +225,7 @@ static enum pl_exit load(struct pl_deed *deed, const char *word, struct pl_ext_s
         (ends_with(pl_str_of(word), ".ts") || ends_with(pl_str_of(word), ".js")))
         return pl_ext_source_pi(deed, word, source);
     enum pl_exit code = load_shipped(deed, word, source, &was_found);
-    if (code == PL_EXIT_OK && !was_found)
-        return pl_deed_usage(deed,
-                             "\"%s\" is no directory with an extension.json, no file.ts of pi, and "
-                             "none of the shipped extensions (workspace, web, demo)",
-                             word);
-    return code;
+    return code == PL_EXIT_OK && !was_found ? fail_unknown(deed, word) : code;
 }
 
 static enum pl_exit read_manifest(struct pl_deed *deed, struct pl_ext_source *source)

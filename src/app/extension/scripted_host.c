@@ -88,6 +88,11 @@ enum pl_exit pl_scripted_start(struct pl_scripted *host, struct pl_deed *deed,
     pl_arena_init(&host->arena, 0);
     pl_buf_init(&host->heard, 0);
     pl_buf_init(&host->line, 0);
+    if (source->package.runtime == PL_EXT_RUNTIME_REMOTE)
+        return pl_deed_usage(deed,
+                             "\"%.*s\" runs elsewhere (runtime \"remote\"), so there is nothing "
+                             "to start here; add it, and start it where it runs",
+                             PL_STR_ARG(source->package.id));
     enum pl_status status = pl_ext_codec_create(&host->codec, &err);
     if (status == PL_OK)
         status = pl_ext_tree_hash(&source->arena, &source->tree, hash);
