@@ -1,7 +1,7 @@
 /** What the Viewer holds: one text, what the server read in it, and what a conversion of it would lose. */
 import type { Problem } from '@parley/client';
 import { indent, Lines, scan, type Scan } from '$/lib/json';
-import type { Envelope } from '$/segments/types';
+import type { Envelope, Message } from '$/segments/types';
 import { keep } from '$/state/prefs.svelte';
 import { problemOf, server } from '$/state/server.svelte';
 import { t } from '$/state/words.svelte';
@@ -32,6 +32,20 @@ export function group(losses: Loss[]): LossGroup[] {
   return [...rows.values()].sort((a, b) => weight(a.code) - weight(b.code) || b.pointers.length - a.pointers.length);
 }
 
+/** Text that flows is counted as one part, with the variables in it; tools are counted for the whole document. */
+function perSegment(message: Message | undefined, parts: readonly number[]): (number | undefined)[] {
+  let at = -1;
+  let isText = false;
+  const result = (message?.segments ?? []).map((segment) => {
+    const wasText = isText;
+    isText = segment.kind === 'text' || segment.kind === 'static_var';
+    if (segment.kind === 'tool_overview') return undefined;
+    if (!(isText && wasText)) at++;
+    return parts[at];
+  });
+  return at + 1 === parts.length ? result : [];
+}
+
 interface Recent { name: string; text: string }
 
 class Viewer {
@@ -52,7 +66,7 @@ class Viewer {
   convertProblem: Problem | null = $state.raw(null);
   tokens: { tokens: number; by?: Record<string, number> } | null = $state.raw(null);
   /** Tokens of each segment of the envelope, message by message. */
-  parts: number[][] = $state.raw([]);
+  parts: (number | undefined)[][] = $state.raw([]);
   recent: Recent[] = $state.raw(keep.get<Recent[]>('viewer.recent', []));
   marked: string | null = $state(null);
   chosen: string | null = $state(null);
@@ -143,7 +157,7 @@ class Viewer {
       ]);
       if (turn !== this.#reading) return;
       this.tokens = tokens;
-      this.parts = counted?.by_message?.map((one) => one.parts) ?? [];
+      this.parts = counted?.by_message?.map((one, i) => perSegment(this.envelope!.messages[i], one.parts)) ?? [];
     } catch (error) {
       if (turn === this.#reading) this.problem = problemOf(error);
     } finally {

@@ -2,8 +2,25 @@
 import { tick } from 'svelte';
 import { SYSTEM, type Doc } from './prompt';
 
-export const fieldOf = (key: string): HTMLTextAreaElement | null =>
-  document.querySelector(`[data-key="${CSS.escape(key)}"] textarea`);
+/** The editor of a long text, as far as it is used like a textarea. */
+export interface LongField {
+  readonly value: string;
+  focus(): void;
+  scrollIntoView(how?: ScrollIntoViewOptions): void;
+  readonly selectionStart: number;
+  readonly selectionEnd: number;
+  setSelectionRange(from: number, to: number): void;
+  replace(from: number, to: number, text: string): void;
+}
+
+/** Long fields by the element they stand in. */
+export const longFields = new WeakMap<Element, LongField>();
+
+export function fieldOf(key: string): HTMLTextAreaElement | LongField | null {
+  const block = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const long = block?.querySelector('.longfield');
+  return (long && longFields.get(long)) ?? block?.querySelector('textarea') ?? null;
+}
 
 export async function focusBlock(key: string, where: 'start' | 'end' | null = null): Promise<void> {
   await tick();
@@ -25,8 +42,12 @@ export function neighbour(doc: Doc, key: string, by: number): string {
 }
 
 /** Typed for the person, so that the browser can take it back: Ctrl Z works. */
-export function typeInto(field: HTMLTextAreaElement, from: number, to: number, text: string): void {
+export function typeInto(field: HTMLTextAreaElement | LongField, from: number, to: number, text: string): void {
   field.focus();
+  if ('replace' in field) {
+    field.replace(from, to, text);
+    return;
+  }
   field.setSelectionRange(from, to);
   if (!document.execCommand('insertText', false, text)) {
     field.setRangeText(text, from, to, 'end');
