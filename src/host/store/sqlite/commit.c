@@ -17,7 +17,7 @@ enum { BUSY_MS = 5000 };
 /* Emptying the log costs two fsyncs, so it is not done for every deletion. */
 #define ERASE_PAUSE_MS ((int64_t)10000)
 
-/* What a user deletes is erased: from the pages by secure_delete, and from the log by emptying it. */
+/* What is deleted for good is erased: from the pages by secure_delete, and from the log by emptying it. */
 static bool erases(enum pl_sql sql)
 {
     switch (sql) {
@@ -26,7 +26,7 @@ static bool erases(enum pl_sql sql)
     case PL_SQL_MEMORY_DELETE:
     case PL_SQL_TASK_DELETE:
     case PL_SQL_BLOB_DELETE:
-    /* What could be had back, and now cannot. */
+    case PL_SQL_USER_DELETE:
     case PL_SQL_SESSION_DROP:
     case PL_SQL_SESSION_FULL:
     case PL_SQL_SESSION_OLD:
@@ -69,8 +69,8 @@ static int run_writes(struct sqlite_db *db, const struct pl_batch *batch)
         }
         if (code != SQLITE_DONE)
             return code;
-        db->must_erase =
-            db->must_erase || (db->path && erases(write->sql) && sqlite3_changes(db->conn) > 0);
+        if (db->path && erases(write->sql) && sqlite3_changes(db->conn) > 0)
+            db->must_erase = true;
     }
     return SQLITE_OK;
 }
