@@ -39,10 +39,12 @@ static enum pl_status render(void *ctx)
 }
 
 static enum pl_status export(void *ctx) {
-    const struct pl_export *way = ctx; PL_CLEANUP_BUF struct pl_buf text, back;
+    const struct pl_export *way = ctx; PL_CLEANUP_BUF struct pl_buf text, back, losses;
     pl_buf_init(&text, 0);
     pl_buf_init(&back, 0);
-    enum pl_status status = way->write(&text, pl_str_of(chat), NULL);
+    pl_buf_init(&losses, 0);
+    struct pl_export_how how = {.losses = &losses};
+    enum pl_status status = way->write(&text, pl_str_of(chat), &how, NULL);
     if (status == PL_OK && way->read) status = way->read(&back, pl_buf_str(&text), NULL);
     return status;
 }
