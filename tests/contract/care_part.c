@@ -175,11 +175,12 @@ static int look_at_plan(void *ctx, int n, char **values, char **names)
     (void)n;
     (void)names;
     const char *text = ctx, *detail = values[3];
-    /* A sort is right where only what has changed is wanted, or the best of some: few rows, in
+    /* A sort is right where only what has changed is wanted, the best of some, or sums: few rows, in
      * another order. What a search finds is read, once the index was asked. */
-    bool may_sort =
-        strstr(text, "last_event > ?6") || strstr(text, "asked_ms") || strstr(text, "b.score");
+    bool may_sort = strstr(text, "last_event > ?6") || strstr(text, "asked_ms") ||
+                    strstr(text, "b.score") || strstr(text, "GROUP BY");
     bool is_bounded = strstr(detail, "VIRTUAL TABLE INDEX") || strcmp(detail, "SCAN b") == 0 ||
+                      strcmp(detail, "SCAN u") == 0 || strcmp(detail, "SCAN s") == 0 ||
                       strncmp(detail, "SCAN (subquery", 14) == 0;
     if ((strncmp(detail, "SCAN", 4) == 0 && !is_bounded) ||
         (strstr(detail, "TEMP B-TREE") && !may_sort))
@@ -232,6 +233,21 @@ static void a_page_costs_the_page(void **state)
         PL_SQL_BLOB_RELEASE_PROMPT,
         PL_SQL_BLOB_RELEASE_TASK,
         PL_SQL_BLOB_UNUSED,
+        PL_SQL_USAGE_LIST,
+        PL_SQL_USAGE_LIST_ALL,
+        PL_SQL_USAGE_SPENT,
+        PL_SQL_USAGE_SPENT_USER,
+        PL_SQL_AUDIT_OLDEST,
+        PL_SQL_AUDIT_NEWEST,
+        PL_SQL_AUDIT_UNSEALED,
+        PL_SQL_MODEL_RUN_GET,
+        PL_SQL_MODEL_RUN_LIST,
+        PL_SQL_MODEL_RUN_COUNT,
+        PL_SQL_MODEL_RUN_SERIES,
+        PL_SQL_MODEL_RUN_EXPIRE,
+        PL_SQL_SESSION_COST,
+        PL_SQL_RESPONSE_FIND,
+        PL_SQL_IDENTITY_FIND,
         PL_SQL_PROMPT_GET,
         PL_SQL_PROMPT_LIST,
         PL_SQL_PROMPT_COUNT,

@@ -36,6 +36,7 @@ struct pl_auth_secret {
 struct pl_auth {
     pthread_rwlock_t lock;
     PL_VEC(struct pl_auth_user *) users;   /* owned; oldest first; under the lock */
+    size_t n_gone;                         /* of the users */
     PL_VEC(struct pl_auth_key *) keys;     /* owned; oldest first; under the lock */
     PL_VEC(struct pl_auth_secret) secrets; /* by hash; under the lock */
     pthread_mutex_t tickets_lock;

@@ -244,6 +244,7 @@ void pl_auth_remove_user(struct pl_auth *auth, struct pl_str id)
     struct pl_auth_user *user = pl_auth_user_at(auth, id);
     if (user) {
         remove_keys(auth, user, NULL);
+        auth->n_gone += !user->is_gone;
         user->is_gone = true;
         memset(user->name, 0, sizeof user->name);
     }
@@ -426,6 +427,23 @@ void pl_auth_each_user(struct pl_auth *auth, void (*fn)(void *ctx, const struct 
         if (!auth->users.ptr[i]->is_gone)
             fn(ctx, auth->users.ptr[i]);
     pthread_rwlock_unlock(&auth->lock);
+}
+
+size_t pl_auth_page_users(struct pl_auth *auth, size_t from, size_t n,
+                          void (*fn)(void *ctx, const struct pl_auth_user *user), void *ctx)
+{
+    pthread_rwlock_rdlock(&auth->lock);
+    /* Where nobody was erased, the place of a user is known. */
+    size_t i = auth->n_gone ? 0 : from, n_before = i, n_told = 0;
+    for (; i < auth->users.len && n_told < n; i++) {
+        if (auth->users.ptr[i]->is_gone || n_before++ < from)
+            continue;
+        fn(ctx, auth->users.ptr[i]);
+        n_told++;
+    }
+    size_t n_all = auth->users.len - auth->n_gone;
+    pthread_rwlock_unlock(&auth->lock);
+    return n_all;
 }
 
 size_t pl_auth_put_used(struct pl_auth *auth, struct pl_batch *batch)

@@ -85,6 +85,9 @@ struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key);
 /* Under the lock: fn must not call back in here. */
 void pl_auth_each_key(struct pl_auth *auth, struct pl_str user_id,
                       void (*fn)(void *ctx, const struct pl_auth_key *key), void *ctx);
+/* A page of them, oldest first; how many there are in all. */
+size_t pl_auth_page_users(struct pl_auth *auth, size_t from, size_t n,
+                          void (*fn)(void *ctx, const struct pl_auth_user *user), void *ctx);
 void pl_auth_each_user(struct pl_auth *auth, void (*fn)(void *ctx, const struct pl_auth_user *user),
                        void *ctx);
 

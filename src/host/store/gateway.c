@@ -46,7 +46,7 @@ enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *aren
     pl_params_id(&params, after->user_id.len ? after->user_id : (struct pl_str){0}, "user_");
     pl_params_int(&params, (int64_t)query->limit + 1);
     struct pl_read read = pl_read_begin(store, arena, err);
-    pl_read_query(&read, PL_SQL_USAGE_LIST, &params);
+    pl_read_query(&read, query->user_id.ptr ? PL_SQL_USAGE_LIST : PL_SQL_USAGE_LIST_ALL, &params);
     while (pl_read_next_of(&read, list.n, query->limit, &result.has_more)) {
         struct pl_usage_row *row = pl_read_add(&read, &list);
         if (!row)

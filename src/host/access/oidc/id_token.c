@@ -36,13 +36,33 @@ static bool is_text(const struct pl_json_doc *doc, const struct pl_json_node *ob
 
 /* --- its form -------------------------------------------------------------------------------- */
 
+/* PL_UNREADABLE: it is not base64url. Whoever lacks memory did not look at the text. */
+static enum pl_status decode(struct pl_arena *arena, struct pl_str text, struct pl_str *ret_bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (size_t i = 0; i < text.len; i++)
+        if (!memchr(digits, text.ptr[i], sizeof digits - 1))
+            return PL_UNREADABLE;
+    if (pl_base64url_decode(arena, text, ret_bytes))
+        return PL_OK;
+    /* Of its digits, only their number and the last one can still be wrong. */
+    char last[4] = "AAA";
+    size_t n = text.len % 4;
+    memcpy(last, text.ptr + text.len - n, n);
+    bool is_wrong =
+        n == 1 || (n && strchr(n == 2 ? "AQgw" : "AEIMQUYcgkosw048", last[n - 1]) == NULL);
+    return is_wrong ? PL_UNREADABLE : PL_NOMEM;
+}
+
 static enum pl_status read_part(struct pl_arena *arena, struct pl_str part, const char *what,
                                 struct pl_json_doc *ret_doc, struct pl_error *err)
 {
     struct pl_str json;
-    if (!pl_base64url_decode(arena, part, &json))
+    enum pl_status status = decode(arena, part, &json);
+    if (status == PL_UNREADABLE)
         return pl_fail(err, PL_INVALID, "%s of the ID token is not base64url", what);
-    enum pl_status status = pl_json_parse(arena, json, NULL, ret_doc, NULL);
+    if (status == PL_OK)
+        status = pl_json_parse(arena, json, NULL, ret_doc, NULL);
     if (status == PL_NOMEM)
         return status;
     if (status != PL_OK || pl_json_kind(ret_doc->root) != PL_JSON_OBJECT)
@@ -89,9 +109,11 @@ static enum pl_status take_apart(struct pl_arena *arena, struct pl_str text, str
     if (status == PL_OK)
         status =
             read_part(arena, pl_str_slice(rest, 0, n_second), "the claims", &token->claims, err);
-    if (status == PL_OK && !pl_base64url_decode(arena, third, &token->signature))
-        return pl_fail(err, PL_INVALID, "the signature of the ID token is not base64url");
-    return status;
+    if (status == PL_OK)
+        status = decode(arena, third, &token->signature);
+    return status == PL_UNREADABLE
+               ? pl_fail(err, PL_INVALID, "the signature of the ID token is not base64url")
+               : status;
 }
 
 /* --- its signature --------------------------------------------------------------------------- */
@@ -106,7 +128,7 @@ static enum pl_status read_number(struct pl_arena *arena, const struct pl_json_d
         return PL_UNREADABLE;
     if (pl_json_text(arena, set, node, &text) != PL_OK)
         return PL_NOMEM;
-    return pl_base64url_decode(arena, text, ret_number) ? PL_OK : PL_UNREADABLE;
+    return decode(arena, text, ret_number);
 }
 
 static enum pl_status read_key(struct pl_arena *arena, const struct pl_json_doc *set,
@@ -304,19 +326,16 @@ enum pl_status pl_id_claim_name(struct pl_arena *arena, const struct pl_json_doc
                                 const char *name, struct pl_str *ret_name)
 {
     const char *const usual[] = {name, "preferred_username", "email", "name", "sub"};
-    *ret_name = PL_STR("somebody");
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    struct pl_str found = PL_STR("");
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !found.len; i++) {
         const struct pl_json_node *node = pl_id_claim(claims, usual[i]);
         struct pl_str text;
         if (!pl_json_is(node, PL_JSON_STRING))
             continue;
         if (pl_json_text(arena, claims, node, &text) != PL_OK)
             return PL_NOMEM;
-        struct pl_str found = name_in(text);
-        if (!found.len)
-            continue;
-        *ret_name = found;
-        break;
+        found = name_in(text);
     }
+    *ret_name = found.len ? found : PL_STR("somebody");
     return PL_OK;
 }

@@ -70,21 +70,39 @@ static void write_user(struct pl_exchange *x, const struct pl_auth_user *user, b
     pl_json_out_close(&out, '}');
 }
 
+/* All users of a name are looked for in the whole table; otherwise a page costs what is on it. */
+struct looking {
+    struct pl_listing listing;
+    struct pl_str name;
+};
+
+static void list_named(void *ctx, const struct pl_auth_user *user)
+{
+    struct looking *looking = ctx;
+    if (pl_str_eq(looking->name, pl_str_of(user->name)) && pl_listing_next(&looking->listing))
+        write_user(looking->listing.x, user, false);
+}
+
 static void list_user(void *ctx, const struct pl_auth_user *user)
 {
     struct pl_listing *listing = ctx;
-    struct pl_str name = pl_target_param(&listing->x->target, "name");
-    if ((!name.ptr || pl_str_eq(name, pl_str_of(user->name))) && pl_listing_next(listing))
-        write_user(listing->x, user, false);
+    if (listing->n_written++)
+        pl_buf_addc(&listing->x->reply, ',');
+    write_user(listing->x, user, false);
 }
 
 static void list_users(struct pl_exchange *x)
 {
-    struct pl_listing listing = {.x = x};
-    if (pl_exchange_counted_args(x, &listing.args)) {
+    struct looking looking = {.listing = {.x = x}, .name = pl_target_param(&x->target, "name")};
+    struct pl_listing *listing = &looking.listing;
+    if (pl_exchange_counted_args(x, &listing->args)) {
         pl_exchange_list_begin(x);
-        pl_auth_each_user(auth_of(x), list_user, &listing);
-        pl_listing_end(&listing);
+        if (looking.name.ptr)
+            pl_auth_each_user(auth_of(x), list_named, &looking);
+        else
+            listing->n_all = (int64_t)pl_auth_page_users(auth_of(x), (size_t)listing->args.offset,
+                                                         listing->args.limit, list_user, listing);
+        pl_listing_end(listing);
     }
     pl_exchange_finish(x);
 }

@@ -18,3 +18,6 @@ CREATE INDEX blob_uses_of_blob ON blob_uses (blob);
 CREATE UNIQUE INDEX blob_uses_of_session ON blob_uses (session, blob) WHERE session IS NOT NULL;
 CREATE UNIQUE INDEX blob_uses_of_prompt ON blob_uses (prompt, blob) WHERE prompt IS NOT NULL;
 CREATE UNIQUE INDEX blob_uses_of_task ON blob_uses (task, blob) WHERE task IS NOT NULL;
+
+-- The usage of all users in some days.
+CREATE INDEX usage_days_by_day ON usage_days (day);

@@ -2,13 +2,15 @@
 #ifndef PL_STORE_STATEMENTS_GATEWAY_H
 #define PL_STORE_STATEMENTS_GATEWAY_H
 
-/* ?4: what to group by, ?5 … ?7 the group before the page. Of day, text and user one has a value. */
-#define SQL_USAGE_LIST(collate, none, provider)                                                    \
+/* `who` is whose: one user's rows are found by an index, and so are those of the days of all users. ?4: what to group by,
+ * ?5 … ?7 the group before the page. Of day, text and user one has a value. */
+#define SQL_USAGE_OF_USER "user_id = ?1"
+#define SQL_USAGE_OF_ALL  "?1 IS NULL"
+#define SQL_USAGE_LIST(who, collate, none, provider)                                               \
     "SELECT * FROM (SELECT CASE WHEN ?4 = 'user' THEN user_id ELSE " none " END AS of_user, "      \
     "CASE ?4 WHEN 'key' THEN key_id WHEN 'model' THEN model WHEN 'provider' THEN " provider        \
     " ELSE '' END AS of_text, CASE WHEN ?4 = 'day' THEN day ELSE -1 END AS "                       \
-    "of_day, " SQL_USAGE_SUMS                                                                      \
-    " FROM usage_days WHERE user_id = COALESCE(?1, user_id) AND day >= ?2 AND "                    \
+    "of_day, " SQL_USAGE_SUMS " FROM usage_days WHERE " who " AND day >= ?2 AND "                  \
     "day <= ?3 GROUP BY 1, 2, 3) AS u WHERE of_day > ?5 OR of_text > ?6" collate                   \
     " OR of_user > ?7 ORDER BY of_day, of_text" collate ", of_user LIMIT ?8"
 #define SQL_SUM(column) "CAST(sum(" column ") AS BIGINT)"
@@ -48,8 +50,15 @@
       "INSERT INTO usage_days (" SQL_USAGE_COLUMNS ") SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "                                                                                                                                                        \
       "?10, ?11, ?12 WHERE NOT EXISTS (SELECT 1 FROM gone_users WHERE id = ?1)" SQL_USAGE_MERGE)                                                                                                                                                          \
     EACH(USAGE_LIST, "biititbi",                                                                                                                                                                                                                          \
-         SQL_USAGE_LIST("", "x''", "substr(model, 1, instr(model || '/', '/') - 1)"),                                                                                                                                                                     \
-         SQL_USAGE_LIST(" COLLATE \"C\"", "''::bytea", "split_part(model, '/', 1)"))                                                                                                                                                                      \
+         SQL_USAGE_LIST(SQL_USAGE_OF_USER, "", "x''",                                                                                                                                                                                                     \
+                        "substr(model, 1, instr(model || '/', '/') - 1)"),                                                                                                                                                                                \
+         SQL_USAGE_LIST(SQL_USAGE_OF_USER, " COLLATE \"C\"", "''::bytea",                                                                                                                                                                                 \
+                        "split_part(model, '/', 1)"))                                                                                                                                                                                                     \
+    EACH(USAGE_LIST_ALL, "biititbi",                                                                                                                                                                                                                      \
+         SQL_USAGE_LIST(SQL_USAGE_OF_ALL, "", "x''",                                                                                                                                                                                                      \
+                        "substr(model, 1, instr(model || '/', '/') - 1)"),                                                                                                                                                                                \
+         SQL_USAGE_LIST(SQL_USAGE_OF_ALL, " COLLATE \"C\"", "''::bytea",                                                                                                                                                                                  \
+                        "split_part(model, '/', 1)"))                                                                                                                                                                                                     \
     X(USAGE_SPENT_USER, "bti",                                                                                                                                                                                                                            \
       "SELECT CAST(COALESCE(sum(cost_micro), 0) AS BIGINT) FROM usage_days "                                                                                                                                                                              \
       "WHERE user_id = ?1 AND ?2 = '' AND day >= ?3")                                                                                                                                                                                                     \

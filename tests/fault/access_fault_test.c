@@ -1,0 +1,113 @@
+/* Who signs in, what calls become rows, and who waits for a provider: without memory each says so, or does without,
+ * and leaks nothing. */
+#include "access/meter_runs.h"
+#include "access/oidc/id_token.h"
+#include "access/oidc/provider.h"
+#include "fault/fault.h"
+#include "store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* RFC 7515, A.3. */
+#define X "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
+#define Y "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
+#define TOKEN                                                                                      \
+    "eyJhbGciOiJFUzI1NiJ9."                                                                        \
+    "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVl" \
+    "fQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+
+/* The signature is right; the claims are for somebody else, which is the last thing that is found. */
+static enum pl_status checks_a_token(void *ctx)
+{
+    struct pl_arena arena;
+    struct pl_json_doc claims = {0};
+    struct pl_error err = {0};
+    const struct pl_id_token_rules rules = {
+        .keys =
+            PL_STR("{\"keys\":[5,{\"kty\":\"oct\",\"k\":\"AQ\"},{\"kty\":\"EC\",\"crv\":\"P-256\","
+                   "\"x\":\"" X "\",\"y\":\"" Y "\"}]}"),
+        .issuer = PL_STR("joe"),
+        .client_id = PL_STR("us"),
+        .nonce = PL_STR("n"),
+    };
+    (void)ctx;
+    pl_arena_init(&arena, 0);
+    enum pl_status status = pl_id_token_check(&arena, PL_STR(TOKEN), &rules, &claims, &err);
+    assert_null(claims.root);
+    pl_arena_deinit(&arena);
+    return status;
+}
+
+static void a_token_is_never_taken_for_want_of_memory(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each_expecting(checks_a_token, NULL, PL_INVALID) > 0);
+}
+
+static enum pl_status names_a_person(void *ctx)
+{
+    struct pl_arena arena;
+    struct pl_json_doc claims;
+    struct pl_str name = PL_STR("as it was");
+    pl_arena_init(&arena, 0);
+    enum pl_status status =
+        pl_json_parse(&arena, pl_str_of(ctx), &(struct pl_json_opts){0}, &claims, NULL);
+    if (status == PL_OK)
+        status = pl_id_claim_name(&arena, &claims, "name", &name);
+    if (status != PL_OK)
+        assert_true(pl_str_eq(name, PL_STR("as it was")));
+    pl_arena_deinit(&arena);
+    return status;
+}
+
+static void a_name_is_whole_or_none(void **state)
+{
+    (void)state;
+    char text[] = "{\"sub\":\"248289761001\",\"name\":\"A\\u0064a\\u0001 Lovelace\"}";
+    assert_true(pl_fault_each(names_a_person, text) > 0);
+}
+
+/* A run that finds no memory is left out: usage has counted the call. */
+static enum pl_status keeps_runs(void *ctx)
+{
+    struct pl_meter_runs runs = {0};
+    const struct pl_model_run run = {
+        .id = PL_STR("run_01234567-89ab-7def-8123-456789abcdef"),
+        .user_id = PL_STR("user_01234567-89ab-7def-8123-456789abcdef"),
+        .key_id = PL_STR("key_1"),
+        .model = PL_STR("demo/echo"),
+        .source = PL_STR("gateway"),
+        .status = PL_STR("completed"),
+    };
+    (void)ctx;
+    for (size_t i = 0; i < 3; i++)
+        pl_meter_runs_add(&runs, &run);
+    size_t n = runs.n;
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_meter_runs_take(&runs, batch);
+    pl_batch_destroy(batch);
+    pl_meter_runs_deinit(&runs);
+    return n == 3 && batch ? PL_OK : PL_NOMEM;
+}
+
+static void runs_are_left_out_without_a_leak(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each_tolerant(keeps_runs, NULL, PL_OK) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_token_is_never_taken_for_want_of_memory),
+        cmocka_unit_test(a_name_is_whole_or_none),
+        cmocka_unit_test(runs_are_left_out_without_a_leak),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

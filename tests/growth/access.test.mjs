@@ -1,0 +1,89 @@
+// Lists and sums of what an operator looks at: a page costs what is on it, however many users, keys, rows of the audit log,
+// calls or tasks there are; and all pages together cost what all of them have. The server counts its steps itself (steps.c).
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { start } from '../e2e/server.mjs';
+import { figures, place, program } from './steps.mjs';
+
+const N = 200, TIMES = 4;
+const LIMIT = 5.5; // of everything, for four times as much
+const FLAT = 1.6; // of a page, whatever is behind it
+
+let n = 0;
+async function begin(t) {
+  const counted = join(place, `access-${n++}`);
+  const server = await start({ command: program, env: { PARLEY_STEPS: counted }, args: ['--shards', '1', '--workers', '2'] });
+  t.after(() => server.stop());
+  const ok = async (method, path, body) => {
+    const answer = await server.raw(method, path, { body });
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    return answer.json;
+  };
+  // The steps until now, once nothing goes on any more.
+  const atRest = async () => {
+    for (let was = 0, cost = 0; ;) {
+      await server.raw('GET', '/healthz');
+      const { steps } = figures(counted);
+      if (was && steps - was <= cost) return steps;
+      cost = Math.max(cost, was && 2 * Math.min(steps - was, 2000));
+      was = steps;
+    }
+  };
+  // The least of some: what the server does once a second besides is not of the request.
+  const cost = async (act) => {
+    let least = Infinity;
+    for (let i = 0; i < 4; i++) {
+      const from = await atRest();
+      await act();
+      least = Math.min(least, (await atRest()) - from);
+    }
+    return least;
+  };
+  return { server, ok, cost };
+}
+
+const some = async (many, act) => { for (let at = 0; at < many; at += 20) await Promise.all(Array.from({ length: Math.min(20, many - at) }, (_, i) => act(at + i))); };
+
+async function everything(ok, path) {
+  for (let cursor = ''; cursor !== null;) {
+    const page = await ok('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    cursor = page.next_cursor ?? null;
+  }
+}
+
+// `fill` adds so many of one kind; `flat` are requests of a page, `whole` lists that are read to their end, `sums` requests
+// that look at everything once.
+const grows = (name, fill, { flat = [], whole = [], sums = [] }) => test(`grows in proportion: ${name}`, async (t) => {
+  const { server, ok, cost } = await begin(t);
+  const seen = new Map(), said = [];
+  let there = 0;
+  for (const size of [N, TIMES * N]) {
+    await fill(ok, size - there, there, server);
+    there = size;
+    for (const path of flat) seen.set(path, [...(seen.get(path) ?? []), await cost(() => ok('GET', path))]);
+    for (const path of sums) seen.set(`all of ${path} at once`, [...(seen.get(`all of ${path} at once`) ?? []), await cost(() => ok('GET', path))]);
+    for (const path of whole) seen.set(`all of ${path}`, [...(seen.get(`all of ${path}`) ?? []), await cost(() => everything(ok, path))]);
+  }
+  for (const [what, [small, large]] of seen) {
+    const most = what.startsWith('all of ') ? LIMIT : FLAT;
+    if (large > most * small) said.push(`${what}: ${small} steps became ${large}, ${(large / small).toFixed(2)} times as many for ${TIMES} times as much`);
+  }
+  assert.deepEqual(said, []);
+});
+
+grows('users', (ok, many, from) => some(many, (i) => ok('POST', '/api/users', { name: `user ${from + i}` })), {
+  flat: ['/api/users?limit=20', '/api/users?limit=20&offset=150', '/api/audit?limit=20', '/api/me'], whole: ['/api/users', '/api/audit'], sums: ['/api/users?name=user%207'],
+});
+
+grows('keys', (ok, many, from) => some(many, (i) => ok('POST', '/api/user/api-keys', { name: `key ${from + i}` })), {
+  flat: ['/api/user/api-keys?limit=20', '/api/user/api-keys?limit=20&offset=150', '/api/audit?limit=20'], whole: ['/api/user/api-keys'],
+});
+
+grows('calls', (ok, many, from) => some(many, (i) => ok('POST', '/v1/chat/completions', { model: 'demo/echo', messages: [{ role: 'user', content: `${from + i}` }] })), {
+  flat: ['/api/usage', '/api/usage?group=day', '/api/usage?group=key', '/api/usage?group=user', '/api/runs?limit=20', '/metrics'], whole: ['/api/runs'], sums: ['/api/runs/series'],
+});
+
+grows('tasks', (ok, many, from) => some(many, (i) => ok('POST', '/api/scheduled-tasks', { title: `task ${from + i}`, prompt: 'hello', cron: '0 8 1 1 *' })), {
+  flat: ['/api/scheduled-tasks?limit=20'], whole: ['/api/scheduled-tasks'],
+});
