@@ -5,6 +5,15 @@ import { alias, words } from './build/shared.mjs';
 /** `npm run dev` talks to a server of yours: PARLEY_URL=http://127.0.0.1:8787 npm run dev */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:8787';
 
+/**
+ * What every page begins with is one chunk: many small ones compress worse and would cost a page its budget. What only
+ * some pages need stays where the bundler puts it.
+ */
+const begins = [
+  /\/node_modules\/(svelte|esm-env|clsx)\//, /\/clients\/ts\/src\//, /\/src\/state\/(?!settings)/,
+  /\/src\/basics\/(Button|Dialog|ErrorNote|Icon|icons|Lazy|Menu|Skeleton|Status|Tabs|Toasts|place)\b/, /\/src\/frame\/(Bottom|Page|Side|nav)\b/,
+];
+
 export default defineConfig({
   plugins: [words(), svelte()],
   resolve: { alias },
@@ -17,6 +26,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
+    rollupOptions: { output: { manualChunks: (id) => (begins.some((one) => one.test(id)) ? 'shell' : undefined) } },
   },
   server: {
     proxy: {

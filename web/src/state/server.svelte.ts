@@ -16,6 +16,8 @@ class Server {
   signedIn: boolean | null = $state(null);
   conn: Conn = $state('retry');
   models: Model[] = $state.raw([]);
+  /** The models were asked for, and there was an answer. */
+  isListed = $state(false);
   defaultModel = $state('');
   /** Why signing in with the link did not work. */
   linkProblem: Problem | null = $state.raw(null);
@@ -142,6 +144,7 @@ class Server {
       this.models = list.items;
       this.defaultModel = list.default_model ?? list.items[0]?.name ?? '';
     } catch { /* a picker without models says so */ }
+    this.isListed = true;
   }
 
   #listen(): void {

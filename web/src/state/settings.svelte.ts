@@ -26,7 +26,7 @@ const now = (): Choices => Object.fromEntries(names.map((name) => [name, prefs[n
 let revision = 0;
 let stored: Record<string, unknown> = {};
 /** What was last known to be the same here and there; kept, so that a choice made just before leaving is sent by the next visit. */
-let agreed: Choices = keep.get<Choices | null>('settings.agreed', null) ?? now();
+let agreed: Choices = now();
 function agree(to: Choices): void {
   agreed = to;
   keep.set('settings.agreed', to);
@@ -84,9 +84,16 @@ function later(): void {
   timer = setTimeout(() => void write(), 250);
 }
 
-/** Called once by the frame. */
-export function followSettings(): void {
-  agree(agreed);
+let isFollowing = false;
+/** Called by the frame, with the preferences that the page began with; once is enough. */
+export function followSettings(began: Prefs): void {
+  if (isFollowing) return;
+  isFollowing = true;
+  agree(keep.get<Choices | null>('settings.agreed', null) ?? Object.fromEntries(names.map((name) => [name, began[name]])) as Choices);
+  $effect.root(follow);
+}
+
+function follow(): void {
   $effect(() => {
     if (server.signedIn !== true) return;
     untrack(() => void read().catch(() => undefined));
