@@ -2,6 +2,8 @@
 #include "app/frame/columns.h"
 
 #include "base/text/utf8.h"
+#include "io/system/terminal_raw.h"
+#include "terminal/width.h"
 
 enum { GAP = 2 };
 
@@ -22,10 +24,36 @@ static void measure(const struct pl_columns *columns, size_t widths[PL_COLUMNS_M
 {
     memset(widths, 0, PL_COLUMNS_MAX * sizeof *widths);
     for (size_t i = 0; i < columns->cells.len; i++) {
-        size_t n = pl_utf8_count(columns->cells.ptr[i]);
+        size_t n = pl_width(columns->cells.ptr[i]);
         size_t *width = &widths[i % columns->n_columns];
         *width = n > *width ? n : *width;
     }
+}
+
+/* At a terminal the last column, which has the words of people, gives way to its width. */
+static void fit(const struct pl_columns *columns, size_t widths[PL_COLUMNS_MAX])
+{
+    enum { FEWEST = 10 };
+    size_t n_columns, n_rows, n = 1, last = columns->n_columns - 1;
+    pl_terminal_size(&n_columns, &n_rows);
+    for (size_t i = 0; i < last; i++)
+        n += widths[i] + GAP;
+    size_t room = n_columns > n + FEWEST ? n_columns - n : FEWEST;
+    widths[last] = widths[last] < room ? widths[last] : room;
+}
+
+/* What does not fit ends in "…". */
+static void put_cell(struct pl_console *console, struct pl_str cell, size_t width)
+{
+    bool is_cut = pl_width(cell) > width;
+    pl_console_put_safe(console, is_cut ? pl_width_cut(cell, width - 1) : cell);
+    pl_console_puts(console, is_cut ? "…" : "");
+}
+
+static size_t free_cells(struct pl_str cell, size_t width)
+{
+    size_t n = pl_width(cell);
+    return n < width ? width - n : 0;
 }
 
 enum pl_status pl_columns_print(const struct pl_columns *columns, struct pl_console *console)
@@ -34,17 +62,19 @@ enum pl_status pl_columns_print(const struct pl_columns *columns, struct pl_cons
     if (columns->is_cut)
         return PL_NOMEM;
     measure(columns, widths);
+    if (console->out_is_terminal)
+        fit(columns, widths);
     for (size_t i = 0; i < columns->cells.len; i++) {
         struct pl_str cell = columns->cells.ptr[i];
         size_t column = i % columns->n_columns;
         if (i < columns->n_columns)
             pl_console_put_styled(console, PL_STYLE_BOLD, cell.ptr);
         else
-            pl_console_put_safe(console, cell);
+            put_cell(console, cell, widths[column]);
         if (column + 1 == columns->n_columns)
             pl_console_puts(console, "\n");
         else
-            pl_buf_fill(pl_console_out(console), ' ', widths[column] - pl_utf8_count(cell) + GAP);
+            pl_buf_fill(pl_console_out(console), ' ', free_cells(cell, widths[column]) + GAP);
     }
     return PL_OK;
 }

@@ -62,6 +62,7 @@ const char *pl_format_choice(size_t i);
 
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_open(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_usage(struct pl_console *console, const struct pl_args *args);

@@ -4,6 +4,7 @@
 
 #include "app/frame/embedded.h"
 #include "app/frame/input.h"
+#include "app/frame/short_id.h"
 #include "base/text/suggest.h"
 #include "app/frame/variable.h"
 #include "base/text/utf8.h"
@@ -11,6 +12,7 @@
 #include "io/file/outfile.h"
 
 #include <inttypes.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -70,6 +72,19 @@ static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed 
     return code;
 }
 
+/* The first word becomes the whole id of the session it means. */
+static enum pl_exit run_with_session(struct pl_deed *deed)
+{
+    const char **words =
+        pl_arena_alloc(&deed->api.texts.arena, deed->n_words * sizeof *words, alignof(char *));
+    if (!words)
+        return pl_deed_stop(deed, PL_NOMEM);
+    memcpy(words, deed->words, deed->n_words * sizeof *words);
+    words[0] = pl_deed_find_session(deed, words[0]);
+    deed->words = words;
+    return words[0] ? deed->verb->run(deed) : PL_EXIT_NO;
+}
+
 enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
                                    const char *verb, const struct pl_args *args)
 {
@@ -94,7 +109,8 @@ static const struct pl_verb *default_of(const struct pl_command *command)
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
                          const struct pl_args *args)
 {
-    bool is_named = args->operands.len;
+    static const char *const none[] = {NULL};
+    bool is_named = args->operands.len; /* "parley models" is "parley models list" */
     const struct pl_verb *verb =
         is_named ? find(command, args->operands.ptr[0]) : default_of(command);
     size_t n_words = is_named ? args->operands.len - 1 : 0;
@@ -109,11 +125,15 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     struct pl_deed deed = {
         .console = console,
         .args = args,
-        .words = args->operands.ptr + is_named,
+        .words = is_named ? args->operands.ptr + 1 : none,
         .n_words = n_words,
+        .verb = verb,
         .api = {.console = console, .command = command->name},
     };
-    return run(&deed, verb->run, verb->is_offline ? NO_SERVER : A_RUNNING_SERVER);
+    return run(&deed, verb->takes_session ? run_with_session : verb->run,
+               verb->is_offline    ? NO_SERVER
+               : verb->is_anywhere ? ANY_SERVER
+                                   : A_RUNNING_SERVER);
 }
 
 static enum pl_exit run_all_words(struct pl_console *console, const char *command,

@@ -10,8 +10,11 @@
 #include "app/frame/columns.h"
 #include "json/write.h"
 
+struct pl_verb;
+
 struct pl_deed {
-    struct pl_api api; /* owned */
+    struct pl_api api;          /* owned */
+    const struct pl_verb *verb; /* NULL: the command has none */
     struct pl_console *console;
     const struct pl_args *args;
     const char *const *words; /* operands after the verb; borrowed */
@@ -27,8 +30,10 @@ struct pl_verb {
     size_t min_words, max_words;
     const char *says; /* what it does, a sentence without a full stop at the end */
     enum pl_exit (*run)(struct pl_deed *deed);
-    bool is_offline; /* asks no server; the API is not opened */
-    bool is_default; /* what the command does without a verb */
+    bool is_offline;    /* asks no server; the API is not opened */
+    bool is_default;    /* what the command does without a verb */
+    bool is_anywhere;   /* starts a server where none runs (embedded.h) */
+    bool takes_session; /* its first word is a session, as people write one (short_id.h) */
 };
 
 /* The tables, one per command. */
@@ -40,6 +45,7 @@ extern const struct pl_verb pl_blob_verbs[];
 extern const struct pl_verb pl_user_verbs[];
 extern const struct pl_verb pl_audit_verbs[];
 extern const struct pl_verb pl_ext_verbs[];
+extern const struct pl_verb pl_models_verbs[];
 
 /* Finds the verb that the first operand names, looks whether enough follows it, and runs it. */
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,

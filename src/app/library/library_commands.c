@@ -306,3 +306,45 @@ const struct pl_example pl_blob_examples[] = {
     {"blob fetch https://example.org/logo.png", "Download a URL before it expires"},
     {NULL, NULL},
 };
+
+const struct pl_option pl_models_options[] = {
+    PL_OPTION_DATA, PL_OPTION_SERVER, PL_OPTION_JSON, PL_OPTION_HELP, {0},
+};
+
+const char *const pl_models_paragraphs[] = {
+    "The models that the server can ask: with their context window in tokens and list prices in "
+    "dollars per million tokens. A model without a key cannot be asked. Without an ACTION, list.",
+    "\"test\" asks a model for one word, which costs a few tokens. The exit code is 1 if it does "
+    "not "
+    "answer.",
+    PL_TEXT_ANY_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_models_examples[] = {
+    {"models", "List all models"},
+    {"models show demo/echo", "Show one"},
+    {"models test demo/echo", "See whether it answers"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_open_options[] = {
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_open_paragraphs[] = {
+    "Prints the address of the page of a running server. At a terminal on a desktop, xdg-open "
+    "opens "
+    "it in the browser.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_open_examples[] = {
+    {"open", "The server of the data directory"},
+    {"open --server https://parley.example.com", "Another server"},
+    {NULL, NULL},
+};

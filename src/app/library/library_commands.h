@@ -8,5 +8,7 @@ PL_COMMAND_TEXTS(prompt);
 PL_COMMAND_TEXTS(memory);
 PL_COMMAND_TEXTS(task);
 PL_COMMAND_TEXTS(blob);
+PL_COMMAND_TEXTS(models);
+PL_COMMAND_TEXTS(open);
 
 #endif
