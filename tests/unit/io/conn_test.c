@@ -1,4 +1,5 @@
 #define _GNU_SOURCE /* struct ucred, RUSAGE_THREAD */
+#include "base/mem.h"
 #include "io/net/conn.h"
 #include "unit/io/turning.h"
 
@@ -208,6 +209,45 @@ static void bytes_go_both_ways(void **state)
     assert_ptr_equal(pl_conn_loop(seen[0].conn), loop);
     turn_for(loop, 10);
     assert_int_equal(seen[0].n_writables, 0); /* nothing was short */
+    close(fd);
+}
+
+static char *taken;
+static char *taken_at;
+
+static void take(void *ctx, char *bytes, size_t n)
+{
+    struct seen *self = ctx;
+    char elsewhere = 'e';
+    self->n_read += n;
+    assert_null(pl_conn_take_block(self->conn, &elsewhere));
+    if (taken)
+        return;
+    taken = pl_conn_take_block(self->conn, bytes + n - 1);
+    taken_at = bytes;
+    assert_non_null(taken);
+    /* It is another's now, and the loop has none of these bytes any more. */
+    assert_null(pl_conn_take_block(self->conn, bytes));
+}
+
+static bool has_read_twice(void *ctx)
+{
+    return ((struct seen *)ctx)->n_read > 5;
+}
+
+static void what_was_read_may_be_kept_with_its_memory(void **state)
+{
+    (void)state;
+    static const struct pl_conn_ops taking = {take, note_end, note_writable};
+    taken = NULL;
+    ops_to_use = &taking;
+    int fd = connect_and_accept();
+    say(fd, "first");
+    turn_until(loop, has_read_some, &seen[0]);
+    say(fd, "second");
+    turn_until(loop, has_read_twice, &seen[0]);
+    assert_memory_equal(taken_at, "first", 5);
+    pl_mem_free(taken);
     close(fd);
 }
 
@@ -601,6 +641,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peers_are_told_apart_by_ipv4_address_or_ipv6_network),
         cmocka_unit_test_setup_teardown(bytes_go_both_ways, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_read_may_be_kept_with_its_memory, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(the_peer_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_half_closed_peer_still_gets_its_answer, set_up,
                                         tear_down),
