@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parley } from './harness.mjs';
 import { clientOf, endsWell, script, serve } from './live.mjs';
+import { Tmux } from './tmux.mjs';
 
 let server;
 let client;
@@ -89,10 +90,13 @@ for (const [input, check, code, why] of checks)
     else assert.equal(result.err, '');
   });
 
-test('several models: each is checked, and says what it took', () => {
+test('several models: each is checked, and at a terminal says what it took', async (t) => {
   const { code, err } = run('twice', '--model', 'demo/slow', '--expect', 'contains:twice', '--expect', 'lacks:x');
-  assert.equal(code, 0, err);
-  assert.match(err, /demo\/echo: \d+\.\d s, \d+ tokens in, \d+ out\n[^]*demo\/slow: \d+\.\d s/);
+  assert.deepEqual([code, err], [0, '']);
+  const env = { PATH: process.env.PATH, HOME: server.data, LC_ALL: 'C.UTF-8', PARLEY_DATA: server.data, TERM: 'tmux-256color' };
+  const one = new Tmux(t, [parley, 'run', file('two.txt', 'twice'), '--model', 'demo/echo', '--model', 'demo/slow'], { env });
+  await one.shows(/demo\/echo: \d+\.\d s, \d+ tokens in, \d+ out\n[^]*demo\/slow: \d+\.\d s/);
+  await one.shows(/^exit 0$/m);
 });
 
 test('a prompt of the library takes none of these, and says so', async () => {

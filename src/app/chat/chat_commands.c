@@ -85,8 +85,8 @@ const char *const pl_run_paragraphs[] = {
     "standard input), or else a prompt of the server's library, by id or name.",
     "A file is a text, or a structured chat in JSON or YAML whose last message is the user's. Its "
     "variables are filled in as by \"parley render\".",
-    "With several models each answer follows the name of its model, and its time and tokens go to "
-    "standard error. The exit code is 1 if one of them failed or failed a check; why is on "
+    "With several models each answer follows the name of its model; at a terminal its time and "
+    "tokens follow. The exit code is 1 if one of them failed or failed a check; why is on "
     "standard "
     "error.",
     PL_TEXT_ANY_SERVER,

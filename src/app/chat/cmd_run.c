@@ -328,17 +328,19 @@ static enum pl_exit begin_all(struct running *running, const struct asked *asked
     return code;
 }
 
-/* Holds the answer to the checks; with several models, says what each took. */
+/* Holds the answer to the checks; with several models, says at a terminal what
+ * each took. */
 static enum pl_exit judge(struct pl_deed *deed, const struct pl_run_checks *checks,
                           const struct answering *answering, size_t n_models)
 {
     struct pl_run_answer answer = {0};
-    if (!checks->list.len && (n_models < 2 || deed->api.is_json))
+    bool is_told = n_models > 1 && !deed->api.is_json && deed->console->err_is_terminal;
+    if (!checks->list.len && !is_told)
         return PL_EXIT_OK;
     enum pl_exit code = pl_run_answer_read(deed, answering->session_id, &answer);
     if (code != PL_EXIT_OK)
         return code;
-    if (n_models > 1 && !deed->api.is_json)
+    if (is_told)
         pl_console_hint(deed->console, "%s: %lld.%lld s, %lld tokens in, %lld out",
                         answering->model, (long long)answer.duration_ms / 1000,
                         (long long)answer.duration_ms / 100 % 10, (long long)answer.input_tokens,

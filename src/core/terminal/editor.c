@@ -95,7 +95,9 @@ static void kill(struct pl_editor *editor, size_t from, size_t to, bool was_kill
     } else {
         pl_buf_add(&editor->killed, piece);
     }
-    editor->killed.status = PL_OK; /* what cannot be kept is not brought back */
+    if (editor->killed.status != PL_OK)
+        editor->status = editor->killed.status; /* it is not brought back */
+    editor->killed.status = PL_OK;
     editor->was_kill = true;
     erase(editor, from, to);
 }
@@ -234,6 +236,8 @@ static bool take_searching(struct pl_editor *editor, const struct pl_key *key)
         return true;
     case PL_KEY_TEXT:
         pl_buf_add(&editor->query, key->text);
+        if (editor->query.status != PL_OK)
+            editor->status = editor->query.status;
         editor->query.status = PL_OK;
         search(editor, editor->found_at < n ? editor->found_at + 1 : n);
         return true;

@@ -31,6 +31,8 @@ static void new_row(struct pl_markdown *md, struct pl_buf *to)
 
 void pl_md_word_end(struct pl_markdown *md, struct pl_buf *to)
 {
+    if (md->word.status != PL_OK && to->status == PL_OK)
+        to->status = md->word.status;
     if (!md->word.len)
         return;
     if (md->column + md->n_spaces + md->word_cells > md->indent + room(md) &&
