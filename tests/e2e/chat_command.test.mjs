@@ -145,7 +145,7 @@ test('at a terminal: a prompt, thoughts, an answer, Ctrl-D', async (t) => {
   await one.sees(/Ctrl-C stops an answer, Ctrl-D ends/);
   await one.sees(/> /);
   await one.says(script('think about it', 'say hello there'));
-  await one.sees(/This is session sess_/);
+  await one.sees(/this is session sess_/);
   await one.sees(/about it/);
   await one.sees(/hello there\r\n/);
   await one.sees(/> /);

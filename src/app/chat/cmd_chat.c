@@ -193,7 +193,7 @@ static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
     if (!talk->session_id)
         return pl_deed_stop(deed, PL_NOMEM);
     if (talk->is_terminal)
-        pl_console_hint(deed->console, "This is session %s.", talk->session_id);
+        pl_console_say(deed->console, "this is session %s", talk->session_id);
     return PL_EXIT_OK;
 }
 
