@@ -51,7 +51,7 @@ withShipped('workspace', 'every tool is the call of the same name, with the capa
 
 withShipped('workspace', 'what a command prints is shown as text, with its exit code', () => ({ stdout: 'out\n', stderr: 'err\n', code: 3, killed: false, truncated: true }), async (driver, calls) => {
   assert.equal(textOf((await driver.tool('bash', { command: 'x', timeout: 5 })).output), 'out\nerr\n[cut: it printed more]\n[exit code 3]');
-  assert.deepEqual([calls[0].params, calls[0].timeout_ms], [{ name: 'bash', input: { command: 'x' } }, 5000]);
+  assert.deepEqual([calls[0].params, calls[0].timeout_ms], [{ name: 'bash', input: { command: 'x', timeout: 5 } }, 5000]);
 });
 
 withShipped('workspace', 'a refusal of the host reaches the model', () => { throw { code: 'denied', message: 'outside the workspace', details: { reason: 'path_escape' } }; }, async (driver) => {

@@ -115,7 +115,7 @@ test('a directory, a missing file and an unreadable one are exit 3', () => {
 
 test('memory that runs out is exit 4 and nothing on standard output', () => {
   const path = file('wide.json', `[${'1,'.repeat(1_500_000)}1]`);
-  const { code, out, err, signal } = shell('ulimit -v 20000; exec "$P" json "$F"', { program: 'bash', env: { F: path } });
+  const { code, out, err, signal } = shell('ulimit -v 28000; exec "$P" json "$F"', { program: 'bash', env: { F: path } });
   assert.equal(signal, null);
   assert.equal(code, 4, err);
   assert.equal(out, '');

@@ -332,7 +332,7 @@ test('wrong words are wrong usage', () => {
     assert.equal(code, 2, `${args.join(' ')}: ${err}`);
     assert.match(err, /See "parley session --help"/);
   }
-  for (const args of [['sing'], ['create'], ['create', '--name', ''], ['create', '--name', 'x'.repeat(101)], ['revoke']]) assert.equal(run(['key', ...args, '--data', server.data]).code, 2, args.join(' '));
+  for (const args of [['sing'], ['create', '--name', ''], ['create', '--name', 'x'.repeat(101)], ['revoke']]) assert.equal(run(['key', ...args, '--data', server.data]).code, 2, args.join(' '));
 });
 
 // --- keys ---

@@ -42,7 +42,7 @@ for (const [what, text, at, advice] of loose) {
     assert.match(json.detail, advice);
     assert.match(json.detail, strict);
     assert.ok(json.detail.startsWith(`line ${at.line}, column ${at.column}: `), json.detail);
-    assert.deepEqual(json.errors, [{ pointer: `/document${at.pointer}`, detail: json.detail }]);
+    assert.deepEqual(json.errors, [{ pointer: `/document${at.pointer}`, detail: json.detail, line: at.line, column: at.column }]);
   });
 }
 

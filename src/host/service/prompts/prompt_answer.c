@@ -56,8 +56,14 @@ static enum pl_status look_at(struct pl_arena *arena, struct pl_str turn,
     const struct pl_json_node *model = pl_json_get(&doc, doc.root, PL_STR("model"));
     const struct pl_json_node *usage = pl_json_get(&doc, doc.root, PL_STR("usage"));
     *ret_is_assistants = role && pl_json_text_is(&doc, role, PL_STR("assistant"));
-    if (!said->model.len && pl_json_is(model, PL_JSON_STRING))
-        status = pl_json_text(arena, &doc, model, &said->model);
+    if (!said->model.len && pl_json_is(model, PL_JSON_STRING)) {
+        struct pl_str name; /* may be a view of the turn, which goes */
+        status = pl_json_text(arena, &doc, model, &name);
+        if (status == PL_OK)
+            said->model = pl_arena_dup(arena, name);
+        if (status == PL_OK && !said->model.ptr)
+            status = PL_NOMEM;
+    }
     if (pl_json_is(usage, PL_JSON_OBJECT)) {
         add_count(&doc, usage, "input_tokens", &said->n_input);
         add_count(&doc, usage, "output_tokens", &said->n_output);
