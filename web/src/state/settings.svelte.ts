@@ -16,6 +16,8 @@ const may = {
   sendKey: ['enter', 'ctrl-enter'], singleKeys: [true, false], model: null,
 } as const;
 type Name = keyof typeof may;
+/** What the server calls them. */
+const there: Record<Name, string> = { lang: 'language', theme: 'theme', density: 'density', sendKey: 'send_key', singleKeys: 'single_keys', model: 'model' };
 type Choices = Pick<Prefs, Name>;
 const names = Object.keys(may) as Name[];
 
@@ -53,7 +55,10 @@ async function read(): Promise<void> {
     return;
   }
   const mine = changed();
-  for (const name of names) if (!mine.includes(name) && isFit(name, stored[name]) && prefs[name] !== stored[name]) await take(name, stored[name]);
+  for (const name of names) {
+    const value = stored[there[name]];
+    if (!mine.includes(name) && isFit(name, value) && prefs[name] !== value) await take(name, value);
+  }
   agree({ ...now(), ...Object.fromEntries(mine.map((name) => [name, agreed[name]])) });
   if (changed().length) later();
 }
@@ -62,11 +67,12 @@ async function read(): Promise<void> {
 async function write(isAgain = false): Promise<void> {
   const mine = changed();
   if (!isKeptThere || !mine.length) return;
-  const made = { ...stored, ...Object.fromEntries(mine.map((name) => [name, prefs[name]])) };
+  const chosen = Object.fromEntries(mine.map((name) => [name, prefs[name]])) as Partial<Choices>;
+  const made = { ...stored, ...Object.fromEntries(mine.map((name) => [there[name], chosen[name]])) };
   try {
     const answer = await server.json<{ revision: number; settings: Record<string, unknown> }>('PUT', '/api/settings', { settings: made }, { 'if-match': `"${revision}"` });
     ({ revision, settings: stored } = answer);
-    agree({ ...agreed, ...Object.fromEntries(mine.map((name) => [name, made[name]])) } as Choices);
+    agree({ ...agreed, ...chosen });
   } catch (error) {
     const problem = problemOf(error);
     if (problem.status === 412 && !isAgain) {
