@@ -45,6 +45,7 @@ static enum pl_status export(void *ctx) {
     pl_buf_init(&losses, 0);
     struct pl_export_how how = {.losses = &losses};
     enum pl_status status = way->write(&text, pl_str_of(chat), &how, NULL);
+    if (status == PL_OK) status = losses.status;
     if (status == PL_OK && way->read) status = way->read(&back, pl_buf_str(&text), NULL);
     return status;
 }

@@ -15,6 +15,10 @@ export interface components {
             errors?: {
                 pointer: string;
                 detail: string;
+                /** @description Of the body, or of a document that was sent as a text */
+                line?: number;
+                /** @description In code points */
+                column?: number;
             }[];
         };
         Health: {
@@ -38,6 +42,15 @@ export interface components {
             profile: string | null;
             /** @description Tokens of an answer at most; null: not known */
             max_output: number | null;
+            /** @description What a message to it can have, as far as its dialect and profile say */
+            inputs: ("text" | "image" | "audio" | "video" | "document")[];
+            /** @description false: it calls none */
+            tools: boolean;
+            /**
+             * @description always: it cannot be turned off; effort, budget: what says how much; null: not known
+             * @enum {unknown}
+             */
+            thinking: "always" | "effort" | "budget" | "none" | null;
             is_demo: boolean;
             is_alias: boolean;
             /** @enum {unknown} */
@@ -68,11 +81,58 @@ export interface components {
         };
         UserSettings: {
             revision: number;
-            settings: Record<string, unknown>;
+            settings: components["schemas"]["PageSettings"];
         };
         UserSettingsPut: {
-            /** @description Kept as it is, at most 64 KiB */
-            settings: Record<string, unknown>;
+            settings: components["schemas"]["PageSettings"];
+        };
+        /** @description What is not there has its default */
+        PageSettings: {
+            /** @enum {unknown} */
+            theme?: "auto" | "light" | "dark";
+            /** @enum {unknown} */
+            density?: "comfortable" | "compact";
+            /** @enum {unknown} */
+            language?: "auto" | "en" | "zh-CN";
+            /**
+             * @description What sends a message
+             * @enum {unknown}
+             */
+            send_key?: "enter" | "ctrl-enter";
+            /** @description Whether single letters are shortcuts */
+            single_keys?: boolean;
+            side_folded?: boolean | null;
+            panel_open?: boolean;
+            panel_width?: number;
+            /** @description That was chosen last */
+            model?: string;
+            /** @description The URL that was open last, without its host */
+            last_place?: string;
+        };
+        DeletedList: {
+            /** @description The newest first; at most 200 of each kind are kept */
+            items: {
+                /** @enum {unknown} */
+                kind: "session" | "prompt" | "task" | "memory";
+                /** @description Of a memory its number */
+                id: string;
+                /** @description How its name or text begins */
+                title: string;
+                /** Format: date-time */
+                deleted_at: string;
+                /**
+                 * Format: date-time
+                 * @description When it is deleted for good
+                 */
+                expires_at: string;
+            }[];
+            /** @description deleted_days of the configuration; 0: what is deleted is gone */
+            kept_days: number;
+        };
+        Restored: {
+            /** @enum {unknown} */
+            kind: "session" | "prompt" | "task" | "memory";
+            id: string;
         };
         Outline: {
             items: {
@@ -142,7 +202,7 @@ export interface components {
         };
         ApiKeyCreate: {
             name: string;
-            /** @description all, sessions, gateway or read */
+            /** @description all, sessions, gateway, read, or extension:ID for the socket of one extension */
             scope?: string;
             /** @description The only models it may use, by name or as vendor/*; null: all */
             models?: string[] | null;
@@ -161,7 +221,7 @@ export interface components {
         };
         ApiKeyUpdate: {
             name?: string;
-            /** @description all, sessions, gateway or read */
+            /** @description all, sessions, gateway, read, or extension:ID for the socket of one extension */
             scope?: string;
             /** @description The only models it may use, by name or as vendor/*; null: all */
             models?: string[] | null;
@@ -315,7 +375,7 @@ export interface components {
             version: string;
             description: string;
             /** @enum {string} */
-            runtime: "process" | "python" | "node" | "js" | "mcp";
+            runtime: "process" | "python" | "node" | "js" | "mcp" | "remote";
             /** @enum {string} */
             state: "enabled" | "disabled" | "quarantined";
             /** @description SHA-256 of its files */
@@ -424,6 +484,11 @@ export interface components {
             from?: string;
             /** @description harmony, envelope, structured-chat, turns, openai-chat, openai-responses, anthropic, gemini or gpt-oss; yaml and markdown for prompts; curl and claude for commands of a shell */
             to: string;
+            /**
+             * @description With claude: add the system prompt to the command's own (--append-system-prompt), where it otherwise replaces it
+             * @default false
+             */
+            append?: boolean;
             /** @enum {unknown} */
             kind?: "request" | "response";
             /** @enum {unknown} */
@@ -483,8 +548,9 @@ export interface components {
             document: unknown;
             /** @description harmony, envelope, structured-chat, turns, openai-chat, openai-responses, anthropic, gemini or gpt-oss; yaml and markdown for prompts */
             as?: string;
-            /** @description A format or a profile */
+            /** @description A format, a profile or a model */
             for?: string;
+            /** @description Give the whole document back, repaired */
             fix?: boolean;
         };
         Linted: {
@@ -493,11 +559,20 @@ export interface components {
                 /** @enum {unknown} */
                 severity: "error" | "warning" | "info";
                 pointer: string;
+                /** @description In the language of Accept-Language: English or Chinese */
                 message: string;
+                fix?: components["schemas"]["LintEdit"][];
             }[];
             /** @description The number of findings that are not listed: at most 200 of a code are, and one more that gives their number */
             omitted?: number;
             document?: unknown;
+        };
+        /** @description Edits of a finding mend it by themselves; they are applied in their order, as those of RFC 6902, to the document that was checked */
+        LintEdit: {
+            /** @enum {unknown} */
+            op: "replace" | "add" | "remove";
+            pointer: string;
+            value?: unknown;
         };
         TokensRequest: {
             /** @description A JSON value, or a string that contains JSON text */
@@ -769,13 +844,40 @@ export interface components {
             loop_id?: string;
             /** @enum {unknown} */
             kind?: "ask" | "confirm" | "capability";
-            questions?: unknown;
+            questions?: components["schemas"]["AskedQuestion"][];
+        };
+        /** @description From arguments_hash on: of a confirm and a capability only */
+        AskedQuestion: {
+            question: string;
+            header?: string;
+            options?: {
+                label: string;
+                description?: string;
+            }[];
+            multiSelect?: boolean;
+            /** @description An answer may repeat it: it is then good for these arguments only */
+            arguments_hash?: string;
+            tool_name?: string;
+            display_name?: string | null;
+            /** @description JSON text: all that the tool would get */
+            arguments?: string;
+            /** @description What a yes with scope session is good for: calls of the tool with this name */
+            scope_rule?: string;
+            /** @description What a yes allows; null: not told */
+            capability?: string | null;
+            /**
+             * @description low: nothing that stays is changed; medium: something is; high: an extension objects, or reaches out
+             * @enum {unknown}
+             */
+            risk?: "low" | "medium" | "high";
+            extension_id?: string;
+            target?: string;
         };
         QuestionList: {
             items: components["schemas"]["Question"][];
         };
         QuestionAnswer: {
-            /** @description The person's answer; for a confirmation {approve, reason?} */
+            /** @description The person's answer; for a confirmation {approve, reason?, scope?: once or session} */
             answer: unknown;
         };
         Answered: Record<string, unknown>;
@@ -862,6 +964,8 @@ export interface components {
             compact_at?: number;
             /** @description What an answer may take at most; 0: not known */
             reserve?: number;
+            /** @description The turns that the next summary takes the place of, oldest first */
+            next_trimmed?: string[];
             /** @description The eleven kinds of an envelope; their sum is tokens */
             segments?: {
                 /** @enum {unknown} */
@@ -1912,15 +2016,38 @@ export interface components {
                 citation_map?: Record<string, unknown>;
             } | null;
         };
-        /** @description The content of a plan_status is {title, steps: [{id, title, status}]}, of a mode_change {from, to}, of an ask_user_answer the answer that was given (an object, or {answer}), of a tool_ui the card with card_url, of a tool_bridge {action, target, params}. */
+        /** @description By its type, the content is a PlanStatus, a ModeChange, a GivenAnswer, a Card (tool_ui), a BridgeCall (tool_bridge) or a Media; of a text, thinking and system_notification it is a string. */
         "turns.Block": {
             /** @enum {unknown} */
             type: "text" | "thinking" | "tool_use" | "tool_result" | "tool_ui" | "tool_bridge" | "system_notification" | "mode_change" | "planning_enter" | "planning_exit" | "plan_status" | "ask_user_answer" | "media";
+            /** @description By the type, see above */
+            content?: unknown;
             tool_call_id?: string | null;
             tool_name?: string | null;
             display_name?: string | null;
             proof?: components["schemas"]["turns.Proof"];
             variables?: components["schemas"]["turns.Variable"][];
+        } & (unknown & unknown & unknown);
+        /** @description The plan as it is now; a later one takes its place */
+        "turns.PlanStatus": {
+            title?: string;
+            steps?: {
+                id?: string;
+                title?: string;
+                /** @description pending, in_progress, completed or cancelled */
+                status?: string;
+            }[];
+        };
+        /** @description The modes of a session are planning and executing */
+        "turns.ModeChange": {
+            from?: string;
+            to?: string;
+        };
+        /** @description What a person has answered: an object as it was given, with the texts of the questions as keys or as answers; any other value is in answer */
+        "turns.GivenAnswer": {
+            questions?: unknown[];
+            answers?: Record<string, unknown> | unknown[];
+            answer?: unknown;
         };
         /** @description An image, a sound, a video or a file: the bytes are in a blob, behind a URL, or, in a document that travels alone, in data */
         "turns.Media": {
