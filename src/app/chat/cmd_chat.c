@@ -152,9 +152,9 @@ static enum pl_exit find_session(struct pl_talk *talk)
                              "of them");
     if (!id)
         return PL_EXIT_OK;
-    talk->session_id = pl_deed_find_session(deed, id);
-    if (!talk->session_id)
-        return PL_EXIT_NO;
+    enum pl_exit code = pl_deed_find_session(deed, id, &talk->session_id);
+    if (code != PL_EXIT_OK)
+        return code;
     return pl_deed_ask(deed, "GET",
                        pl_api_path(&deed->api, "/api/sessions/%", talk->session_id, NULL));
 }

@@ -320,11 +320,8 @@ static void run_sessions(struct pl_talk *talk, const char *id)
     struct pl_deed *deed = talk->deed;
     struct pl_columns columns;
     if (*id) {
-        const char *found = pl_deed_find_session(deed, id);
-        if (found) {
-            talk->session_id = found;
+        if (pl_deed_find_session(deed, id, &talk->session_id) == PL_EXIT_OK)
             (void)pl_talk_show_past(talk);
-        }
         return;
     }
     if (pl_deed_ask(deed, "GET", "/api/sessions?limit=10") != PL_EXIT_OK)

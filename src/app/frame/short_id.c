@@ -40,25 +40,32 @@ static enum pl_exit look_through(struct pl_deed *deed, const char *path, struct 
     return PL_EXIT_OK;
 }
 
-const char *pl_deed_find_id(struct pl_deed *deed, const char *path, const char *prefix,
-                            const char *what, const char *word)
+enum pl_exit pl_deed_find_id(struct pl_deed *deed, const char *path, const char *prefix,
+                             const char *what, const char *word, const char **ret_id)
 {
     struct finding finding = {.word = pl_str_of(word), .prefix = prefix};
     bool is_last = strcmp(word, "last") == 0;
     bool is_whole = strlen(word) >= strlen(prefix) + UUID_LENGTH;
-    if (is_whole)
-        return word;
+    if (is_whole) {
+        *ret_id = word;
+        return PL_EXIT_OK;
+    }
     if (is_last)
         finding.word = PL_STR("");
     else if (finding.word.len < FEWEST) {
         pl_console_say(deed->console, "\"%s\" is too short: give at least %d characters of the id",
                        word, FEWEST);
-        return NULL;
+        return PL_EXIT_NO;
     }
-    if (look_through(deed, path, &finding, is_last) != PL_EXIT_OK)
-        return NULL;
-    if (finding.n_found == 1)
-        return finding.found;
+    enum pl_exit code = look_through(deed, path, &finding, is_last);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (finding.n_found && !finding.found)
+        return pl_deed_stop(deed, PL_NOMEM);
+    if (finding.n_found == 1) {
+        *ret_id = finding.found;
+        return PL_EXIT_OK;
+    }
     if (finding.n_found)
         pl_console_say(deed->console, "%zu ids of %ss begin with \"%s\"; give more of it",
                        finding.n_found, what, word);
@@ -66,10 +73,10 @@ const char *pl_deed_find_id(struct pl_deed *deed, const char *path, const char *
         pl_console_say(deed->console, "there is no %s to continue yet", what);
     else
         pl_console_say(deed->console, "you have no %s whose id begins with \"%s\"", what, word);
-    return NULL;
+    return PL_EXIT_NO;
 }
 
-const char *pl_deed_find_session(struct pl_deed *deed, const char *word)
+enum pl_exit pl_deed_find_session(struct pl_deed *deed, const char *word, const char **ret_id)
 {
-    return pl_deed_find_id(deed, "/api/sessions?limit=100", "sess_", "session", word);
+    return pl_deed_find_id(deed, "/api/sessions?limit=100", "sess_", "session", word, ret_id);
 }

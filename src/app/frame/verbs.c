@@ -80,9 +80,9 @@ static enum pl_exit run_with_session(struct pl_deed *deed)
     if (!words)
         return pl_deed_stop(deed, PL_NOMEM);
     memcpy(words, deed->words, deed->n_words * sizeof *words);
-    words[0] = pl_deed_find_session(deed, words[0]);
+    enum pl_exit code = pl_deed_find_session(deed, deed->words[0], &words[0]);
     deed->words = words;
-    return words[0] ? deed->verb->run(deed) : PL_EXIT_NO;
+    return code == PL_EXIT_OK ? deed->verb->run(deed) : code;
 }
 
 enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
