@@ -26,9 +26,11 @@ static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struc
 static const struct {
     const char *word, *mime;
 } sounds[] = {
-    {"wav", "audio/wav"},   {"mp3", "audio/mpeg"},  {"mp3", "audio/mp3"},   {"flac", "audio/flac"},
-    {"ogg", "audio/ogg"},   {"opus", "audio/opus"}, {"aac", "audio/aac"},   {"m4a", "audio/mp4"},
-    {"webm", "audio/webm"}, {"pcm16", "audio/pcm"}, {"wav", "audio/x-wav"},
+    {"wav", "audio/wav"},      {"mp3", "audio/mpeg"},  {"mp3", "audio/mp3"},
+    {"flac", "audio/flac"},    {"ogg", "audio/ogg"},   {"opus", "audio/opus"},
+    {"aac", "audio/aac"},      {"m4a", "audio/mp4"},   {"webm", "audio/webm"},
+    {"pcm16", "audio/pcm"},    {"wav", "audio/x-wav"}, {"wav", "audio/wave"},
+    {"wav", "audio/vnd.wave"}, {"m4a", "audio/m4a"},   {"m4a", "audio/x-m4a"},
 };
 
 enum { N_SOUNDS = sizeof sounds / sizeof *sounds };
