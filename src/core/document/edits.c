@@ -501,13 +501,17 @@ enum pl_status pl_edits_find(struct pl_arena *arena, const struct pl_lint_reques
 {
     struct pl_converted made;
     struct editing *e;
-    if (!linted->findings.list.len)
+    if (!linted->findings.list.len || linted->doc.text.len > PL_EDITS_MAX_TEXT)
         return PL_OK;
     e = pl_arena_zalloc(arena, 1, sizeof *e);
     if (!e)
         return PL_NOMEM;
     *e = (struct editing){
-        .arena = arena, .request = request, .linted = linted, .n_left = PL_EDITS_BYTES};
+        .arena = arena,
+        .request = request,
+        .linted = linted,
+        .n_left = PL_EDITS_BYTES,
+    };
     pl_converted_init(&made);
     enum pl_status status = repair(e, &made);
     if (status == PL_OK)

@@ -10,8 +10,10 @@
 
 /* Sets pl_finding.edits of those that can be mended: JSON [{"op":"replace"|"add"|"remove","pointer","value"}], to be
  * applied in this order as in RFC 6902. Pointers of the findings are known and their messages English. Each try costs a
- * lint: together they read at most PL_EDITS_BYTES, what comes after that has none. PL_NOMEM. */
-enum { PL_EDITS_BYTES = 16 << 20 };
+ * lint: together they read at most PL_EDITS_BYTES, what comes after that has none. A document of more than
+ * PL_EDITS_MAX_TEXT bytes has none at all, so that the time of a lint grows with its document; the repair of the whole
+ * document is for every size. PL_NOMEM. */
+enum { PL_EDITS_MAX_TEXT = 64 << 10, PL_EDITS_BYTES = 16 << 20 };
 enum pl_status pl_edits_find(struct pl_arena *arena, const struct pl_lint_request *request,
                              struct pl_linted *linted);
 
