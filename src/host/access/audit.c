@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-enum { SEAL_MS = 500, PAGE = 500 };
+enum { SEAL_MS = 500, MAX_ROUNDS = 64, PAGE = 500 };
 
 #define HEAD "audit_head"
 
@@ -17,7 +17,9 @@ struct pl_audit {
     struct pl_timer timer;    /* the first shard's */
     struct pl_job job;
     bool is_sealing;
-    _Atomic(bool) has_news; /* something was added */
+    /* Since something was added to a batch; MAX_ROUNDS: nothing is awaited. The batch is committed at
+     * some time after that, so it is looked for in the rounds 1, 2, 4 … 64. */
+    _Atomic(int) n_rounds;
 };
 
 /* --- hashes ---------------------------------------------------------------------------------- */
@@ -163,7 +165,7 @@ void pl_audit_add(struct pl_exchange *x, struct pl_batch *batch, const char *act
                                   .object = object,
                                   .detail = detail,
                               });
-    atomic_store(&x->shard->server->audit->has_news, true);
+    atomic_store(&x->shard->server->audit->n_rounds, 0);
 }
 
 static void told(void *ctx, enum pl_status status, const struct pl_error *err)
@@ -192,7 +194,7 @@ static void seal_run(struct pl_job *job)
     struct pl_error err = {0};
     if (pl_audit_seal(audit->server->store, &err) == PL_OK)
         return;
-    atomic_store(&audit->has_news, true);
+    atomic_store(&audit->n_rounds, 0);
     pl_log_say(audit->server->log, NULL, PL_LOG_WARNING, "audit: rows could not be sealed: %s",
                err.message);
 }
@@ -201,15 +203,23 @@ static void seal_done(struct pl_job *job)
 {
     struct pl_audit *audit = PL_CONTAINER_OF(job, struct pl_audit, job);
     if (job->is_refused) /* the next round seals them */
-        atomic_store(&audit->has_news, true);
+        atomic_store(&audit->n_rounds, 0);
     audit->is_sealing = false;
+}
+
+static bool is_round_due(struct pl_audit *audit)
+{
+    if (audit->is_sealing || atomic_load(&audit->n_rounds) >= MAX_ROUNDS)
+        return false;
+    int round = atomic_fetch_add(&audit->n_rounds, 1) + 1;
+    return (round & (round - 1)) == 0;
 }
 
 static void on_timer(struct pl_timer *timer)
 {
     struct pl_audit *audit = PL_CONTAINER_OF(timer, struct pl_audit, timer);
     struct pl_loop *loop = audit->server->shards[0]->loop;
-    if (!audit->is_sealing && atomic_exchange(&audit->has_news, false)) {
+    if (is_round_due(audit)) {
         audit->is_sealing = true;
         audit->job = (struct pl_job){
             .wait_ms = audit->server->shards[0]->setup->config.queue_wait_ms,
@@ -227,7 +237,7 @@ enum pl_status pl_audit_create(struct pl_server *server, struct pl_audit **ret_a
     struct pl_audit *audit = pl_mem_alloc(1, sizeof *audit);
     if (!audit)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *audit = (struct pl_audit){.server = server};
+    *audit = (struct pl_audit){.server = server, .n_rounds = MAX_ROUNDS};
     enum pl_status status = pl_audit_seal(server->store, err);
     if (status != PL_OK) {
         pl_mem_free(audit);
