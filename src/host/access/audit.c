@@ -165,7 +165,13 @@ void pl_audit_add(struct pl_exchange *x, struct pl_batch *batch, const char *act
                                   .object = object,
                                   .detail = detail,
                               });
-    atomic_store(&x->shard->server->audit->n_rounds, 0);
+    pl_audit_expect(x->shard->server->audit);
+}
+
+void pl_audit_expect(struct pl_audit *audit)
+{
+    if (audit)
+        atomic_store(&audit->n_rounds, 0);
 }
 
 static void told(void *ctx, enum pl_status status, const struct pl_error *err)

@@ -17,6 +17,8 @@ enum pl_status pl_audit_create(struct pl_server *server, struct pl_audit **ret_a
 void pl_audit_start(struct pl_audit *audit);
 /* After the loops have ended; seals the rest. Accepts NULL. */
 void pl_audit_stop(struct pl_audit *audit);
+/* A row was put into a batch without pl_audit_add: it is to be sealed. Any thread; accepts NULL. */
+void pl_audit_expect(struct pl_audit *audit);
 void pl_audit_destroy(struct pl_audit *audit); /* accepts NULL */
 
 /* The caller of the exchange did this; detail is JSON, or empty. */

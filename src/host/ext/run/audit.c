@@ -2,6 +2,7 @@
  * what it announces where that writes or executes. */
 #include "ext/run/ext_int.h"
 
+#include "access/audit.h"
 #include "base/mem.h"
 #include "json/text.h"
 #include "shard/log.h"
@@ -45,6 +46,7 @@ void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
         .detail = what->detail,
     };
     pl_batch_add_audit(batch, &row);
+    pl_audit_expect(exts->shard->server->audit);
     pl_store_submit(exts->shard->server->store, exts->loop, batch, on_committed, a);
 }
 
