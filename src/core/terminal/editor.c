@@ -44,7 +44,7 @@ struct pl_str pl_editor_text(const struct pl_editor *editor)
 
 /* --- changes --------------------------------------------------------------------------------- */
 
-/* A failure says so, and leaves the text as it was. */
+/* A failure says so in editor->status; the buffer is empty then. */
 static void set(struct pl_editor *editor, struct pl_buf *buf, struct pl_str text)
 {
     pl_buf_clear(buf);
