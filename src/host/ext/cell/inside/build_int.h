@@ -78,8 +78,9 @@ struct pl_cell_census {
 bool pl_cell_census(const struct pl_cell_build *build, int signal,
                     struct pl_cell_census *ret_census);
 
-/* How many tasks, threads included, this user has in the machine, as far as /proc tells. */
-uint64_t pl_cell_tasks_of_user(const struct pl_cell_build *build);
+/* How many tasks, threads included, this user has in the machine besides this one, as far as /proc
+ * tells. */
+uint64_t pl_cell_other_tasks_of_user(const struct pl_cell_build *build);
 
 /* --- init.c -------------------------------------------------------------------------------- */
 

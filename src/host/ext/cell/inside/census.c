@@ -15,6 +15,7 @@
 struct process {
     pid_t pid, parent;
     bool is_ours;
+    bool is_ended; /* nobody has collected it yet */
 };
 
 struct list {
@@ -34,13 +35,16 @@ static void read_file(int proc, pid_t pid, const char *name, char *to, size_t si
 }
 
 /* "1234 (a name) S 1 …": the name may contain anything, so the last bracket counts. */
-static pid_t parent_of(int proc, pid_t pid)
+static void read_stat(int proc, struct process *p)
 {
-    char text[512];
+    char text[512], state = 0;
     int parent = 0;
-    read_file(proc, pid, "stat", text, sizeof text);
+    read_file(proc, p->pid, "stat", text, sizeof text);
     const char *end = strrchr(text, ')');
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+        return;
+    p->parent = parent;
+    p->is_ended = state == 'Z' || state == 'X';
 }
 
 static pid_t number_of(const char *name)
@@ -63,7 +67,8 @@ static bool list_processes(const struct pl_cell_build *build, struct list *list)
         if (!p.pid || p.pid == getpid())
             continue;
         p.is_ours = build->is_tree;
-        p.parent = build->is_tree ? 0 : parent_of(build->proc, p.pid);
+        if (!build->is_tree)
+            read_stat(build->proc, &p);
         is_fine = pl_vec_push(&list->items, p);
     }
     closedir(dir);
@@ -149,16 +154,19 @@ bool pl_cell_census(const struct pl_cell_build *build, int signal,
     return is_fine;
 }
 
-uint64_t pl_cell_tasks_of_user(const struct pl_cell_build *build)
+/* What has ended is still counted by the kernel, but only until somebody collects it. Its place
+ * would then be free for one process more than the limit allows. */
+uint64_t pl_cell_other_tasks_of_user(const struct pl_cell_build *build)
 {
     struct list list = {0};
-    uint64_t n = 1; /* this one */
+    uint64_t n = 0;
     if (build->proc >= 0 && list_processes(build, &list))
         for (size_t i = 0; i < list.items.len; i++) {
             char path[64];
             struct stat info;
             snprintf(path, sizeof path, "%d/task", (int)list.items.ptr[i].pid);
-            if (fstatat(build->proc, path, &info, 0) == 0 && info.st_uid == getuid())
+            if (!list.items.ptr[i].is_ended && fstatat(build->proc, path, &info, 0) == 0 &&
+                info.st_uid == getuid())
                 n += info.st_nlink - 2;
         }
     pl_vec_deinit(&list.items);

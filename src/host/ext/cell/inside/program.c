@@ -60,9 +60,10 @@ static void set_limits(struct last *last)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         rlim_t value = table[i].value;
         /* Without a user namespace the kernel counts all tasks of the user, those of the server
-         * included. This keeps a bomb small until process 1 has counted (census.c). */
+         * included. The program itself is one of its own. If others of the user end later, process
+         * 1 counts too (census.c). */
         if (table[i].what == RLIMIT_NPROC && !last->build->is_tree)
-            value += pl_cell_tasks_of_user(last->build);
+            value += pl_cell_other_tasks_of_user(last->build);
         struct rlimit limit = {value, value};
         if (setrlimit(table[i].what, &limit) != 0)
             stop(last, PL_IO, "the limit of %s cannot be set: %s", table[i].name, strerror(errno));
