@@ -26,8 +26,9 @@ async function exported(id, query = 'format=harmony') {
 const messagesOf = (document) => (Array.isArray(document) ? document : document.messages);
 
 let n = 0;
+const linted = (text, as) => run(['lint', '--json', ...(as ? ['--as', as] : []), file(`lint${n++}.json`, text)]);
 function lints(text, as) {
-  const { code, out } = run(['lint', '--json', ...(as ? ['--as', as] : []), file(`lint${n++}.json`, text)]);
+  const { code, out } = linted(text, as);
   const errors = JSON.parse(out).findings.filter(({ severity }) => severity === 'error');
   assert.deepEqual(errors, []);
   assert.equal(code, 0, out);
@@ -223,6 +224,24 @@ test('the harmony export of every kind of session passes lint', async () => {
     const { text } = await exported(id);
     lints(text, 'harmony');
     lints(text);
+  }
+});
+
+test('a result that answers no call is exported as words of the user, and the report says so', async () => {
+  const orphan = { role: 'tool', tool_call_id: 'nobody', content: 'x' };
+  for (const document of [[orphan], [{ role: 'user', content: 'a' }, orphan, { role: 'user', content: 'b' }]]) {
+    const { id } = await post('/api/sessions/import', { document, from: 'harmony' });
+    for (const format of ['harmony', 'openai-chat', 'anthropic', 'openai-responses', 'gemini']) {
+      const { json } = await exported(id, `format=${format}&report=body`);
+      // That three messages of the user follow one another is the document's own doing.
+      const { findings } = JSON.parse(linted(JSON.stringify(json.document), format).out);
+      assert.deepEqual(findings.filter(({ code }) => code !== 'turn.alternation'), []);
+      const told = json.report.losses.filter(({ detail }) => /a result without its call/.test(detail));
+      assert.equal(told.length, 1, JSON.stringify(json.report));
+      assert.match(JSON.stringify(json.document), /Result of tool call nobody/);
+    }
+    const turns = await exported(id, 'format=turns');
+    assert.equal(turns.json.flatMap(({ blocks }) => blocks).filter(({ tool_call_id: call }) => call === 'nobody').length, 1, turns.text);
   }
 });
 

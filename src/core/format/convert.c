@@ -353,6 +353,7 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
                                      .from = opts->from,
                                      .to = opts->to,
                                      .profile = opts->profile,
+                                     .is_own = opts->is_own,
                                      .n_called_before = opts->n_called_before,
                                      .made_s = opts->made_s};
     t.arena = &space->arena;

@@ -23,6 +23,7 @@ struct pl_format_task {
     enum pl_mode mode;
     const struct pl_format *from, *to;
     const struct pl_profile *profile; /* of the target; NULL: none was named */
+    bool is_own;                      /* this program wrote the source */
     uint32_t n_called_before;         /* calls of the vendor's tools before this document */
     int64_t made_s; /* unix: when an answer was made that does not say it; 0: unknown */
 };

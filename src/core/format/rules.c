@@ -137,11 +137,35 @@ const struct pl_profile *pl_format_profile(const struct pl_format_task *task)
     return task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
 }
 
+static const struct pl_repair_rules *rules_of(const struct pl_format *format)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (is_called(format, table[i].format))
+            return &table[i].rules;
+    return NULL;
+}
+
+/* A session may have been imported with results that answer no call. It is exported as a
+ * conversation in which calls and results are pairs; nothing else of it is repaired. */
+static struct pl_repair_rules rules_of_export(const struct pl_format *format)
+{
+    const struct pl_repair_rules *all = rules_of(format);
+    if (!all)
+        return (struct pl_repair_rules){0};
+    return (struct pl_repair_rules){.pairs_calls = all->pairs_calls,
+                                    .wants_results_adjacent = all->wants_results_adjacent,
+                                    .wants_results_together = all->wants_results_together,
+                                    .wants_call_order = all->wants_call_order,
+                                    .joins_assistants = all->joins_assistants};
+}
+
 struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
 {
     struct pl_repair_rules rules = {0};
-    if (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE)
+    if (task->kind == PL_KIND_RESPONSE)
         return rules;
+    if (task->mode == PL_MODE_CONVERT)
+        return task->is_own ? rules_of_export(task->to) : rules;
     bool is_same = task->from == task->to;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!is_called(task->to, table[i].format))

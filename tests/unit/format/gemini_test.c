@@ -243,6 +243,19 @@ static void results_stand_together_with_the_names_of_their_functions(void **stat
     pl_test_round_trip("openai-chat", "gemini", two_calls);
 }
 
+static void a_call_without_a_name_gets_one_and_its_result_too(void **state)
+{
+    (void)state;
+    const char *text =
+        "[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"tool_calls\":[{\"id\":"
+        "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"\",\"arguments\":\"{}\"}}]},{"
+        "\"role\":"
+        "\"tool\",\"tool_call_id\":\"c1\",\"content\":\"one\"}]";
+    SAYS("harmony", "gemini", text, "\"functionCall\":{\"id\":\"c1\",\"name\":\"function\"");
+    SAYS("harmony", "gemini", text, "\"functionResponse\":{\"id\":\"c1\",\"name\":\"function\"");
+    pl_test_round_trip("harmony", "gemini", text);
+}
+
 static void without_ids_results_take_the_order_of_the_calls(void **state)
 {
     (void)state;
@@ -486,6 +499,7 @@ int main(void)
         cmocka_unit_test(references_are_put_in_place_and_circles_end),
         cmocka_unit_test(references_that_multiply_are_cut_short),
         cmocka_unit_test(results_stand_together_with_the_names_of_their_functions),
+        cmocka_unit_test(a_call_without_a_name_gets_one_and_its_result_too),
         cmocka_unit_test(without_ids_results_take_the_order_of_the_calls),
         cmocka_unit_test(arguments_that_are_no_object_are_kept_in_one),
         cmocka_unit_test(only_the_bypass_is_signed_and_only_for_gemini_3),

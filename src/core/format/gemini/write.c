@@ -214,6 +214,9 @@ static void write_args(struct say *s, const struct pl_part *call)
                                 "`_raw`");
 }
 
+/* The name of a function whose call does not tell it. */
+#define NAMELESS "function"
+
 /* Gemini 3 refuses an unsigned call in the current turn. It documents a value that marks calls of
  * other models. */
 static void write_bypass(struct say *s, const struct pl_part *call)
@@ -232,10 +235,11 @@ static void write_call(struct say *s, const struct pl_part *call, bool needs_sig
     if (s->sends_ids && has_id(s, call))
         pl_w_opt_string(s->w, "id", call->id);
     pl_w_key(s->w, "name");
-    if (pl_val_is_set(call->name)) {
+    if (pl_conv_text(s->conv, call->name).len) {
         pl_w_string(s->w, call->name);
     } else {
-        pl_w_word(s->w, "function");
+        pl_conv_know(s->conv, call->name.node);
+        pl_w_word(s->w, NAMELESS);
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, call->node, "a call needs a name");
     }
     write_args(s, call);
@@ -269,8 +273,8 @@ static void write_result_name(struct say *s, const struct pl_part *result)
     } else if (called.len) {
         pl_w_string(s->w, pl_val_text(called));
     } else {
-        struct pl_str id = pl_conv_text(s->conv, result->id);
-        pl_w_string(s->w, pl_val_text(id.len ? id : PL_STR("function")));
+        struct pl_str id = call ? (struct pl_str){0} : pl_conv_text(s->conv, result->id);
+        pl_w_string(s->w, pl_val_text(id.len ? id : PL_STR(NAMELESS)));
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, result->node,
                      "a result needs the name of its function, but no call has it");
     }
