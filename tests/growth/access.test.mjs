@@ -87,3 +87,9 @@ grows('calls', (ok, many, from) => some(many, (i) => ok('POST', '/v1/chat/comple
 grows('tasks', (ok, many, from) => some(many, (i) => ok('POST', '/api/scheduled-tasks', { title: `task ${from + i}`, prompt: 'hello', cron: '0 8 1 1 *' })), {
   flat: ['/api/scheduled-tasks?limit=20'], whole: ['/api/scheduled-tasks'],
 });
+
+// On the leap day each of them is due once, or every minute, of which the calendar shows a thousand.
+for (const cron of ['0 8 29 2 *', '* * 29 2 *'])
+  grows(`tasks due at ${cron}`, (ok, many, from) => some(many, (i) => ok('POST', '/api/scheduled-tasks', { title: `task ${from + i}`, prompt: 'hello', cron })), {
+    sums: ['/api/scheduled-tasks/calendar?from=2032-02-28T00:00:00Z&to=2032-03-02T00:00:00Z'],
+  });

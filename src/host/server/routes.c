@@ -46,6 +46,7 @@ const struct pl_route *const pl_server_routes[] = {
     pl_routes_memories,
     pl_routes_tasks,
     pl_routes_task_times,
+    pl_routes_calendar,
     pl_routes_blobs,
     pl_routes_media,
     pl_routes_gateway,

@@ -6,5 +6,6 @@
 
 extern const struct pl_route pl_routes_tasks[];
 extern const struct pl_route pl_routes_task_times[];
+extern const struct pl_route pl_routes_calendar[];
 
 #endif

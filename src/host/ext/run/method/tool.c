@@ -275,6 +275,22 @@ static void run(struct pl_job *job)
 
 /* --- at its owner ----------------------------------------------------------------------------- */
 
+/* The owner's time and that of the call may end in the same moment: whichever is heard first, it
+ * was too late. */
+static const char *code_of(enum pl_tool_error error)
+{
+    switch (error) {
+    case PL_TOOL_ERROR_TIMEOUT:
+        return "timeout";
+    case PL_TOOL_ERROR_DENIED:
+        return "denied";
+    case PL_TOOL_ERROR_MEMORY:
+        return "internal";
+    default:
+        return "io";
+    }
+}
+
 static void on_answer(struct pl_ext_ask *ask)
 {
     struct pl_ext_hostcall *call = ask->ctx;
@@ -282,7 +298,7 @@ static void on_answer(struct pl_ext_ask *ask)
         return;
     call->asking = NULL;
     if (ask->is_failed) {
-        pl_hostcall_fail(call, "io", NULL, "%s", ask->message);
+        pl_hostcall_fail(call, code_of(ask->error), NULL, "%s", ask->message);
         return;
     }
     if (ask->is_error) {
