@@ -185,7 +185,7 @@ bool pl_body_has(struct pl_exchange *x, const char *name);
 typedef enum pl_status pl_body_read_fn(struct pl_exchange *x, int64_t at, char *to, size_t n,
                                        size_t *ret_n);
 
-/* The body is this text, which outlives every exchange; ranges of it may be asked for. */
+/* The body is this text, of the exchange's arena or static; ranges of it may be asked for. */
 void pl_exchange_static(struct pl_exchange *x, struct pl_str text, const char *etag);
 /* The body is what the open file has, from its beginning; the exchange closes it. */
 void pl_exchange_file(struct pl_exchange *x, int fd, int64_t n_bytes);

@@ -94,7 +94,7 @@ struct pl_exchange_own {
     struct pl_str body_digest; /* of an upload, once it was looked at; arena */
     struct pl_claim claim;
     struct pl_sending sending;
-    struct pl_str static_body; /* the answer's body, in place of reply; outlives the exchange */
+    struct pl_str static_body; /* the answer's body, in place of reply; static or in the arena */
     struct pl_str kept_reply;  /* what Idempotency-Key keeps in place of reply; arena */
     const char *etag;          /* of a byte body; arena or static */
     struct pl_http1 *http;     /* owned once the client is gone: the head is in it */

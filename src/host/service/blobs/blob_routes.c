@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+enum { SMALL_BYTES = 64 << 10 };
+
 /* --- fetching -------------------------------------------------------------------------------- */
 
 /* A host that is unreachable, breaks off or is too slow is an upstream error; everything else is
@@ -130,6 +132,24 @@ static void say_disposition(struct pl_exchange *x, const struct pl_blob_row *blo
                        n ? "; filename*=UTF-8''" : "", name);
 }
 
+/* A small blob is read before the head of the answer is sent: one that is deleted meanwhile is not
+ * found, instead of an answer that breaks off. */
+static void send_bytes(struct pl_exchange *x, const struct pl_blob_row *blob, const char *etag)
+{
+    struct pl_str bytes;
+    struct pl_error err = {0};
+    if (!blob->n_bytes || blob->n_bytes > SMALL_BYTES) {
+        pl_exchange_bytes(x, read_bytes, blob->n_bytes, etag);
+        return;
+    }
+    enum pl_status status =
+        pl_store_blob_piece(x->shard->server->store, &x->arena, blob->hash, 0, &bytes, &err);
+    if (status == PL_OK)
+        pl_exchange_static(x, bytes, etag);
+    else
+        pl_exchange_fail(x, status, &err);
+}
+
 void pl_blob_send(struct pl_exchange *x, const struct pl_blob_row *blob)
 {
     char *type = pl_arena_zalloc(&x->arena, blob->content_type.len + 1, 1);
@@ -141,12 +161,14 @@ void pl_blob_send(struct pl_exchange *x, const struct pl_blob_row *blob)
     memcpy(type, blob->content_type.ptr, blob->content_type.len);
     pl_blob_spell_hash(blob, etag + 1);
     etag[0] = etag[PL_SHA256_HEX + 1] = '"';
-    x->content_type = type;
     x->state = (void *)blob;
+    send_bytes(x, blob, etag);
+    if (x->is_problem)
+        return;
+    x->content_type = type;
     say_disposition(x, blob);
     pl_exchange_header(x, "Content-Security-Policy",
                        "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
-    pl_exchange_bytes(x, read_bytes, blob->n_bytes, etag);
 }
 
 static void read_work(struct pl_exchange *x)
