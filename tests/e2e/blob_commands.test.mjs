@@ -75,7 +75,7 @@ test('parts of it can be had', () => {
 test('blobs are listed and deleted', () => {
   const id = made(['add', file('listed.txt', 'listed')]);
   assert.match(ok(['list']).out, new RegExp(`^ID +TYPE +BYTES +MADE +NAME\n(.*\n)*${id} +\\S+ +6 +\\d{4}.* +listed\\.txt\n`));
-  ok(['delete', id]);
+  ok(['delete', id, '--yes']);
   assert.equal(any(['show', id]).code, 1);
   assert.equal(any(['get', id, '-o', join(directory, 'deleted')]).code, 1);
   assert.ok(!existsSync(join(directory, 'deleted')));

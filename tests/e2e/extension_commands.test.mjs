@@ -125,8 +125,8 @@ test('add, list, explain, change, update, log, remove', () => {
   assert.deepEqual(JSON.parse(local(['explain', 'life', '--json']).out).granted, ['write']);
   assert.match(local(['log', 'life']).out, /extension\.update[^]*extension\.change[^]*extension\.add/);
   assert.equal(local(['log', 'nothing']).code, 1);
-  assert.equal(local(['remove', 'life']).code, 0);
-  assert.equal(local(['remove', 'life']).code, 1);
+  assert.equal(local(['remove', 'life', '--yes']).code, 0);
+  assert.equal(local(['remove', 'life', '--yes']).code, 1);
   assert.equal(local(['explain', 'life']).code, 1);
 });
 

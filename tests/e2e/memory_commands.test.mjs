@@ -86,9 +86,9 @@ test('superseded and disabled ones are kept, and not found', () => {
 
 test('delete forgets', () => {
   const id = made(['add', 'soon gone']);
-  ok(['delete', id]);
+  ok(['delete', id, '--yes']);
   assert.equal(any(['show', id]).code, 1);
-  assert.equal(any(['delete', id]).code, 1);
+  assert.equal(any(['delete', id, '--yes']).code, 1);
   assert.equal(any(['show', 'mem_1']).code, 2);
 });
 

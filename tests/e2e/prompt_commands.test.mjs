@@ -221,7 +221,7 @@ test('labels move, rollback makes a version, and both are named anywhere', () =>
 
 test('a deleted prompt is gone', () => {
   const id = newText('doomed', 'x');
-  ok(['delete', 'doomed']);
+  ok(['delete', 'doomed', '--yes']);
   assert.equal(any(['show', id]).code, 1);
 });
 
@@ -287,7 +287,7 @@ test('an edit changes what was edited and not one byte more', () => {
     const id = newText('bytes', text);
     ok(['edit', id], { env: { EDITOR: 'sed -i s/XX/YY/' } });
     assert.equal(raw(id), text.replace('XX', 'YY'), JSON.stringify(text));
-    ok(['delete', id]);
+    ok(['delete', id, '--yes']);
   }
 });
 
@@ -360,7 +360,7 @@ test('only what changed is written, and what is gone is removed when that is ask
   assert.equal(statSync(join(dir, 'pruned/passing/0001.md')).mtimeMs, kept);
   unlinkSync(join(dir, 'pruned/passing/0001.md'));
   assert.equal(json(['export', '--all', dir]).written, 1);
-  ok(['delete', id]);
+  ok(['delete', id, '--yes']);
   assert.equal(json(['export', '--all', dir]).removed, 0);
   assert.ok(existsSync(join(dir, 'pruned/passing/prompt.yaml')));
   assert.equal(json(['export', '--all', dir, '--prune']).removed, 2);

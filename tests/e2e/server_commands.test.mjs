@@ -301,8 +301,8 @@ test('share prints a link that anybody can read', async () => {
 
 test('delete deletes, and what is gone is exit 1', () => {
   const id = newSession();
-  assert.match(ok('session', 'delete', id).err, /deleted/);
-  for (const args of [['show', id], ['delete', id], ['chat', id, 'x'], ['export', id], ['stop', id]]) {
+  assert.match(ok('session', 'delete', id, '--yes').err, /deleted/);
+  for (const args of [['show', id], ['delete', id, '--yes'], ['chat', id, 'x'], ['export', id], ['stop', id]]) {
     const { code, out, err } = run(['session', ...args, '--data', server.data]);
     assert.equal(code, 1, `${args[0]}: ${err}`);
     assert.equal(out, '');

@@ -81,7 +81,7 @@ test('stop, start and edit change a task', () => {
 
 test('a deleted task is gone', () => {
   const id = daily();
-  ok(['delete', id]);
+  ok(['delete', id, '--yes']);
   assert.equal(any(['show', id]).code, 1);
 });
 

@@ -131,8 +131,11 @@ static enum pl_exit run_stop(struct pl_deed *deed)
 
 static enum pl_exit run_delete(struct pl_deed *deed)
 {
-    enum pl_exit code = pl_deed_ask(
-        deed, "DELETE", pl_api_path(&deed->api, "/api/sessions/%", deed->words[0], NULL));
+    enum pl_exit code =
+        pl_deed_confirm(deed, "Delete the session %s with all its turns?", deed->words[0]);
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "DELETE",
+                           pl_api_path(&deed->api, "/api/sessions/%", deed->words[0], NULL));
     return code == PL_EXIT_OK ? pl_deed_done(deed, "deleted %s with all its turns", deed->words[0])
                               : code;
 }

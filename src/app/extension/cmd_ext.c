@@ -189,7 +189,10 @@ static enum pl_exit run_accept(struct pl_deed *deed)
 
 static enum pl_exit run_remove(struct pl_deed *deed)
 {
-    enum pl_exit code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/extensions/%"));
+    enum pl_exit code =
+        pl_deed_confirm(deed, "Remove the extension %s and its files?", deed->words[0]);
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/extensions/%"));
     return code == PL_EXIT_OK ? pl_deed_done(deed, "removed %s", deed->words[0]) : code;
 }
 

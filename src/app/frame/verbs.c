@@ -15,6 +15,7 @@
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { MAX_TEXT = 4 << 20 };
 
@@ -178,6 +179,26 @@ enum pl_exit pl_deed_usage(struct pl_deed *deed, const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     return pl_usage_fail(deed->console, deed->api.command, "%s", message);
+}
+
+enum pl_exit pl_deed_confirm(struct pl_deed *deed, const char *format, ...)
+{
+    char question[512], line[16] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(question, sizeof question, format, args);
+    va_end(args);
+    if (pl_args_has(deed->args, PL_OPT_YES))
+        return PL_EXIT_OK;
+    if (!isatty(STDIN_FILENO) || !deed->console->err_is_terminal)
+        return pl_deed_usage(deed, "%s There is no terminal to ask; --yes does it", question);
+    pl_console_settle(deed->console);
+    fprintf(stderr, "%s [y/N] ", question);
+    fflush(stderr);
+    if (fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y'))
+        return PL_EXIT_OK;
+    pl_console_say(deed->console, "nothing was changed");
+    return PL_EXIT_NO;
 }
 
 enum pl_exit pl_deed_check_count(struct pl_deed *deed, enum pl_option_id id, uint64_t most)

@@ -70,6 +70,10 @@ const char *pl_deed_option(const struct pl_deed *deed, enum pl_option_id id);
 /* Reports an error of the command line. */
 enum pl_exit pl_deed_usage(struct pl_deed *deed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Asks a person before something is deleted; the text is a question. PL_EXIT_OK: it may go on. With
+ * --yes nobody is asked; without a terminal --yes is needed. */
+enum pl_exit pl_deed_confirm(struct pl_deed *deed, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* A whole number from 1 to `most`, where the option was given. */
 enum pl_exit pl_deed_check_count(struct pl_deed *deed, enum pl_option_id id, uint64_t most);
 enum pl_exit pl_deed_fail(struct pl_deed *deed, enum pl_status status, struct pl_error *err);

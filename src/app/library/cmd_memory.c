@@ -268,6 +268,8 @@ static enum pl_exit run_delete(struct pl_deed *deed)
 {
     enum pl_exit code = check_id(deed, deed->words[0]);
     if (code == PL_EXIT_OK)
+        code = pl_deed_confirm(deed, "Delete the memory %s?", deed->words[0]);
+    if (code == PL_EXIT_OK)
         code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/memories/%"));
     return code == PL_EXIT_OK ? pl_deed_done(deed, "deleted") : code;
 }

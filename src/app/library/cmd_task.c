@@ -445,7 +445,9 @@ static enum pl_exit run_now(struct pl_deed *deed)
 
 static enum pl_exit run_delete(struct pl_deed *deed)
 {
-    enum pl_exit code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/scheduled-tasks/%"));
+    enum pl_exit code = pl_deed_confirm(deed, "Delete the task %s?", deed->words[0]);
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/scheduled-tasks/%"));
     return code == PL_EXIT_OK ? pl_deed_done(deed, "deleted %s", deed->words[0]) : code;
 }
 

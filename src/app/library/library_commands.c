@@ -42,6 +42,7 @@ static const char *overlap_choice(size_t i)
 /* --- prompt ---------------------------------------------------------------------------------- */
 
 const struct pl_option pl_prompt_options[] = {
+    {"yes", PL_OPT_YES, .verbs = "delete", .help = "delete without a question"},
     {"folder", PL_OPT_FOLDER, .args = {"FOLDER"}, .verbs = "list, new, edit, import",
      .help = "list shows only prompts in this folder and below; otherwise the folder to write to"},
     {"tag", PL_OPT_TAG, .args = {"TAG"}, .is_repeatable = true, .verbs = "list, new, edit",
@@ -139,6 +140,7 @@ const struct pl_example pl_prompt_examples[] = {
 /* --- memory ---------------------------------------------------------------------------------- */
 
 const struct pl_option pl_memory_options[] = {
+    {"yes", PL_OPT_YES, .verbs = "delete", .help = "delete without a question"},
     {"type", PL_OPT_TYPE, .args = {"TYPE"}, .choice = memory_type_choice,
      .help = "The type: feedback that was given, or an experience"},
     {"topic", PL_OPT_TOPIC, .args = {"TEXT"}, .help = "The topic"},
@@ -195,6 +197,7 @@ const struct pl_example pl_memory_examples[] = {
 /* --- task ------------------------------------------------------------------------------------ */
 
 const struct pl_option pl_task_options[] = {
+    {"yes", PL_OPT_YES, .verbs = "delete", .help = "delete without a question"},
     {"cron", PL_OPT_CRON, .args = {"EXPRESSION"}, .verbs = "new, edit",
      .help = "the cron expression, in quotes"},
     {"zone", PL_OPT_ZONE, .args = {"ZONE"},
@@ -273,6 +276,7 @@ const struct pl_example pl_task_examples[] = {
 /* --- blob ------------------------------------------------------------------------------------ */
 
 const struct pl_option pl_blob_options[] = {
+    {"yes", PL_OPT_YES, .verbs = "delete", .help = "delete without a question"},
     {"name", PL_OPT_NAME, .args = {"NAME"}, .verbs = "add, fetch",
      .help = "the name of the blob; by default the file's name"},
     {"type", PL_OPT_TYPE, .args = {"TYPE"}, .verbs = "add",

@@ -316,6 +316,8 @@ static enum pl_exit run_delete(struct pl_deed *deed)
     const char *id;
     enum pl_exit code = pl_named_prompt_find(deed, deed->words[0], &id);
     if (code == PL_EXIT_OK)
+        code = pl_deed_confirm(deed, "Delete the prompt %s with all its versions?", deed->words[0]);
+    if (code == PL_EXIT_OK)
         code = pl_deed_ask(deed, "DELETE", pl_api_path(&deed->api, "/api/prompts/%", id, NULL));
     return code == PL_EXIT_OK ? pl_deed_done(deed, "deleted %s with all its versions", id) : code;
 }

@@ -214,37 +214,15 @@ static enum pl_exit run_role(struct pl_deed *deed)
     return change(deed, "is_admin", is_admin, is_admin ? "an administrator" : "a member");
 }
 
-/* True only for a "y" that a person typed. */
-static bool is_confirmed(struct pl_deed *deed)
-{
-    char line[16] = "";
-    fprintf(stderr,
-            "Erase the user %s with all sessions, prompts, memories, tasks, blobs and keys? "
-            "This cannot be undone. [y/N] ",
-            deed->words[0]);
-    fflush(stderr);
-    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
-}
-
-static enum pl_exit ask_person(struct pl_deed *deed)
-{
-    if (pl_args_has(deed->args, PL_OPT_YES))
-        return PL_EXIT_OK;
-    if (!isatty(STDIN_FILENO) || !deed->console->err_is_terminal)
-        return pl_deed_usage(deed, "removing a user erases everything of the user, and there is no "
-                                   "terminal to ask; --yes removes");
-    if (is_confirmed(deed))
-        return PL_EXIT_OK;
-    pl_console_say(deed->console, "nothing was changed");
-    return PL_EXIT_NO;
-}
-
 static enum pl_exit run_remove(struct pl_deed *deed)
 {
     const char *dir = pl_deed_option(deed, PL_OPT_EXPORT), *id = NULL;
     enum pl_exit code = pl_user_find(&deed->api, deed->words[0], &id);
     if (code == PL_EXIT_OK)
-        code = ask_person(deed);
+        code = pl_deed_confirm(deed,
+                               "Erase the user %s with all sessions, prompts, memories, tasks, "
+                               "blobs and keys? This cannot be undone.",
+                               deed->words[0]);
     if (code == PL_EXIT_OK && dir)
         code = pl_user_export(deed, id, dir);
     const char *path =

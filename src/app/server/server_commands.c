@@ -117,6 +117,7 @@ static const char *export_mode_choice(size_t i)
 }
 
 const struct pl_option pl_session_options[] = {
+    {"yes", PL_OPT_YES, .verbs = "delete", .help = "delete without a question"},
     {"status", PL_OPT_STATUS, .args = {"STATUS"}, .choice = status_choice, .verbs = "list",
      .help = "only sessions with this status"},
     {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list",
