@@ -12,7 +12,7 @@ export const parley = process.env.PARLEY ?? join(root, 'build', 'parley');
 export const examples = join(root, 'docs', 'guide', 'examples');
 
 // Nothing of the caller's environment changes what the program says.
-const plainEnv = { PATH: process.env.PATH, HOME: process.env.HOME ?? '/', LC_ALL: 'C.UTF-8', TERM: 'xterm' };
+const plainEnv = { PATH: process.env.PATH, HOME: process.env.HOME ?? '/', LC_ALL: 'C.UTF-8', TERM: 'xterm', TZ: 'UTC' };
 
 function answer(result) {
   // A program that refuses its command line need not read what was meant for it.

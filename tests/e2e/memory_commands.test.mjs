@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commanding, lines } from './commanding.mjs';
-import { file } from './harness.mjs';
+import { file, shell } from './harness.mjs';
 
 const { server, any, ok, json, made } = await commanding('memory');
 const newSession = async () => (await server.ask('POST', '/api/sessions', { body: {} })).json.id;
@@ -90,6 +90,30 @@ test('delete forgets', () => {
   assert.equal(any(['show', id]).code, 1);
   assert.equal(any(['delete', id, '--yes']).code, 1);
   assert.equal(any(['show', 'mem_1']).code, 2);
+});
+
+test('delete asks a person; where there is none it wants --yes', () => {
+  const id = made(['add', 'asked about']);
+  const there = () => any(['show', id]).code === 0;
+  const none = any(['delete', id]);
+  assert.deepEqual([none.code, /Delete the memory \d+\? There is no terminal to ask; --yes does it/.test(none.err)], [2, true], none.err);
+  const answer = (word) => shell(`printf '${word}\\n' | script -qec '"$P" memory delete ${id} --data "${server.data}"' /dev/null`).out;
+  for (const word of ['n', '', 'perhaps']) {
+    assert.match(answer(word), /Delete the memory \d+\? \[y\/N\].*nothing was changed/s);
+    assert.ok(there(), word);
+  }
+  assert.match(answer('y'), /deleted/);
+  assert.ok(!there());
+  assert.match(any(['list', '--yes']).err, /--yes works with delete, not with list/);
+});
+
+test('times are local, and say their zone', () => {
+  const id = made(['add', 'when']);
+  const { created_at: at } = json(['show', id]);
+  for (const [zone, hours, name] of [['UTC', 0, 'UTC'], ['Asia/Shanghai', 8, 'CST'], ['America/Caracas', -4, '-04']]) {
+    const local = new Date(Date.parse(at) + hours * 3600000).toISOString().slice(0, 19).replace('T', ' ');
+    assert.ok(ok(['show', id], { env: { TZ: zone } }).out.includes(`created   ${local} ${name}\n`), zone);
+  }
 });
 
 test('what is exported can be imported, in batches', async () => {

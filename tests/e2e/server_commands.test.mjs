@@ -138,7 +138,7 @@ test('chat prints the answer, and show has the turns', () => {
   assert.equal(session.status, 'completed');
   assert.deepEqual(turns.map((turn) => turn.role), ['user', 'assistant']);
   const shown = ok('session', 'show', id).out;
-  assert.match(shown, /^user {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n {2}hello wide world$/m);
+  assert.match(shown, /^user {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n {2}hello wide world$/m);
   assert.match(shown, /^assistant {2}.*demo\/echo.*tokens in.*\n {2}hello wide world$/m);
   assert.equal(okJson('session', 'show', id, '--turns', '1').turns.length, 1);
 });

@@ -1,9 +1,12 @@
 /* Collects all cells first, measures the columns, then prints. */
 #include "app/frame/columns.h"
 
+#include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "io/system/terminal_raw.h"
 #include "terminal/width.h"
+
+#include <time.h>
 
 enum { GAP = 2 };
 
@@ -112,15 +115,17 @@ struct pl_str pl_line_of(struct pl_texts *texts, struct pl_str text, size_t max_
 
 struct pl_str pl_time_of(struct pl_texts *texts, struct pl_str rfc3339)
 {
-    enum { DATE = 10, SHOWN = 19 };
-    if (rfc3339.len < SHOWN)
+    enum { ROOM = 64 };
+    int64_t unix_us = 0;
+    struct tm local;
+    if (!pl_utc_read(rfc3339, &unix_us))
         return PL_STR("-");
-    char *text = pl_arena_alloc(&texts->arena, SHOWN, 1);
+    time_t unix_s = (time_t)(unix_us / 1000000 - (unix_us % 1000000 < 0));
+    char *text = pl_arena_alloc(&texts->arena, ROOM, 1);
     if (!text) {
         texts->is_cut = true;
         return (struct pl_str){0};
     }
-    memcpy(text, rfc3339.ptr, SHOWN);
-    text[DATE] = ' ';
-    return (struct pl_str){text, SHOWN};
+    size_t n = localtime_r(&unix_s, &local) ? strftime(text, ROOM, "%F %T %Z", &local) : 0;
+    return n ? (struct pl_str){text, n} : rfc3339;
 }

@@ -24,7 +24,8 @@ void pl_columns_deinit(struct pl_columns *columns);
 /* The text on one line and no longer than this many characters: what is cut ends in "…". A view of
  * the text, or memory of the arena; empty when there is none. */
 struct pl_str pl_line_of(struct pl_texts *texts, struct pl_str text, size_t max_characters);
-/* "2026-01-01T00:00:00.000Z" as "2026-01-01 00:00:00"; "-" for an empty one. */
+/* "2026-01-01T00:00:00.000Z" in the zone of this machine (TZ), with its name: "2026-01-01 01:00:00
+ * CET"; "-" for an empty one. */
 struct pl_str pl_time_of(struct pl_texts *texts, struct pl_str rfc3339);
 
 #endif

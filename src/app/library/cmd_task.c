@@ -23,7 +23,7 @@ static enum pl_exit print_or(struct pl_deed *deed, enum pl_exit code,
 
 static enum pl_exit print_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "TITLE", "STATE", "CRON", "ZONE", "NEXT (UTC)"};
+    static const char *const names[] = {"ID", "TITLE", "STATE", "CRON", "ZONE", "NEXT"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
@@ -108,7 +108,7 @@ static enum pl_exit run_show(struct pl_deed *deed)
 
 static enum pl_exit print_runs(struct pl_deed *deed)
 {
-    static const char *const names[] = {"DUE (UTC)", "STATUS", "SESSION", "ENDED", "ERROR"};
+    static const char *const names[] = {"DUE", "STATUS", "SESSION", "ENDED", "ERROR"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
@@ -404,7 +404,7 @@ static enum pl_exit run_start(struct pl_deed *deed)
         return code;
     struct pl_str next = pl_deed_text(deed, deed->answer.root, "next_run_at");
     struct pl_str shown = pl_time_of(&deed->api.texts, next);
-    return next.len ? pl_deed_done(deed, "started; next due at %.*s UTC", PL_STR_ARG(shown))
+    return next.len ? pl_deed_done(deed, "started; next due at %.*s", PL_STR_ARG(shown))
                     : pl_deed_done(deed, "started");
 }
 
