@@ -197,6 +197,5 @@ test('a line is answered before the next one comes', async () => {
 test('a reader that goes away ends the run with exit 4', () => {
   const input = `${JSON.stringify(chat('x'.repeat(1000)))}\n`.repeat(2000);
   const { err } = shell('{ "$P" convert --from openai-chat --to openai-chat --ndjson -; echo "exit $?" >&2; } | head -c 10', { input });
-  assert.match(err, /the reader closed the pipe early/);
-  assert.match(err, /exit 4/);
+  assert.equal(err, 'exit 4\n');
 });

@@ -161,9 +161,9 @@ test('output that cannot be written is exit 4 with a reason', () => {
   }
 });
 
-test('a reader that goes away early is exit 4, not a signal', () => {
+test('a reader that goes away early is exit 4 without a word, not a signal', () => {
   const big = file('big.json', JSON.stringify(Array.from({ length: 200_000 }, (_, i) => i)));
   const { code, err } = shell('set -o pipefail; "$P" json "$F" | head -c 0', { program: 'bash', env: { F: big } });
   assert.equal(code, 4);
-  assert.equal(err, 'parley: standard output: the reader closed the pipe early\n');
+  assert.equal(err, '');
 });

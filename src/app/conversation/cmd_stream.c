@@ -38,7 +38,7 @@ static enum pl_exit pass_on(struct job *job)
     if (!job->is_strict)
         status = pl_fd_write(1, pl_buf_str(&job->stream->out), &err);
     pl_buf_clear(&job->stream->out);
-    return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, "standard output", &err);
+    return status == PL_OK ? PL_EXIT_OK : pl_console_fail_out(job->console, &err);
 }
 
 /* A stream that broke is an input that cannot be read; the target has an error event as well. */
@@ -92,7 +92,7 @@ static enum pl_exit account(struct job *job)
     }
     if (job->is_strict)
         status = pl_fd_write(1, pl_buf_str(&job->target), &err);
-    return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, "standard output", &err);
+    return status == PL_OK ? PL_EXIT_OK : pl_console_fail_out(job->console, &err);
 }
 
 static enum pl_exit run(struct job *job)
@@ -153,7 +153,7 @@ static enum pl_exit go_home(struct job *job)
         return pl_console_fail(job->console, job->name, &late);
     }
     if (pl_fd_write(1, pl_buf_str(&job->target), &late) != PL_OK)
-        return pl_console_fail(job->console, "standard output", &late);
+        return pl_console_fail_out(job->console, &late);
     return code;
 }
 

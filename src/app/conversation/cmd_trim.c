@@ -44,7 +44,7 @@ static enum pl_exit put(struct pl_console *console, const struct pl_args *args,
     if (path && pl_file_write(path, pl_buf_str(&made->report), &err) != PL_OK)
         return pl_console_fail(console, path, &err);
     if (pl_fd_write(1, pl_buf_str(&made->out), &err) != PL_OK)
-        return pl_console_fail(console, "standard output", &err);
+        return pl_console_fail_out(console, &err);
     return PL_EXIT_OK;
 }
 

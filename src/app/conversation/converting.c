@@ -70,7 +70,7 @@ static enum pl_exit put_out(struct job *job, const struct pl_buf *buf)
         return save(job, job->at->out, buf);
     if (pl_fd_write(1, pl_buf_str(buf), &err) == PL_OK)
         return PL_EXIT_OK;
-    return pl_console_fail(job->how->console, "standard output", &err);
+    return pl_console_fail_out(job->how->console, &err);
 }
 
 /* Puts the export in the place of the structured chat it is made from. What is the same export

@@ -207,12 +207,19 @@ void pl_console_progress(struct pl_console *console, const char *format, ...)
     console->has_progress = true;
 }
 
+enum pl_exit pl_console_fail_out(struct pl_console *console, const struct pl_error *err)
+{
+    /* `parley … | head` has seen enough. */
+    if (!pl_fd_is_unread(STDOUT_FILENO))
+        pl_console_say(console, "standard output: %s", err->message);
+    return PL_EXIT_FAILED;
+}
+
 enum pl_exit pl_console_finish(struct pl_console *console, enum pl_exit code)
 {
     wipe_progress(console);
     write_out(console);
     if (console->error.status == PL_OK)
         return code;
-    pl_console_say(console, "standard output: %s", console->error.message);
-    return PL_EXIT_FAILED;
+    return pl_console_fail_out(console, &console->error);
 }

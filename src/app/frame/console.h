@@ -57,6 +57,9 @@ enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
 enum pl_exit pl_console_fail_as(struct pl_console *console, const char *file, enum pl_status status,
                                 struct pl_error *err);
 
+/* The same for standard output. A reader that is gone wants no more, and hears nothing of it. */
+enum pl_exit pl_console_fail_out(struct pl_console *console, const struct pl_error *err);
+
 /* A line on standard error: "parley: …". */
 void pl_console_say(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -295,7 +295,7 @@ static enum pl_exit do_job(struct job *job)
     }
     struct pl_error err = {0};
     if (code == PL_EXIT_OK && !only_checks && pl_fd_write(1, pl_buf_str(&job->out), &err) != PL_OK)
-        return pl_console_fail(job->console, "standard output", &err);
+        return pl_console_fail_out(job->console, &err);
     return code;
 }
 

@@ -25,8 +25,9 @@ static void add_member(struct pl_sum *sum, struct pl_tree *to, struct pl_str key
     struct pl_tree *old = pl_tree_get(to, key);
     bool is_text = pl_json_kind(value) == PL_JSON_STRING;
     bool is_list = pl_json_kind(value) == PL_JSON_ARRAY;
-    if (is_text && old && old->kind == PL_TREE_TEXT && !is_said_again(key)) {
-        pl_tree_say(&sum->trees, old, pl_json_raw(doc, value));
+    bool is_more = is_text && old && old->kind == PL_TREE_TEXT;
+    if (is_more && (!is_said_again(key) || value->len <= 2)) {
+        pl_tree_say(&sum->trees, old, pl_json_raw(doc, value)); /* "" is nothing new */
     } else if (is_list && old && old->kind == PL_TREE_ARRAY) {
         for (const struct pl_json_node *n = pl_json_first(value); n < pl_json_end(value);
              n = pl_json_next(n))

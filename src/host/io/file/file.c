@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,6 +144,12 @@ enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err)
         bytes = pl_str_slice(bytes, (size_t)n, bytes.len);
     }
     return PL_OK;
+}
+
+bool pl_fd_is_unread(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    return poll(&one, 1, 0) == 1 && (one.revents & POLLERR);
 }
 
 enum pl_status pl_fd_open(const char *path, int *ret_fd, struct pl_error *err)

@@ -35,6 +35,8 @@ void pl_file_close(struct pl_file *file);
 /* Writes everything or fails: PL_IO with the reason in *err. Needs SIGPIPE ignored to see a closed
  * pipe as an error. */
 enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err);
+/* Whether fd is a pipe that nobody reads any more. */
+bool pl_fd_is_unread(int fd);
 
 /* A file for reading piece by piece ("-" is standard input), errors as for pl_file_read. */
 enum pl_status pl_fd_open(const char *path, int *ret_fd, struct pl_error *err);
