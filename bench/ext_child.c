@@ -130,20 +130,24 @@ static size_t measure_calls(const char *capability, const char *method, const ch
                             size_t n)
 {
     static size_t n_ever;
-    char call_id[32];
+    char call_id[32], said[512];
     for (size_t i = 0; i < n; i++) {
         snprintf(call_id, sizeof call_id, "m%05zu", n_ever++);
+        int n_said = snprintf(said, sizeof said,
+                              "{\"id\":\"x1\",\"version\":\"1.0\",\"type\":\"host_call\","
+                              "\"payload\":{\"call_id\":\"%s\","
+                              "\"capability\":\"%s\",\"method\":\"%s\",\"params\":%s}}\n",
+                              call_id, capability, method, params);
+        /* As the bare pipe does it: one write, one read, and the clock around them. */
         double begin = now_us();
-        printf("{\"id\":\"x1\",\"version\":\"1.0\",\"type\":\"host_call\",\"payload\":{\"call_id\":"
-               "\"%s\","
-               "\"capability\":\"%s\",\"method\":\"%s\",\"params\":%s}}\n",
-               call_id, capability, method, params);
-        fflush(stdout);
-        do
+        if (write(STDOUT_FILENO, said, (size_t)n_said) != n_said || !next_line())
+            exit(1);
+        times_us[i] = now_us() - begin;
+        while (!is_result(call_id)) { /* something else came first */
             if (!next_line())
                 exit(1);
-        while (!is_result(call_id));
-        times_us[i] = now_us() - begin;
+            times_us[i] = now_us() - begin;
+        }
         if (strstr(line, "\"is_error\":true"))
             return 0;
     }

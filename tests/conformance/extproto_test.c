@@ -123,7 +123,7 @@ static void check_canonical(struct vector *v)
     struct pl_json_doc params;
     char hash[PL_EXT_HASH_SIZE];
     must(pl_json_parse(v->arena, text(v, "params_text"), NULL, &params, NULL) == PL_OK, "params");
-    must(pl_ext_params_hash(v->arena, text(v, "method"), &params, params.root, hash) == PL_OK,
+    must(pl_ext_params_hash(text(v, "method"), &params, params.root, hash) == PL_OK,
          "out of memory");
     point(v, pl_str_eq(text(v, "sha256"), pl_str_of(hash)));
 }

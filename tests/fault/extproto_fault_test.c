@@ -76,7 +76,7 @@ static enum pl_status redacts_and_hashes(void *ctx)
     if (status == PL_OK)
         status = pl_ext_redact_json(&arena, &out, &doc, doc.root, NULL);
     if (status == PL_OK)
-        status = pl_ext_params_hash(&arena, PL_STR("fs"), &doc, doc.root, hash);
+        status = pl_ext_params_hash(PL_STR("fs"), &doc, doc.root, hash);
     return status;
 }
 

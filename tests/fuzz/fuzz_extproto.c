@@ -53,7 +53,7 @@ static void try_call(struct pl_arena *arena, const struct pl_ext_frame *frame)
     must(pl_ext_frame_text(arena, frame, "capability", &declared) == PL_OK);
     enum pl_ext_capability capability = pl_ext_capability_derive(method, &frame->doc, params);
     must(capability <= PL_EXT_CAP_NONE);
-    must(pl_ext_params_hash(arena, method, &frame->doc, params, hash) == PL_OK);
+    must(pl_ext_params_hash(method, &frame->doc, params, hash) == PL_OK);
 }
 
 static void try_answer(const struct pl_ext_frame *frame)

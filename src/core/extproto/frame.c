@@ -301,28 +301,21 @@ void pl_ext_frame_write_result(struct pl_buf *to, const struct pl_ext_result *re
     pl_ext_frame_end(&out);
 }
 
-enum pl_status pl_ext_params_hash(struct pl_arena *arena, struct pl_str method,
-                                  const struct pl_json_doc *doc, const struct pl_json_node *params,
+enum pl_status pl_ext_params_hash(struct pl_str method, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *params,
                                   char ret_hash[PL_EXT_HASH_SIZE])
 {
-    PL_CLEANUP_BUF struct pl_buf text, canonical;
-    struct pl_json_doc made;
+    PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    pl_buf_init(&canonical, 0);
-    struct pl_json_out out = pl_json_out(&text);
-    pl_json_out_open(&out, '{');
-    put(&out, "method", method);
-    pl_json_out_key(&out, "params");
-    pl_json_out_raw(&out, pl_json_span(doc, params));
-    pl_json_out_close(&out, '}');
-    enum pl_status status = text.status;
+    /* The names are in the order of the canonical form. */
+    pl_buf_adds(&text, "{\"method\":");
+    pl_json_quote(&text, method);
+    pl_buf_adds(&text, ",\"params\":");
+    enum pl_status status = pl_json_write_canonical(&text, doc, params);
+    pl_buf_addc(&text, '}');
     if (status == PL_OK)
-        status = pl_json_parse(arena, pl_buf_str(&text), &pl_json_own, &made, NULL);
+        status = text.status;
     if (status == PL_OK)
-        status = pl_json_write_canonical(&canonical, &made, made.root);
-    if (status == PL_OK)
-        status = canonical.status;
-    if (status == PL_OK)
-        pl_sha256_hex(pl_buf_str(&canonical), ret_hash);
+        pl_sha256_hex(pl_buf_str(&text), ret_hash);
     return status;
 }

@@ -116,8 +116,8 @@ void pl_ext_frame_write_result(struct pl_buf *to, const struct pl_ext_result *re
 /* SHA-256 of the canonical {"method":…,"params":…}, in hexadecimal: the name of a call in the audit, which
  * never has its params. PL_NOMEM. */
 enum { PL_EXT_HASH_SIZE = 65 };
-enum pl_status pl_ext_params_hash(struct pl_arena *arena, struct pl_str method,
-                                  const struct pl_json_doc *doc, const struct pl_json_node *params,
+enum pl_status pl_ext_params_hash(struct pl_str method, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *params,
                                   char ret_hash[PL_EXT_HASH_SIZE]);
 
 #endif

@@ -142,7 +142,7 @@ void pl_ext_ask_send(struct pl_ext_ask *ask)
     struct pl_str input = ask->input.len ? ask->input : PL_STR("{}");
     if (ask->reply.status != PL_OK ||
         pl_json_parse(&ask->arena, input, &pl_json_own, &doc, NULL) != PL_OK ||
-        pl_ext_params_hash(&ask->arena, ask->name, &doc, doc.root, ask->hash) != PL_OK) {
+        pl_ext_params_hash(ask->name, &doc, doc.root, ask->hash) != PL_OK) {
         ask->hash[0] = '\0';
         fail_here(ask, PL_TOOL_ERROR_MEMORY, "Out of memory.");
         return;
@@ -201,6 +201,7 @@ static void finish(struct pl_ext_ask *ask)
         pl_ext_adapter_sweep(instance);
     }
     pl_ext_ask_cancel(PL_TAKE(ask->nested));
+    pl_ext_audit_flush(exts); /* what it did comes before its end in the audit */
     pl_ext_ask_become(ask, PL_EXT_ASK_STATE_ANSWERED);
     ask->letter.open = on_home;
     pl_loop_post(ask->home->loop, &ask->letter);

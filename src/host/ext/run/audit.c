@@ -8,6 +8,9 @@
 #include "shard/log.h"
 #include "store/audit.h"
 
+/* Rows that nobody waits for gather this long, or until there are so many: one commit for all of them. */
+enum { GATHER_MS = 20, GATHER_ROWS = 256 };
+
 struct auditing {
     struct pl_ext_shard *exts; /* borrowed */
     pl_batch_done_fn *done;
@@ -25,19 +28,17 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
     pl_mem_free(a);
 }
 
-void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
-                  pl_batch_done_fn *done, void *ctx)
+/* The batch that gathers, or a new one; NULL: out of memory. */
+static struct pl_batch *batch_of(struct pl_ext_shard *exts)
 {
-    struct auditing *a = pl_mem_alloc(1, sizeof *a);
-    struct pl_batch *batch = a ? pl_batch_create() : NULL;
-    if (!batch) {
-        struct pl_error err = {0};
-        pl_mem_free(a);
-        if (done)
-            done(ctx, pl_fail(&err, PL_NOMEM, "out of memory"), &err);
-        return;
-    }
-    *a = (struct auditing){exts, done, ctx};
+    if (!exts->gathered)
+        exts->gathered = pl_batch_create();
+    return exts->gathered;
+}
+
+static void add_row(struct pl_ext_shard *exts, struct pl_batch *batch,
+                    const struct pl_ext_audited *what)
+{
     struct pl_audit_row row = {
         .at_ms = pl_loop_unix_ms(exts->loop),
         .user_id = what->user_id,
@@ -46,8 +47,65 @@ void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
         .detail = what->detail,
     };
     pl_batch_add_audit(batch, &row);
+}
+
+/* All that has gathered, as one batch: rows stay in the order they were told in. */
+static void submit(struct pl_ext_shard *exts, struct auditing *a)
+{
+    pl_timer_stop(exts->loop, &exts->gather);
     pl_audit_expect(exts->shard->server->audit);
-    pl_store_submit(exts->shard->server->store, exts->loop, batch, on_committed, a);
+    pl_store_submit(exts->shard->server->store, exts->loop, PL_TAKE(exts->gathered), on_committed,
+                    a);
+}
+
+void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
+                  pl_batch_done_fn *done, void *ctx)
+{
+    struct auditing *a = pl_mem_alloc(1, sizeof *a);
+    struct pl_batch *batch = a ? batch_of(exts) : NULL;
+    if (!batch) {
+        struct pl_error err = {0};
+        pl_mem_free(a);
+        if (done)
+            done(ctx, pl_fail(&err, PL_NOMEM, "out of memory"), &err);
+        return;
+    }
+    *a = (struct auditing){exts, done, ctx};
+    add_row(exts, batch, what);
+    submit(exts, a);
+}
+
+static void on_gathered(struct pl_timer *timer)
+{
+    pl_ext_audit_flush(PL_CONTAINER_OF(timer, struct pl_ext_shard, gather));
+}
+
+void pl_ext_audit_flush(struct pl_ext_shard *exts)
+{
+    if (!exts->gathered)
+        return;
+    struct auditing *a = pl_mem_alloc(1, sizeof *a);
+    if (!a) { /* the rows stay, and it is tried again */
+        pl_timer_start(exts->loop, &exts->gather, GATHER_MS, on_gathered);
+        return;
+    }
+    *a = (struct auditing){.exts = exts};
+    submit(exts, a);
+}
+
+void pl_ext_audit_later(struct pl_ext_shard *exts, const struct pl_ext_audited *what)
+{
+    struct pl_batch *batch = batch_of(exts);
+    if (!batch) {
+        pl_log_say(exts->shard->server->log, exts->shard, PL_LOG_WARNING,
+                   "an audit row of an extension could not be stored: out of memory");
+        return;
+    }
+    add_row(exts, batch, what);
+    if (!pl_timer_is_on(&exts->gather))
+        pl_timer_start(exts->loop, &exts->gather, GATHER_MS, on_gathered);
+    if (pl_batch_n_writes(batch) >= GATHER_ROWS)
+        pl_ext_audit_flush(exts);
 }
 
 void pl_ext_audit_tool_call(const struct pl_ext_ask *ask, const char *action,

@@ -79,6 +79,8 @@ struct pl_ext_shard {
     void (*stopped)(void *ctx);
     void *stopped_ctx;
     struct pl_loop_hook stop_hook;
+    struct pl_batch *gathered; /* owned; audit rows that nobody waits for; NULL: none */
+    struct pl_timer gather;    /* until they are submitted */
 };
 
 /* One run of an extension. */
@@ -118,6 +120,7 @@ struct pl_ext_instance {
     struct pl_buf said; /* the beginning of a line on standard error */
     struct pl_ext_frame frame;
     struct pl_ext_fault fault;
+    char params_hash[PL_EXT_HASH_SIZE]; /* of a long host_call */
     struct pl_arena job_arena;
     struct pl_extension_answer_row *answers; /* job_arena */
     size_t n_answers;
@@ -260,6 +263,9 @@ struct pl_ext_ask *pl_ext_ask_find(struct pl_ext_instance *instance, struct pl_s
 
 /* --- broker: see broker/broker.h */
 void pl_ext_hostcall_hear(struct pl_ext_instance *instance, const struct pl_ext_frame *frame);
+/* The hash of the params of a host_call. Any thread that has the frame. */
+enum pl_status pl_ext_hostcall_hash(struct pl_arena *arena, const struct pl_ext_frame *frame,
+                                    char ret_hash[PL_EXT_HASH_SIZE]);
 /* Of an ask that ends, or (NULL) of the whole instance. */
 void pl_ext_hostcalls_end(struct pl_ext_instance *instance, struct pl_ext_ask *ask);
 void pl_ext_hostcall_cancel_named(struct pl_ext_instance *instance, struct pl_str call_id,
@@ -317,9 +323,13 @@ struct pl_ext_audited {
     struct pl_str object;
     struct pl_str detail; /* JSON object; empty: none */
 };
-/* Adds a row in a batch of its own. `done` (may be NULL) when it is durable, on this shard. */
+/* Adds a row, behind those that have gathered. `done` (may be NULL) when it is durable, on this shard. */
 void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
                   pl_batch_done_fn *done, void *ctx);
+/* Adds a row that nobody waits for: it is submitted with others, a moment later at most. */
+void pl_ext_audit_later(struct pl_ext_shard *exts, const struct pl_ext_audited *what);
+/* Submits what has gathered. */
+void pl_ext_audit_flush(struct pl_ext_shard *exts);
 /* A call of a tool, on its home shard: {tool, tool_call_id, params_hash, …}; at its end how it went. */
 void pl_ext_audit_tool_call(const struct pl_ext_ask *ask, const char *action,
                             pl_batch_done_fn *done, void *ctx);

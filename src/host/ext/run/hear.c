@@ -1,6 +1,6 @@
 /* Frames from an extension: each is checked against the schema before anything of it is used, and goes to the handler
  * of its type. A bad line gets one `error`; three in a row, or 20 in a minute, end the instance. A long line is read
- * by a worker, and the lines after it wait. */
+ * by a worker, which hashes the params of a host call too, and the lines after it wait. */
 #include "ext/run/ext_int.h"
 
 #include "base/text/utf8.h"
@@ -358,6 +358,9 @@ static void read_run(struct pl_job *job)
     instance->status =
         pl_ext_frame_read(instance->codec, &instance->job_arena, pl_buf_str(&instance->long_line),
                           PL_EXT_FROM_CHILD, &instance->frame, &instance->fault);
+    if (instance->status == PL_OK && instance->frame.type == PL_EXT_TYPE_HOST_CALL)
+        instance->status =
+            pl_ext_hostcall_hash(&instance->job_arena, &instance->frame, instance->params_hash);
 }
 
 static void read_done(struct pl_job *job)

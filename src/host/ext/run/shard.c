@@ -11,6 +11,7 @@ static void on_stop_hook(struct pl_loop_hook *hook)
         return;
     void (*stopped)(void *ctx) = exts->stopped;
     exts->stopped = NULL;
+    pl_ext_audit_flush(exts);
     stopped(exts->stopped_ctx);
 }
 
@@ -52,6 +53,7 @@ void pl_ext_shard_kill(struct pl_ext_shard *exts)
     exts->stopped = NULL;
     while ((link = pl_table_next(&exts->places, NULL)))
         pl_ext_place_destroy(PL_CONTAINER_OF(link, struct pl_ext_place, link));
+    pl_ext_audit_flush(exts);
 }
 
 void pl_ext_shard_destroy(struct pl_ext_shard *exts)
@@ -61,6 +63,8 @@ void pl_ext_shard_destroy(struct pl_ext_shard *exts)
     pl_table_deinit(&exts->places);
     pl_table_deinit(&exts->questions);
     pl_loop_hook_remove(exts->loop, &exts->stop_hook);
+    pl_timer_stop(exts->loop, &exts->gather);
+    pl_batch_destroy(exts->gathered);
     pl_mem_free((struct pl_str *)exts->secrets.values);
     pl_mem_free(exts);
 }

@@ -32,14 +32,16 @@ struct pl_ext_hostcall {
     struct pl_ext_ask *parent;        /* borrowed; NULL: it belongs to none */
     struct pl_arena arena;
     struct pl_str id, call_id, method_name, cancel_token; /* arena */
-    struct pl_json_doc doc;                               /* of params; arena */
+    struct pl_json_doc doc;                               /* of params; arena, or line_arena */
+    struct pl_arena line_arena;                           /* of a long line, taken over */
+    struct pl_buf line;                                   /* the same */
     const struct pl_json_node *params;
     struct pl_str session_id, user_id, extension_id, turn_id; /* arena; session_id may be empty */
     enum pl_ext_capability capability;
     const struct pl_ext_method *method;
     enum pl_ext_reason reason; /* by which it was decided */
     struct pl_str target;      /* first directory, host, program or variable; arena */
-    struct pl_str what;        /* the exact path, host or command, for people; arena */
+    struct pl_str what;        /* the exact path, host or command; not redacted; arena */
     char hash[PL_EXT_HASH_SIZE];
     struct pl_timer timer;
     int64_t timeout_ms, left_ms, started_ms;
@@ -61,10 +63,7 @@ struct pl_ext_hostcall {
     bool is_streamed;
     struct pl_ext_stream stream;
     struct pl_timer stalled;
-    uint64_t
-        marks[PL_EXT_FREE_CHUNKS]; /* what n_taken must reach for each chunk that is on the way */
     size_t n_marks;
-    int64_t mark_bytes[PL_EXT_FREE_CHUNKS];
     void (*go_on)(struct pl_ext_hostcall *call); /* the stream may send again */
     void *own;                                   /* the method's; arena */
     void *asking;                                /* a command to a session, or an ask; its own */
@@ -76,6 +75,10 @@ struct pl_ext_hostcall {
     struct pl_ext_chain *chain;                   /* owned; hooks at work */
     void (*hooked)(struct pl_ext_hostcall *call); /* when they are done */
     bool has_result;                              /* they have seen it, or nobody wants to */
+    /* From here on it is not zeroed: what n_taken must reach for each chunk that is on the way, and its bytes. */
+    uint64_t marks[PL_EXT_FREE_CHUNKS];
+    int64_t mark_bytes[PL_EXT_FREE_CHUNKS];
+    char space[1536]; /* the arena's first */
 };
 
 enum pl_ext_method_flag {

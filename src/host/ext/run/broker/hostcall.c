@@ -62,6 +62,8 @@ static void destroy(struct pl_ext_hostcall *call)
     pl_ext_registered_release(call->registered);
     pl_ext_registered_release(call->first);
     pl_buf_deinit(&call->output);
+    pl_buf_deinit(&call->line);
+    pl_arena_deinit(&call->line_arena);
     pl_arena_deinit(&call->arena);
     pl_mem_free(call);
 }
@@ -138,7 +140,10 @@ static void audit(struct pl_ext_hostcall *call, const char *action, pl_batch_don
         .object = call->extension_id,
         .detail = pl_buf_str(&detail),
     };
-    pl_ext_audit(call->exts, &what, done, call);
+    if (done)
+        pl_ext_audit(call->exts, &what, done, call);
+    else
+        pl_ext_audit_later(call->exts, &what);
 }
 
 static void pump(struct pl_ext_instance *instance);
@@ -581,6 +586,43 @@ static void find_session(struct pl_ext_hostcall *call)
         (void)pl_json_text(&call->arena, &call->doc, n, &call->session_id);
 }
 
+enum pl_status pl_ext_hostcall_hash(struct pl_arena *arena, const struct pl_ext_frame *frame,
+                                    char ret_hash[PL_EXT_HASH_SIZE])
+{
+    struct pl_str method = {0};
+    const struct pl_json_node *params = pl_json_get(&frame->doc, frame->payload, PL_STR("params"));
+    enum pl_status status = pl_ext_frame_text(arena, frame, "method", &method);
+    return status == PL_OK ? pl_ext_params_hash(method, &frame->doc, params, ret_hash) : status;
+}
+
+/* A long line was read and hashed by a worker: its memory changes hands, and the loop does not touch its bytes again. */
+static void take_line(struct pl_ext_hostcall *call, const struct pl_json_node *params)
+{
+    struct pl_ext_instance *instance = call->instance;
+    call->line_arena = instance->job_arena;
+    call->line = instance->long_line;
+    pl_arena_init(&instance->job_arena, 0);
+    pl_buf_init(&instance->long_line, 0);
+    call->doc = instance->frame.doc;
+    call->params = params;
+    memcpy(call->hash, instance->params_hash, sizeof call->hash);
+}
+
+static bool take_params(struct pl_ext_hostcall *call, const struct pl_ext_frame *frame)
+{
+    const struct pl_json_node *params = pl_json_get(&frame->doc, frame->payload, PL_STR("params"));
+    bool is_whole = true;
+    if (frame == &call->instance->frame) {
+        take_line(call, params);
+        return true;
+    }
+    struct pl_str text = keep(call, pl_json_span(&frame->doc, params), &is_whole);
+    if (!is_whole || pl_json_parse(&call->arena, text, NULL, &call->doc, NULL) != PL_OK)
+        return false;
+    call->params = call->doc.root;
+    return pl_ext_params_hash(call->method_name, &call->doc, call->params, call->hash) == PL_OK;
+}
+
 static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
                                       const struct pl_ext_frame *frame, struct pl_str call_id)
 {
@@ -589,13 +631,14 @@ static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
     bool is_whole = true;
     if (!call)
         return NULL;
-    *call = (struct pl_ext_hostcall){.instance = instance,
-                                     .exts = instance->exts,
-                                     .reason = PL_EXT_REASON_COUNT,
-                                     .known = pl_ext_known_hold(instance->known),
-                                     .registered = pl_ext_registered_hold(instance->registered),
-                                     .first = pl_ext_registered_hold(instance->first)};
-    pl_arena_init(&call->arena, 0);
+    memset(call, 0, offsetof(struct pl_ext_hostcall, marks));
+    call->instance = instance;
+    call->exts = instance->exts;
+    call->reason = PL_EXT_REASON_COUNT;
+    call->known = pl_ext_known_hold(instance->known);
+    call->registered = pl_ext_registered_hold(instance->registered);
+    call->first = pl_ext_registered_hold(instance->first);
+    pl_arena_init_in(&call->arena, 0, call->space, sizeof call->space);
     pl_buf_init(&call->output, 0);
     call->bury.fn = on_bury;
     call->parent = parent_of(instance, frame);
@@ -612,12 +655,7 @@ static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
         call->turn_id = keep(call, call->parent->turn_id, &is_whole);
         call->has_person = call->parent->has_person;
     }
-    const struct pl_json_node *params = pl_json_get(&frame->doc, frame->payload, PL_STR("params"));
-    struct pl_str text = keep(call, pl_json_span(&frame->doc, params), &is_whole);
-    is_whole = is_whole && pl_json_parse(&call->arena, text, NULL, &call->doc, NULL) == PL_OK &&
-               pl_ext_params_hash(&call->arena, call->method_name, &call->doc, call->doc.root,
-                                  call->hash) == PL_OK;
-    call->params = call->doc.root;
+    is_whole = is_whole && take_params(call, frame);
     for (size_t i = 0; i < call->method_name.len; i++)
         ((char *)call->method_name.ptr)[i] = pl_ascii_lower(call->method_name.ptr[i]);
     if (is_whole)

@@ -14,12 +14,9 @@ static const struct pl_json_node *object_of(const struct pl_ext_hostcall *call)
 
 static bool keep_what(struct pl_ext_hostcall *call, struct pl_str what, struct pl_str target)
 {
-    PL_CLEANUP_BUF struct pl_buf text;
-    pl_buf_init(&text, 0);
-    pl_ext_redact_text(&text, pl_str_slice(what, 0, 500), &call->instance->secrets);
-    call->what = pl_arena_dup(&call->arena, pl_buf_str(&text));
+    call->what = pl_arena_dup(&call->arena, pl_str_slice(what, 0, 500));
     call->target = pl_arena_dup(&call->arena, target);
-    if (text.status == PL_OK && (call->what.ptr || !text.len) && (call->target.ptr || !target.len))
+    if ((call->what.ptr || !what.len) && (call->target.ptr || !target.len))
         return true;
     pl_hostcall_fail(call, "internal", NULL, "out of memory");
     return false;

@@ -18,7 +18,7 @@ static bool is_handed_on(struct pl_ext_hostcall *call)
     const struct pl_json_node *input =
         pl_json_member(&call->doc, call->params, "input", PL_JSON_OBJECT);
     if (!parent || parent->kind != PL_EXT_ASK_TOOL || parent->is_handed_on || !input ||
-        pl_ext_params_hash(&call->arena, call->tool_name, &call->doc, input, hash) != PL_OK)
+        pl_ext_params_hash(call->tool_name, &call->doc, input, hash) != PL_OK)
         return false;
     parent->is_handed_on = strcmp(hash, parent->hash) == 0;
     return parent->is_handed_on;
@@ -214,8 +214,7 @@ static bool take_input(struct pl_ext_hostcall *call, const struct pl_ext_ruling 
         pl_json_parse(&call->arena, params, NULL, &call->doc, NULL) != PL_OK)
         return false;
     call->params = call->doc.root;
-    return pl_ext_params_hash(&call->arena, call->method_name, &call->doc, call->params,
-                              call->hash) == PL_OK;
+    return pl_ext_params_hash(call->method_name, &call->doc, call->params, call->hash) == PL_OK;
 }
 
 static void on_call(void *ctx, const struct pl_ext_ruling *ruling)

@@ -296,7 +296,6 @@ static struct about about_hostcall(const struct pl_ext_hostcall *call)
         .session_id = call->session_id,
         .turn_id = call->turn_id,
         .target = call->target,
-        .what = call->what,
         .manifest_hash = call->known->row.manifest_hash,
         .capability = call->capability,
     };
@@ -439,9 +438,13 @@ void pl_question_ask_capability(struct pl_ext_hostcall *call,
                                 void (*decided)(struct pl_ext_hostcall *call,
                                                 enum pl_ext_reason reason))
 {
+    PL_CLEANUP_BUF struct pl_buf what;
     struct waiter waiter = {.call = call, .decided = decided};
     struct about about = about_hostcall(call);
-    if (!ask_capability(&about, &waiter))
+    pl_buf_init(&what, 0);
+    pl_ext_redact_text(&what, call->what, &call->instance->secrets);
+    about.what = pl_buf_str(&what);
+    if (what.status != PL_OK || !ask_capability(&about, &waiter))
         pl_hostcall_fail(call, "internal", NULL, "out of memory");
 }
 
