@@ -62,7 +62,7 @@ static enum pl_exit run_command(struct pl_console *console, const struct pl_comm
     if (status != PL_OK)
         return pl_console_fail(console, NULL, &err);
     if (pl_args_has(&args, PL_OPT_HELP)) {
-        pl_help_write(console, command);
+        pl_help_write(console, command, args.operands.len ? args.operands.ptr[0] : NULL);
         return PL_EXIT_OK;
     }
     enum pl_exit code = check_operands(console, command, &args);

@@ -34,6 +34,26 @@ for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'key', 'ha
     assert.ok(n >= bound.length, `${n} refusals for ${bound.length} options`);
   });
 
+test('a verb has a help of its own, with its options and no others', () => {
+  const add = run(['ext', 'add', '--help']), log = run(['ext', 'log', 'x', '--help']);
+  assert.match(add.out, /^parley ext add - Add an extension to the server\n\nUsage\n {2}parley ext add \[OPTION\]\.\.\. SOURCE \| --mcp ID -- CMD\.\.\.\n/);
+  assert.match(add.out, /\n {2}--grant CAP,\.\.\.\n {6}Allow these capabilities without a question\n/);
+  assert.match(add.out, /parley ext add workspace --grant write\n/);
+  assert.ok(!/--language|ext new|Actions/.test(add.out), add.out);
+  assert.ok(!/--grant|--mcp|Examples/.test(log.out) && /--json/.test(log.out), log.out);
+  assert.deepEqual([add.code, log.code], [0, 0]);
+  // Every verb of every command that has some; one that there is not is told by the help of the command.
+  for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'ext']) {
+    const { verbs, options } = helpOf(command);
+    for (const verb of verbs) {
+      const { out } = run([command, verb, '--help']);
+      assert.ok(out.startsWith(`parley ${command} ${verb} - `), out.slice(0, 200));
+      for (const option of options) assert.equal(new RegExp(`\\n {2}(-\\w, )?--${option.name}(?![a-z-])`).test(out), !option.verbs || option.verbs.includes(verb), `${command} ${verb} --${option.name}`);
+    }
+    assert.match(run([command, 'nothing', '--help']).out, new RegExp(`^parley ${command} - `));
+  }
+});
+
 test('a misspelt option is told with the one that was meant', () => {
   for (const [args, meant] of [[['backup', '--forse', 'x'], '--force'], [['convert', '--reprot', 'x', 'y'], '--report'], [['blob', 'get', 'x', '--rang', '0-1'], '--range'], [['restore', '--yse', 'x'], '--yes']]) {
     const { code, err } = run(args);

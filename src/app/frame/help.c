@@ -2,7 +2,10 @@
 #include "app/frame/help.h"
 
 #include "app/frame/verbs.h"
+#include "base/ascii.h"
 #include "base/text/utf8.h"
+
+#include <stdio.h>
 
 enum { WIDTH = 80, OPTION_INDENT = 6, TEXT_INDENT = 2 };
 
@@ -56,7 +59,9 @@ static void put_choices(struct pl_console *console, pl_choice_fn *choice)
     }
 }
 
-static void put_option(struct pl_console *console, const struct pl_option *option)
+/* `verb` NULL: the help tells which verbs it goes with. */
+static void put_option(struct pl_console *console, const struct pl_option *option,
+                       const struct pl_verb *verb)
 {
     pl_console_puts(console, "  ");
     if (option->letter)
@@ -69,7 +74,13 @@ static void put_option(struct pl_console *console, const struct pl_option *optio
     else
         pl_console_puts(console, "\n");
     char help[PL_OPTION_HELP_MAX];
-    wrap(console, pl_option_help(option, help, sizeof help), 0, OPTION_INDENT);
+    if (verb) { /* what follows "VERB: " begins a sentence now */
+        snprintf(help, sizeof help, "%s", option->help);
+        help[0] = pl_ascii_upper(help[0]);
+        wrap(console, help, 0, OPTION_INDENT);
+    } else {
+        wrap(console, pl_option_help(option, help, sizeof help), 0, OPTION_INDENT);
+    }
 }
 
 static void put_exits(struct pl_console *console)
@@ -81,11 +92,28 @@ static void put_exits(struct pl_console *console)
     }
 }
 
-static void put_examples(struct pl_console *console, const struct pl_example *examples)
+static void put_options(struct pl_console *console, const struct pl_command *command,
+                        const struct pl_verb *verb)
 {
-    put_heading(console, "Examples");
-    for (const struct pl_example *example = examples; example->line; example++)
+    put_heading(console, "Options");
+    for (const struct pl_option *option = command->options; option->name; option++)
+        if (!option->is_hidden && (!verb || pl_option_has_verb(option, verb->name)))
+            put_option(console, option, verb);
+}
+
+/* Those that begin with `start`. */
+static void put_examples(struct pl_console *console, const struct pl_example *examples,
+                         struct pl_str start)
+{
+    bool is_first = true;
+    for (const struct pl_example *example = examples; example->line; example++) {
+        if (!pl_str_starts(pl_str_of(example->line), start))
+            continue;
+        if (is_first)
+            put_heading(console, "Examples");
+        is_first = false;
         pl_console_putf(console, "  # %s\n  parley %s\n", example->says, example->line);
+    }
 }
 
 static void put_verbs(struct pl_console *console, const struct pl_verb *verbs)
@@ -110,12 +138,26 @@ static void put_command(struct pl_console *console, const struct pl_command *com
         if (text[1])
             pl_console_puts(console, "\n");
     }
-    put_heading(console, "Options");
-    for (const struct pl_option *option = command->options; option->name; option++)
-        if (!option->is_hidden)
-            put_option(console, option);
-    put_examples(console, command->examples);
+    put_options(console, command, NULL);
+    put_examples(console, command->examples, PL_STR(""));
     put_exits(console);
+}
+
+static void put_verb(struct pl_console *console, const struct pl_command *command,
+                     const struct pl_verb *verb)
+{
+    char start[80];
+    int n = snprintf(start, sizeof start, "%s %s ", command->name, verb->name);
+    pl_console_putf(console, "parley %s %s - %s\n", command->name, verb->name, verb->says);
+    put_heading(console, "Usage");
+    pl_console_putf(console, "  parley %s %s [OPTION]...%s%s\n", command->name, verb->name,
+                    *verb->words ? " " : "", verb->words);
+    put_options(console, command, verb);
+    put_examples(console, command->examples,
+                 (struct pl_str){start, n > 0 && (size_t)n < sizeof start ? (size_t)n : 0});
+    put_exits(console);
+    pl_console_putf(console, "\n\"parley help %s\" describes the command and its other actions.\n",
+                    command->name);
 }
 
 static void put_program(struct pl_console *console)
@@ -135,9 +177,14 @@ static void put_program(struct pl_console *console)
                     "input.\n");
 }
 
-void pl_help_write(struct pl_console *console, const struct pl_command *command)
+void pl_help_write(struct pl_console *console, const struct pl_command *command, const char *word)
 {
-    if (command)
+    const struct pl_verb *verb = command && word ? command->verbs : NULL;
+    while (verb && verb->name && strcmp(verb->name, word) != 0)
+        verb++;
+    if (verb && verb->name)
+        put_verb(console, command, verb);
+    else if (command)
         put_command(console, command);
     else
         put_program(console);

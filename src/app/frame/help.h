@@ -4,8 +4,9 @@
 
 #include "app/frame/commands.h"
 
-/* For a terminal. NULL for all of Parley. */
-void pl_help_write(struct pl_console *console, const struct pl_command *command);
+/* For a terminal. NULL for all of Parley. `word` (may be NULL) is the verb that is meant; of one that there is not, the
+ * help of the command tells. */
+void pl_help_write(struct pl_console *console, const struct pl_command *command, const char *word);
 
 /* The manual page parley.1 in mdoc(7). */
 void pl_man_write(struct pl_buf *to);
