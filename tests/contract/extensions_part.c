@@ -286,6 +286,55 @@ static void answers_go_with_their_user(void **state)
     assert_int_equal(answer(f, &f->user, "src", true), PL_NOT_FOUND);
 }
 
+/* --- quarantines ----------------------------------------------------------------------------- */
+
+static enum pl_status quarantine(struct fixture *f, const struct pl_id *user, const char *error)
+{
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_quarantine_extension(batch, PL_STR("weather"),
+                                  &(struct pl_extension_quarantine_row){.user_id = id_str(user),
+                                                                        .error = pl_str_of(error),
+                                                                        .since_ms = 7});
+    return pl_store_commit(f->store, batch, NULL);
+}
+
+static size_t quarantines(struct fixture *f, struct pl_extension_quarantine_row **ret_rows)
+{
+    size_t n = 0;
+    assert_int_equal(
+        pl_store_extension_quarantines(f->store, &f->arena, PL_STR("weather"), ret_rows, &n, NULL),
+        PL_OK);
+    return n;
+}
+
+static void a_quarantine_is_its_users(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_extension_quarantine_row *rows = NULL;
+    assert_int_equal(quarantine(f, &f->user, "crashed"), PL_NOT_FOUND);
+    add_extension(f, "weather");
+    assert_int_equal(quarantines(f, &rows), 0);
+    assert_int_equal(quarantine(f, &f->user, "crashed"), PL_OK);
+    assert_int_equal(quarantine(f, &f->user, "crashed again"), PL_OK);
+    assert_int_equal(quarantines(f, &rows), 1);
+    assert_str(rows[0].user_id, id_str(&f->user));
+    assert_str(rows[0].error, PL_STR("crashed again"));
+    assert_int_equal(rows[0].since_ms, 7);
+    assert_int_equal(quarantine(f, &f->other, "x"), PL_OK);
+    assert_int_equal(quarantines(f, &rows), 2);
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_forget_extension_quarantines(batch, PL_STR("weather"));
+    commit(f, batch);
+    assert_int_equal(quarantines(f, &rows), 0);
+    /* With its extension. */
+    assert_int_equal(quarantine(f, &f->user, "crashed"), PL_OK);
+    batch = pl_batch_create();
+    pl_batch_delete_extension(batch, PL_STR("weather"));
+    commit(f, batch);
+    add_extension(f, "weather");
+    assert_int_equal(quarantines(f, &rows), 0);
+}
+
 static void everything_goes_with_the_extension(void **state)
 {
     struct fixture *f = *state;
@@ -313,6 +362,7 @@ static const struct CMUnitTest tests[] = {
     ON_STORE(the_list_is_in_the_order_of_adding),
     ON_STORE(a_tool_is_pinned_at_first_sight_and_changes_only_by_acceptance),
     ON_STORE(an_answer_is_its_users),
+    ON_STORE(a_quarantine_is_its_users),
     ON_STORE(answers_go_with_their_user),
     ON_STORE(everything_goes_with_the_extension),
 };

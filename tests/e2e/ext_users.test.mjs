@@ -108,3 +108,34 @@ test('the log shows each user the own lines, and an administrator all', async ()
     assert.ok(seen === 403 || (seen.length === 1 && !seen[0].endsWith(other)), JSON.stringify(seen));
   }
 });
+
+test('one who makes an extension crash takes it from nobody else', async () => {
+  await extend(server, 'fragile', {
+    tools: [tool('fragile')], hooks: ['tool_call:calc'],
+    code: 'def on(f):\n    if f["type"] == "tool_call":\n        if f["payload"]["input"].get("die"): os._exit(9)\n        result(f, {"text": "alive"})\n    elif f["type"] == "event_hook" and f["payload"]["event"] == "tool_call": answer(f, {})',
+  });
+  const one = async (who, input = {}) => (await called(who, `call fragile ${JSON.stringify(input)}\n---\nsay done`))[0].result;
+  const calc = async (who) => (await called(who, 'call calc {"expression":"6*7"}\n---\nsay done'))[0].result;
+  const seen = async (who) => (await who.ask('GET', '/api/extensions/fragile')).json;
+  assert.deepEqual([await one(ada), await one(bo)], ['alive', 'alive']);
+  for (let i = 0; i < 5; i++) assert.match((await one(ada, { die: true })).message, /exited with code 9/);
+  await until(async () => (await seen(ada)).state === 'quarantined', async () => JSON.stringify(await seen(ada)));
+  assert.match((await seen(ada)).last_error, /exited with code 9/);
+  assert.equal((await calc(ada)).message, 'Blocked by fragile: it is quarantined');
+  // The other goes on, with the instance there was; how many are concerned is for the administrator.
+  const other = await seen(bo);
+  assert.deepEqual([other.state, other.last_error, other.quarantined_users], ['enabled', null, undefined]);
+  assert.deepEqual([await one(bo), await calc(bo)], ['alive', 42]);
+  const admin = await seen(server);
+  assert.deepEqual([admin.state, admin.quarantined_users], ['enabled', 1]);
+  // It holds after a restart of the server, for one and not for the other; the administrator ends it for all.
+  const { data, key } = server;
+  await server.stop();
+  server = await start({ data, login: false, args: ['--workspace', workspace, '--shards', '3'] });
+  server.key = key;
+  assert.equal((await calc(ada)).message, 'Blocked by fragile: it is quarantined');
+  assert.deepEqual([(await seen(ada)).state, await one(bo), await calc(bo)], ['quarantined', 'alive', 42]);
+  assert.equal((await server.ask('POST', '/api/extensions/fragile/restart')).json.quarantined_users, 0);
+  assert.deepEqual([await one(ada), await calc(ada), (await seen(ada)).state], ['alive', 42, 'enabled']);
+  await server.ask('DELETE', '/api/extensions/fragile');
+});

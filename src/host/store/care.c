@@ -28,6 +28,7 @@ static const struct {
     {PL_SQL_CHECK_CONTENTS, "stored bytes belong to no blob"},
     {PL_SQL_CHECK_EXTENSION_TOOLS, "tools belong to no extension"},
     {PL_SQL_CHECK_EXTENSION_ANSWERS, "kept answers belong to no extension"},
+    {PL_SQL_CHECK_EXTENSION_QUARANTINES, "quarantines belong to no extension"},
 };
 
 struct saying {

@@ -255,3 +255,50 @@ enum pl_status pl_store_extension_answers(struct pl_store *store, struct pl_aren
     *ret_n = list.n;
     return PL_OK;
 }
+
+/* --- quarantines ----------------------------------------------------------------------------- */
+
+void pl_batch_quarantine_extension(struct pl_batch *batch, struct pl_str extension_id,
+                                   const struct pl_extension_quarantine_row *row)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_text(&params, extension_id);
+    pl_params_id(&params, row->user_id, "user_");
+    pl_params_text(&params, row->error.ptr ? row->error : PL_STR(""));
+    pl_params_int(&params, row->since_ms);
+    pl_batch_write(batch, PL_SQL_EXTENSION_QUARANTINE_PUT, &params);
+}
+
+void pl_batch_forget_extension_quarantines(struct pl_batch *batch, struct pl_str extension_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_text(&params, extension_id);
+    pl_batch_write(batch, PL_SQL_EXTENSION_QUARANTINES_FORGET, &params);
+}
+
+enum pl_status pl_store_extension_quarantines(struct pl_store *store, struct pl_arena *arena,
+                                              struct pl_str extension_id,
+                                              struct pl_extension_quarantine_row **ret_rows,
+                                              size_t *ret_n, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_text(&params, extension_id);
+    struct pl_list list = {.size = sizeof(struct pl_extension_quarantine_row)};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_EXTENSION_QUARANTINE_LIST, &params);
+    while (pl_read_next(&read)) {
+        struct pl_extension_quarantine_row *row = pl_read_add(&read, &list);
+        if (row)
+            *row = (struct pl_extension_quarantine_row){
+                .user_id = pl_read_id(&read, 0, "user_"),
+                .error = pl_read_text(&read, 1),
+                .since_ms = pl_read_int(&read, 2),
+            };
+    }
+    enum pl_status status = pl_read_end(&read);
+    if (status != PL_OK)
+        return status;
+    *ret_rows = list.items;
+    *ret_n = list.n;
+    return PL_OK;
+}

@@ -1,5 +1,5 @@
-/* Extensions (store.h): what an administrator added and accepted, the tools that were seen, and the answers
- * `always` of users. The files of an extension are in DATA/extensions (ext/package). */
+/* Extensions (store.h): what an administrator added and accepted, the tools that were seen, the answers `always` of
+ * users, and those for whom an extension is quarantined. The files of an extension are in DATA/extensions (ext/package). */
 #ifndef PL_STORE_EXTENSIONS_H
 #define PL_STORE_EXTENSIONS_H
 
@@ -14,11 +14,11 @@ struct pl_extension_row {
     struct pl_str manifest_hash;   /* SHA-256 of that, hex: answers hold for it */
     struct pl_str profile;         /* "safe", "balanced", "permissive" */
     struct pl_str granted, denied; /* capabilities, one to a line; may be empty */
-    struct pl_str state;           /* "enabled", "disabled", "quarantined" */
-    struct pl_str source;          /* where it was added from, for a person to read */
-    struct pl_str last_error;      /* {NULL, 0}: none */
-    struct pl_str registered;      /* payload of the last register, JSON; {NULL, 0}: never ran */
-    int64_t revision;              /* in a change: the one that was read */
+    struct pl_str state;  /* "enabled", "disabled"; "quarantined": for all, of earlier versions */
+    struct pl_str source; /* where it was added from, for a person to read */
+    struct pl_str last_error; /* {NULL, 0}: none */
+    struct pl_str registered; /* payload of the last register, JSON; {NULL, 0}: never ran */
+    int64_t revision;         /* in a change: the one that was read */
     int64_t created_ms, updated_ms;
 };
 
@@ -32,7 +32,7 @@ void pl_batch_set_extension_state(struct pl_batch *batch, struct pl_str id, stru
 /* The payload of a register that was accepted. PL_NOT_FOUND. */
 void pl_batch_set_extension_registered(struct pl_batch *batch, struct pl_str id,
                                        struct pl_str registered);
-/* With its tools and answers. */
+/* With its tools, answers and quarantines. */
 void pl_batch_delete_extension(struct pl_batch *batch, struct pl_str id);
 
 /* PL_NOT_FOUND. */
@@ -80,5 +80,21 @@ enum pl_status pl_store_extension_answers(struct pl_store *store, struct pl_aren
                                           struct pl_str extension_id, struct pl_str user_id,
                                           struct pl_extension_answer_row **ret_answers,
                                           size_t *ret_n, struct pl_error *err);
+
+/* It crashed too often for this user. */
+struct pl_extension_quarantine_row {
+    struct pl_str user_id;
+    struct pl_str error; /* of the last crash */
+    int64_t since_ms;
+};
+/* PL_NOT_FOUND: no such extension. */
+void pl_batch_quarantine_extension(struct pl_batch *batch, struct pl_str extension_id,
+                                   const struct pl_extension_quarantine_row *row);
+/* Of all users. */
+void pl_batch_forget_extension_quarantines(struct pl_batch *batch, struct pl_str extension_id);
+enum pl_status pl_store_extension_quarantines(struct pl_store *store, struct pl_arena *arena,
+                                              struct pl_str extension_id,
+                                              struct pl_extension_quarantine_row **ret_rows,
+                                              size_t *ret_n, struct pl_error *err);
 
 #endif

@@ -53,6 +53,7 @@ void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id)
         PL_SQL_USER_GONE_MODEL_RUNS,
         PL_SQL_USER_GONE_SETTINGS,
         PL_SQL_EXTENSION_ANSWERS_GONE,
+        PL_SQL_EXTENSION_QUARANTINES_GONE,
         PL_SQL_USER_DELETE,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)

@@ -245,7 +245,7 @@ static void step(struct pl_ext_chain *chain)
         pl_ext_registered_release(registered);
         if (!wants)
             continue;
-        if (known->package.state == PL_EXT_STATE_QUARANTINED)
+        if (pl_ext_known_state(known, chain->query.user_id) == PL_EXT_STATE_QUARANTINED)
             miss(chain, known->package.id, "it is quarantined");
         else if (ask_one(chain, known))
             return;

@@ -237,6 +237,10 @@ void pl_ext_question_tell(struct pl_shard *home, struct pl_str question_id, stru
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
+/* For how many users an extension is quarantined, and whether and why for this one. Any thread. */
+size_t pl_ext_quarantines(struct pl_ext_server *host, struct pl_str extension_id,
+                          struct pl_str user_id, bool *ret_is, char *ret_why, size_t size);
+
 /* Appends the log of an extension: JSON objects with commas between them, oldest first. `user_id` {NULL, 0}: of all
  * users. Any thread. */
 void pl_ext_log_write(struct pl_ext_server *host, struct pl_str extension_id, struct pl_str user_id,

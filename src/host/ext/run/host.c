@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "shard/setup.h"
 
+#include <stdio.h>
+
 struct pl_ext_entry {
     struct pl_table_link link;            /* key: "extension\nuser" */
     struct pl_ext_registered *registered; /* held */
@@ -117,6 +119,9 @@ static enum pl_status make_known(struct pl_ext_server *host, const struct pl_ext
         status = pl_ext_package_of_row(&known->arena, data_dir, &known->row, &known->package, err);
     if (status == PL_OK)
         status = read_registered(host->server->store, known, err);
+    if (status == PL_OK)
+        status = pl_store_extension_quarantines(host->server->store, &known->arena, known->row.id,
+                                                &known->quarantines, &known->n_quarantines, err);
     if (status == PL_OK)
         *ret_known = known;
     else
@@ -237,14 +242,32 @@ struct pl_ext_known *pl_ext_known_any(struct pl_ext_server *host, struct pl_str 
     return known;
 }
 
-struct pl_ext_known *pl_ext_known_find(struct pl_ext_server *host, struct pl_str id)
+static const struct pl_extension_quarantine_row *quarantine_of(const struct pl_ext_known *known,
+                                                               struct pl_str user_id)
 {
-    struct pl_ext_known *known = pl_ext_known_any(host, id);
-    if (known && known->package.state != PL_EXT_STATE_ENABLED) {
-        pl_ext_known_release(known);
-        known = NULL;
-    }
-    return known;
+    for (size_t i = 0; i < known->n_quarantines; i++)
+        if (pl_str_eq(known->quarantines[i].user_id, user_id))
+            return &known->quarantines[i];
+    return NULL;
+}
+
+enum pl_ext_state pl_ext_known_state(const struct pl_ext_known *known, struct pl_str user_id)
+{
+    if (known->package.state != PL_EXT_STATE_ENABLED)
+        return known->package.state;
+    return quarantine_of(known, user_id) ? PL_EXT_STATE_QUARANTINED : PL_EXT_STATE_ENABLED;
+}
+
+size_t pl_ext_quarantines(struct pl_ext_server *host, struct pl_str extension_id,
+                          struct pl_str user_id, bool *ret_is, char *ret_why, size_t size)
+{
+    struct pl_ext_known *known = pl_ext_known_any(host, extension_id);
+    const struct pl_extension_quarantine_row *row = known ? quarantine_of(known, user_id) : NULL;
+    size_t n = known ? known->n_quarantines : 0;
+    *ret_is = row;
+    snprintf(ret_why, size, "%.*s", row ? (int)row->error.len : 0, row ? row->error.ptr : "");
+    pl_ext_known_release(known);
+    return n;
 }
 
 enum { MAX_KEY = 200 };

@@ -32,6 +32,8 @@ struct pl_ext_known {
     struct pl_extension_row row; /* arena */
     struct pl_ext_package package;
     struct pl_ext_registered *registered; /* held: the last one of anybody; NULL: it never ran */
+    struct pl_extension_quarantine_row *quarantines; /* of users; arena */
+    size_t n_quarantines;
 };
 
 struct pl_ext_set {
@@ -69,9 +71,9 @@ struct pl_ext_set *pl_ext_set_hold(struct pl_ext_server *host);
 void pl_ext_set_release(struct pl_ext_set *set); /* accepts NULL */
 struct pl_ext_known *pl_ext_known_hold(struct pl_ext_known *known);
 void pl_ext_known_release(struct pl_ext_known *known); /* accepts NULL */
-/* One of the set, held; NULL: there is none, or it is not enabled. */
-struct pl_ext_known *pl_ext_known_find(struct pl_ext_server *host, struct pl_str id);
-/* The same, enabled or not. */
+/* How it is for this user: it is quarantined for those it has crashed for, and for nobody else. */
+enum pl_ext_state pl_ext_known_state(const struct pl_ext_known *known, struct pl_str user_id);
+/* One of the set, held, enabled or not; NULL: there is none. */
 struct pl_ext_known *pl_ext_known_any(struct pl_ext_server *host, struct pl_str id);
 /* The last register of this package for this user, or of anybody; held; NULL: there is none. */
 struct pl_ext_registered *pl_ext_registered_of(struct pl_ext_server *host,

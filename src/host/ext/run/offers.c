@@ -17,8 +17,9 @@ static void for_each(struct pl_ext_server *host, struct pl_str user_id, bool wit
     bool goes_on = true;
     for (size_t i = 0; i < set->n && goes_on; i++) {
         struct pl_ext_known *known = set->items[i];
-        bool counts = known->package.state == PL_EXT_STATE_ENABLED ||
-                      (with_quarantined && known->package.state == PL_EXT_STATE_QUARANTINED);
+        enum pl_ext_state state = pl_ext_known_state(known, user_id);
+        bool counts = state == PL_EXT_STATE_ENABLED ||
+                      (with_quarantined && state == PL_EXT_STATE_QUARANTINED);
         if (!counts)
             continue;
         struct pl_ext_registered *registered = pl_ext_registered_of(host, known, user_id);

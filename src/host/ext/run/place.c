@@ -15,6 +15,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static const char QUARANTINED[] = "it crashed five times in ten minutes and is quarantined";
+
 #define TO(name) PL_TO(PL_EXT_PLACE_##name)
 static const struct pl_state states[] = {
     [PL_EXT_PLACE_EMPTY] = {"empty", TO(TAKEN) | TO(GONE)},
@@ -160,11 +162,14 @@ void pl_ext_place_ready(struct pl_ext_place *place)
 
 static void start(struct pl_ext_place *place)
 {
-    struct pl_ext_known *known = pl_ext_known_find(place->exts->host, place->extension_id);
-    const char *why = place->exts->is_stopping ? "the server ends"
-                      : !known                 ? "it is not installed, or not enabled"
-                                               : NULL;
-    if (known && !known->package.dir.len)
+    struct pl_ext_known *known = pl_ext_known_any(place->exts->host, place->extension_id);
+    enum pl_ext_state state =
+        known ? pl_ext_known_state(known, place->user_id) : PL_EXT_STATE_DISABLED;
+    const char *why = place->exts->is_stopping            ? "the server ends"
+                      : state == PL_EXT_STATE_QUARANTINED ? QUARANTINED
+                      : state != PL_EXT_STATE_ENABLED     ? "it is not installed, or not enabled"
+                                                          : NULL;
+    if (!why && !known->package.dir.len)
         why = "it runs elsewhere, and is not connected";
     place->instance = why ? NULL : pl_ext_instance_start(place, known);
     pl_ext_known_release(known);
@@ -199,7 +204,8 @@ static bool may_come(const struct pl_ext_place *place, const struct pl_ext_known
         refuse(ret_refusal, PL_PROBLEM_CONFLICT, 0,
                "The extension \"%.*s\" runs on the server: its runtime is \"%s\", not \"remote\".",
                PL_STR_ARG(id), pl_ext_runtime_word(known->package.runtime));
-    else if (known->package.state != PL_EXT_STATE_ENABLED || place->state == PL_EXT_PLACE_BARRED)
+    else if (pl_ext_known_state(known, place->user_id) != PL_EXT_STATE_ENABLED ||
+             place->state == PL_EXT_PLACE_BARRED)
         refuse(ret_refusal, PL_PROBLEM_CONFLICT, 0,
                "The extension \"%.*s\" is %s; an administrator enables it.", PL_STR_ARG(id),
                known->package.state == PL_EXT_STATE_DISABLED ? "disabled" : "quarantined");
@@ -238,7 +244,7 @@ void pl_ext_place_take(struct pl_ext_place *place, struct pl_ext_ask *ask)
     else if (place->state == PL_EXT_PLACE_EMPTY)
         start(place);
     else if (place->state == PL_EXT_PLACE_BARRED)
-        fail_waiting(place, "it crashed five times in ten minutes and is quarantined");
+        fail_waiting(place, QUARANTINED);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
@@ -251,15 +257,20 @@ static void on_rested(struct pl_timer *timer)
         start(place);
 }
 
-/* Durable, so that its closed hooks stay closed after a restart too. */
+/* For this user only: one who makes it crash takes it from nobody else. Durable, so that its closed hooks stay closed
+ * after a restart too. */
 static void quarantine(struct pl_ext_place *place)
 {
     struct pl_batch *batch = pl_batch_create();
     struct pl_ext_shard *exts = place->exts;
     if (!batch)
         return;
-    pl_batch_set_extension_state(batch, place->extension_id, PL_STR("quarantined"),
-                                 pl_str_of(place->last_error), pl_loop_unix_ms(exts->loop));
+    struct pl_extension_quarantine_row row = {
+        .user_id = place->user_id,
+        .error = pl_str_of(place->last_error),
+        .since_ms = pl_loop_unix_ms(exts->loop),
+    };
+    pl_batch_quarantine_extension(batch, place->extension_id, &row);
     pl_ext_server_commit(exts, batch);
 }
 

@@ -91,7 +91,7 @@ static void visit(struct pl_ext_place *place, struct pl_str id)
 {
     struct pl_ext_known *known = pl_ext_known_any(place->exts->host, place->extension_id);
     bool is_meant = id.len && pl_str_eq(place->extension_id, id);
-    bool is_new = known && known->package.state == PL_EXT_STATE_ENABLED;
+    bool is_new = known && pl_ext_known_state(known, place->user_id) == PL_EXT_STATE_ENABLED;
     bool is_changed = !id.len && place->instance && !is_same(place->instance->known, known);
     pl_ext_known_release(known);
     if (is_meant || (!id.len && is_new && place->state == PL_EXT_PLACE_BARRED))

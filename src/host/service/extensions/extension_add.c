@@ -271,6 +271,7 @@ static void put_row(struct pl_exchange *x, struct pl_batch *batch, struct adding
         pl_batch_create_extension(batch, &row);
     else
         pl_batch_update_extension(batch, &row);
+    pl_batch_forget_extension_quarantines(batch, row.id);
     char detail[160];
     snprintf(detail, sizeof detail, "{\"artifact\":\"%s\",\"manifest\":\"%s\"}", adding->hash,
              package->manifest_hash);

@@ -1,6 +1,7 @@
 /* An extension as JSON: what was accepted, what it has registered, what the policy allows. */
 #include "service/extensions/extension_json.h"
 
+#include "ext/run/ext.h"
 #include "http/json_members.h"
 #include "io/file/file.h"
 #include "json/text.h"
@@ -164,13 +165,20 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
     if (row->registered.ptr &&
         pl_json_parse(&x->arena, row->registered, &pl_json_own, &registered, NULL) != PL_OK)
         registered.root = NULL;
+    char why[256];
+    bool is_quarantined = false;
+    size_t n_quarantined = pl_ext_quarantines(x->shard->server->ext, row->id, x->caller.user_id,
+                                              &is_quarantined, why, sizeof why);
+    is_quarantined &= pl_str_eq(row->state, PL_STR("enabled"));
     pl_json_out_open(out, '{');
     pl_put_text(out, "id", row->id);
     pl_put_text(out, "name", row->name);
     pl_put_text(out, "version", row->version);
     pl_put_text(out, "description", status == PL_OK ? package.description : PL_STR(""));
     pl_put_text(out, "runtime", row->runtime);
-    pl_put_text(out, "state", row->state);
+    pl_put_text(out, "state", is_quarantined ? PL_STR("quarantined") : row->state);
+    if (x->caller.is_admin)
+        pl_put_int(out, "quarantined_users", (int64_t)n_quarantined);
     pl_put_text(out, "artifact", row->artifact);
     pl_put_text(out, "manifest_hash", row->manifest_hash);
     pl_put_text(out, "profile", row->profile);
@@ -189,7 +197,10 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
     put_names(out, "commands", &registered, "slash_commands");
     put_names(out, "hooks", &registered, "event_hooks");
     pl_put_text(out, "source", row->source);
-    pl_put_text(out, "last_error", status == PL_OK ? row->last_error : pl_str_of(err.message));
+    pl_put_text(out, "last_error",
+                status != PL_OK  ? pl_str_of(err.message)
+                : is_quarantined ? pl_str_of(why)
+                                 : row->last_error);
     pl_put_int(out, "revision", row->revision);
     pl_put_time(out, "created_at", row->created_ms);
     pl_put_time(out, "updated_at", row->updated_ms);

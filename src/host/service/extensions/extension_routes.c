@@ -99,8 +99,10 @@ static void patch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
         !read_capabilities(x, "deny", &row.denied) || !accept_tools(x, batch))
         return;
     row.updated_ms = pl_clock_unix_ms();
-    if (pl_body_text(x, "state").ptr)
+    if (pl_body_text(x, "state").ptr) {
         row.last_error = (struct pl_str){0};
+        pl_batch_forget_extension_quarantines(batch, row.id);
+    }
     if (pl_body_bool(x, "forget_answers", false))
         pl_batch_forget_extension_answers(batch, row.id, (struct pl_str){0});
     pl_batch_update_extension(batch, &row);

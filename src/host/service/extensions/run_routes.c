@@ -48,7 +48,7 @@ static void extension_explain(struct pl_exchange *x)
     pl_exchange_work(x, explain_work, NULL);
 }
 
-/* One that is quarantined is enabled again. */
+/* One that is quarantined is enabled again, for all users. */
 static void restart_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct pl_extension_row row;
@@ -58,6 +58,7 @@ static void restart_plan(struct pl_exchange *x, struct pl_batch *batch, void *ct
     if (pl_str_eq(row.state, PL_STR("quarantined")))
         pl_batch_set_extension_state(batch, row.id, PL_STR("enabled"), (struct pl_str){0},
                                      pl_clock_unix_ms());
+    pl_batch_forget_extension_quarantines(batch, row.id);
     pl_audit_add(x, batch, "extension.restart", row.id, PL_STR(""));
 }
 

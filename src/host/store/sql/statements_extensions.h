@@ -56,10 +56,25 @@
       " AND user_id = COALESCE(?2, user_id)")                                                      \
     X(EXTENSION_ANSWERS_GONE, "b", "DELETE FROM extension_answers WHERE user_id = ?1")             \
                                                                                                    \
+    X(EXTENSION_QUARANTINE_PUT, "tbti",                                                            \
+      "INSERT INTO extension_quarantines (extension, user_id, error, since_ms) "                   \
+      "VALUES (" SQL_EXTENSION                                                                     \
+      ", " SQL_LIVING("?2") ", ?3, ?4) ON CONFLICT (extension, user_id) "                          \
+                            "DO UPDATE SET error = excluded.error, since_ms = excluded.since_ms")  \
+    X(EXTENSION_QUARANTINE_LIST, "t",                                                              \
+      "SELECT user_id, error, since_ms FROM extension_quarantines "                                \
+      "WHERE extension = " SQL_EXTENSION " ORDER BY since_ms, user_id")                            \
+    X(EXTENSION_QUARANTINES_FORGET, "t",                                                           \
+      "DELETE FROM extension_quarantines WHERE extension = " SQL_EXTENSION)                        \
+    X(EXTENSION_QUARANTINES_GONE, "b", "DELETE FROM extension_quarantines WHERE user_id = ?1")     \
+                                                                                                   \
     X(CHECK_EXTENSION_TOOLS, "",                                                                   \
       "SELECT count(*) FROM extension_tools WHERE extension NOT IN (SELECT key FROM extensions)")  \
     X(CHECK_EXTENSION_ANSWERS, "",                                                                 \
       "SELECT count(*) FROM extension_answers "                                                    \
+      "WHERE extension NOT IN (SELECT key FROM extensions)")                                       \
+    X(CHECK_EXTENSION_QUARANTINES, "",                                                             \
+      "SELECT count(*) FROM extension_quarantines "                                                \
       "WHERE extension NOT IN (SELECT key FROM extensions)")
 
 #endif
