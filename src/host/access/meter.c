@@ -1,18 +1,22 @@
-/* Buckets and budgets of the keys and users that have limits, and a table of the usage since the last
- * commit, all under one lock. A timer on the first shard commits the table once a second. */
+/* Buckets and budgets of the keys and users that have limits, and the sums of free usage since the last
+ * commit, all under one lock. A timer on the first shard commits the sums once a second. Paid usage is
+ * in the journal of its shard. */
 #include "access/meter.h"
+#include "access/meter_journal.h"
 #include "access/meter_runs.h"
+#include "access/meter_sums.h"
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/utc.h"
+#include "base/text/utf8.h"
 #include "base/text/uuid.h"
 #include "shard/log.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
-enum { FLUSH_MS = 1000, MAX_NAME = 512 };
+enum { FLUSH_MS = 1000 };
 
 #define DAY_MS    INT64_C(86400000)
 #define MINUTE_MS 60000.0
@@ -42,21 +46,16 @@ struct sockets {
     char user_id[PL_ID_MAX];
 };
 
-/* The usage since the last commit. */
-struct used {
-    struct pl_table_link link; /* by name */
-    struct pl_usage_row row;   /* its strings are views of name */
-    size_t n_name;
-    char name[]; /* user, key, model and day, each but the last after its NUL */
-};
-
 struct pl_meter {
     struct pl_server *server; /* borrowed */
     pthread_mutex_t lock;
-    struct pl_table limited, used, sockets; /* under the lock; owned */
-    struct pl_meter_runs runs;              /* under the lock, but for expired_ms and taken */
-    struct pl_timer timer;                  /* the first shard's */
-    bool is_committing;                     /* the first shard's */
+    struct pl_table limited, sockets; /* under the lock; owned */
+    struct pl_meter_sums used;        /* under the lock: the free usage since the last commit */
+    struct pl_meter_runs runs;        /* under the lock, but for expired_ms and taken */
+    struct pl_timer timer;            /* the first shard's */
+    bool is_committing;               /* the first shard's */
+    struct pl_meter_journal
+        *journals[PL_MAX_SHARDS]; /* owned; each is its shard's; NULL until used */
 };
 
 int64_t pl_meter_day(int64_t unix_ms)
@@ -175,14 +174,7 @@ void pl_meter_forget_user(struct pl_meter *meter, struct pl_str user_id)
             pl_mem_free(limited);
         }
     }
-    for (struct pl_table_link *link = pl_table_next(&meter->used, NULL), *next; link; link = next) {
-        struct used *used = PL_CONTAINER_OF(link, struct used, link);
-        next = pl_table_next(&meter->used, link);
-        if (pl_str_eq(used->row.user_id, user_id)) {
-            pl_table_remove(&meter->used, link);
-            pl_mem_free(used);
-        }
-    }
+    pl_meter_sums_forget_user(&meter->used, user_id);
     pthread_mutex_unlock(&meter->lock);
 }
 
@@ -309,34 +301,20 @@ static void reserve(struct limited *limited, const struct pl_meter_call *call)
     limited->reserved += call->cost_micro;
 }
 
-static void open_done(void *ctx, enum pl_status status, const struct pl_error *err)
+/* NULL: out of memory. */
+static struct pl_meter_journal *journal_of(struct pl_meter *meter, struct pl_shard *shard)
 {
-    struct pl_shard *shard = ctx;
-    if (status != PL_OK)
-        pl_log_say(shard->server->log, shard, PL_LOG_WARNING,
-                   "the usage of a call could not be stored: %s", err->message);
+    struct pl_meter_journal **journal = &meter->journals[shard->index];
+    if (!*journal)
+        *journal = pl_meter_journal_create(shard);
+    return *journal;
 }
 
-/* Not waited for: it is durable long before anybody has answered. */
-static void store_open(struct pl_meter *meter, struct pl_shard *shard, struct pl_meter_call *call,
-                       int64_t now_ms)
+/* A name that was cut within a character would be refused by a database, and with it all that is
+ * stored together with it. */
+static struct pl_str whole_characters(struct pl_str name)
 {
-    struct pl_batch *batch = pl_batch_create();
-    struct pl_id_seed seed = pl_shard_seed(shard);
-    if (!batch)
-        return;
-    call->id = pl_id_take(&seed, "call_");
-    call->is_stored = true;
-    pl_batch_open_call(batch, &(struct pl_open_call){
-                                  .id = pl_str_of(call->id.text),
-                                  .user_id = pl_str_of(call->user_id),
-                                  .key_id = pl_str_of(call->key_id),
-                                  .model = pl_str_of(call->model),
-                                  .day = pl_meter_day(now_ms),
-                                  .tokens = call->tokens,
-                                  .cost_micro = call->cost_micro,
-                              });
-    pl_store_submit(meter->server->store, shard->loop, batch, open_done, shard);
+    return (struct pl_str){name.ptr, pl_utf8_valid_prefix(name)};
 }
 
 bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct pl_meter_ask *ask,
@@ -349,6 +327,7 @@ bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct
     snprintf(call.key_id, sizeof call.key_id, "%.*s", (int)ask->key_id.len,
              ask->key_id.len ? ask->key_id.ptr : "");
     snprintf(call.model, sizeof call.model, "%.*s", PL_STR_ARG(ask->model));
+    call.model[whole_characters(pl_str_of(call.model)).len] = 0;
     pl_meter_run_begin(shard, ask, &call);
     pthread_mutex_lock(&meter->lock);
     struct limited *key = find_limited(meter, ask->key_id);
@@ -359,71 +338,19 @@ bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct
         reserve(user, &call);
     }
     pthread_mutex_unlock(&meter->lock);
-    if (call.is_open && ask->is_paid)
-        store_open(meter, shard, &call, ask->now_ms);
+    struct pl_meter_journal *journal =
+        call.is_open && ask->is_paid ? journal_of(meter, shard) : NULL;
+    if (journal)
+        pl_meter_journal_begin(journal, &call);
     *ret_call = call;
     return call.is_open;
 }
 
 /* --- usage ----------------------------------------------------------------------------------- */
 
-static struct pl_str put_name(char **at, struct pl_str text)
-{
-    struct pl_str name = {*at, text.len};
-    if (text.len)
-        memcpy(*at, text.ptr, text.len);
-    (*at)[text.len] = 0;
-    *at += text.len + 1;
-    return name;
-}
-
-static struct used *find_used(struct pl_meter *meter, const struct pl_usage_row *row)
-{
-    char name[MAX_NAME], *at = name;
-    if (row->user_id.len + row->key_id.len + row->model.len + 32 > sizeof name)
-        return NULL;
-    (void)put_name(&at, row->user_id);
-    (void)put_name(&at, row->key_id);
-    (void)put_name(&at, row->model);
-    at += snprintf(at, 24, "%lld", (long long)row->day);
-    size_t n = (size_t)(at - name);
-    struct pl_table_link *link = pl_table_get(&meter->used, (struct pl_str){name, n});
-    if (link)
-        return PL_CONTAINER_OF(link, struct used, link);
-    struct used *used = pl_mem_alloc(1, sizeof *used + n);
-    if (!used)
-        return NULL;
-    memcpy(used->name, name, n);
-    used->link = (struct pl_table_link){.key = {used->name, n}};
-    used->row = (struct pl_usage_row){.day = row->day};
-    at = used->name;
-    used->row.user_id = put_name(&at, row->user_id);
-    used->row.key_id = put_name(&at, row->key_id);
-    used->row.model = put_name(&at, row->model);
-    if (pl_table_put(&meter->used, &used->link))
-        return used;
-    pl_mem_free(used);
-    return NULL;
-}
-
 static int64_t known(int64_t n)
 {
     return n > 0 ? n : 0;
-}
-
-static void add_used(struct pl_meter *meter, const struct pl_usage_row *row)
-{
-    struct used *used = find_used(meter, row);
-    if (!used)
-        return;
-    used->row.n_requests += row->n_requests;
-    used->row.input_tokens += row->input_tokens;
-    used->row.output_tokens += row->output_tokens;
-    used->row.cached_tokens += row->cached_tokens;
-    used->row.cost_micro += row->cost_micro;
-    used->row.n_failed += row->n_failed;
-    used->row.n_aborted += row->n_aborted;
-    used->row.n_unpriced += row->n_unpriced;
 }
 
 static void release(struct limited *limited, const struct pl_meter_call *call,
@@ -439,21 +366,17 @@ static void release(struct limited *limited, const struct pl_meter_call *call,
     limited->spent_month += row->cost_micro;
 }
 
-static void store_settled(struct pl_meter *meter, struct pl_shard *shard,
-                          const struct pl_meter_call *call, const struct pl_usage_row *row,
-                          const struct pl_model_run *run, struct pl_batch *batch)
+/* With what it brought. */
+static void store_in(struct pl_meter *meter, const struct pl_meter_call *call,
+                     const struct pl_usage_row *row, const struct pl_model_run *run,
+                     struct pl_batch *batch)
 {
-    bool is_own = !batch;
-    if (is_own)
-        batch = pl_batch_create();
-    if (!batch)
-        return; /* the row of the open call stays, and is counted at the next start */
     pl_batch_add_usage(batch, row);
     pl_batch_put_model_run(batch, run);
-    if (call->is_stored)
-        pl_batch_close_call(batch, pl_str_of(call->id.text));
-    if (is_own)
-        pl_store_submit(meter->server->store, shard->loop, batch, open_done, shard);
+    if (call->number)
+        pl_meter_journal_end_in(meter->journals[call->shard->index], call, batch);
+    if (meter->server->tell_run)
+        meter->server->tell_run(meter->server, run);
 }
 
 void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_meter_call *call,
@@ -466,7 +389,7 @@ void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_m
     struct pl_usage_row row = {
         .user_id = pl_str_of(call->user_id),
         .key_id = pl_str_of(call->key_id),
-        .model = used->model.len ? used->model : pl_str_of(call->model),
+        .model = used->model.len ? whole_characters(used->model) : pl_str_of(call->model),
         .day = pl_meter_day(now_ms),
         .n_requests = 1,
         .input_tokens = known(used->input),
@@ -478,22 +401,21 @@ void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_m
         .n_unpriced = is_unknown,
     };
     struct pl_model_run run = pl_meter_run_row(call, used, &row, now_ms);
-    bool is_summed = !batch && !call->is_stored;
+    bool is_summed = !batch && !call->number;
     if (meter->server->meter_watch && shard)
         meter->server->meter_watch->settled(shard, &row);
     pthread_mutex_lock(&meter->lock);
     release(find_limited(meter, row.key_id), call, &row, now_ms);
     release(find_limited(meter, row.user_id), call, &row, now_ms);
     if (is_summed) {
-        add_used(meter, &row);
+        (void)pl_meter_sums_add(&meter->used, &row);
         pl_meter_runs_add(&meter->runs, &run);
     }
     pthread_mutex_unlock(&meter->lock);
-    if (is_summed)
-        return; /* told when it is stored */
-    store_settled(meter, shard, call, &row, &run, batch);
-    if (meter->server->tell_run)
-        meter->server->tell_run(meter->server, &run);
+    if (batch)
+        store_in(meter, call, &row, &run, batch);
+    else if (call->number)
+        pl_meter_journal_end(meter->journals[call->shard->index], call, &row, &run);
 }
 
 void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *call,
@@ -509,7 +431,7 @@ void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *ca
     };
     pthread_mutex_lock(&meter->lock);
     if (call->is_open)
-        add_used(meter, &row);
+        (void)pl_meter_sums_add(&meter->used, &row);
     pthread_mutex_unlock(&meter->lock);
     if (call->is_open && meter->server->meter_watch && call->shard)
         meter->server->meter_watch->passed_over(call->shard, model);
@@ -570,18 +492,13 @@ void pl_meter_leave_socket(struct pl_meter *meter, struct pl_str user_id)
 static struct pl_batch *take_used(struct pl_meter *meter)
 {
     pthread_mutex_lock(&meter->lock);
-    bool has_any = meter->used.n_links || meter->runs.n;
+    bool has_any = meter->used.rows.n_links || meter->runs.n;
     struct pl_batch *batch = has_any ? pl_batch_create() : NULL;
-    struct pl_table_link *link = batch ? pl_table_next(&meter->used, NULL) : NULL;
-    while (link) {
-        struct used *used = PL_CONTAINER_OF(link, struct used, link);
-        link = pl_table_next(&meter->used, link);
-        pl_batch_add_usage(batch, &used->row);
-        pl_table_remove(&meter->used, &used->link);
-        pl_mem_free(used);
-    }
-    if (batch)
+    if (batch) {
+        (void)pl_meter_sums_put(&meter->used, batch);
+        pl_meter_sums_deinit(&meter->used);
         pl_meter_runs_take(&meter->runs, batch);
+    }
     pthread_mutex_unlock(&meter->lock);
     return batch;
 }
@@ -661,14 +578,33 @@ void pl_meter_start(struct pl_meter *meter)
     pl_timer_start(meter->server->shards[0]->loop, &meter->timer, FLUSH_MS, on_timer);
 }
 
+/* False: it is lost. */
+static bool commit_rest(struct pl_meter *meter, struct pl_batch *batch, struct pl_error *err)
+{
+    return !batch || pl_store_commit(meter->server->store, batch, err) == PL_OK;
+}
+
+static bool commit_journal(struct pl_meter *meter, struct pl_meter_journal *journal,
+                           struct pl_error *err)
+{
+    if (!journal)
+        return true;
+    bool is_stored = commit_rest(meter, pl_meter_journal_take(journal), err);
+    if (!pl_meter_journal_is_empty(journal))
+        is_stored = pl_fail(err, PL_NOMEM, "out of memory") == PL_OK;
+    return is_stored;
+}
+
 void pl_meter_stop(struct pl_meter *meter)
 {
     struct pl_error err = {0};
     if (!meter || !meter->server->n_shards)
         return;
     pl_timer_stop(meter->server->shards[0]->loop, &meter->timer);
-    struct pl_batch *batch = take_used(meter);
-    if (batch && pl_store_commit(meter->server->store, batch, &err) != PL_OK)
+    bool is_stored = commit_rest(meter, take_used(meter), &err);
+    for (size_t i = 0; i < PL_MAX_SHARDS; i++)
+        is_stored = commit_journal(meter, meter->journals[i], &err) && is_stored;
+    if (!is_stored)
         pl_log_say(meter->server->log, NULL, PL_LOG_WARNING,
                    "the last usage could not be stored: %s", err.message);
 }
@@ -681,18 +617,16 @@ void pl_meter_destroy(struct pl_meter *meter)
         pl_table_remove(&meter->limited, link);
         pl_mem_free(PL_CONTAINER_OF(link, struct limited, link));
     }
-    for (struct pl_table_link *link; (link = pl_table_next(&meter->used, NULL));) {
-        pl_table_remove(&meter->used, link);
-        pl_mem_free(PL_CONTAINER_OF(link, struct used, link));
-    }
     for (struct pl_table_link *link; (link = pl_table_next(&meter->sockets, NULL));) {
         pl_table_remove(&meter->sockets, link);
         pl_mem_free(PL_CONTAINER_OF(link, struct sockets, link));
     }
+    for (size_t i = 0; i < PL_MAX_SHARDS; i++)
+        pl_meter_journal_destroy(meter->journals[i]);
     pl_meter_runs_deinit(&meter->runs);
     pl_table_deinit(&meter->sockets);
     pl_table_deinit(&meter->limited);
-    pl_table_deinit(&meter->used);
+    pl_meter_sums_deinit(&meter->used);
     pthread_mutex_destroy(&meter->lock);
     pl_mem_free(meter);
 }

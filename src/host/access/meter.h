@@ -6,9 +6,9 @@
  *     settle: the reservation becomes what was really used
  *
  * Requests and tokens a minute are buckets in memory, one per key and user and node. Money is counted
- * per day and month (UTC), from the store on. What is paid for is stored when it begins, with its
- * estimate, and when it ends, in one transaction with what it brought: kill -9 loses nothing. What
- * costs nothing is summed in memory and committed once a second. */
+ * per day and month (UTC), from the store on. What is paid for is stored soon after it has begun, with
+ * its estimate, and when it ends, in one transaction with what it brought (meter_journal.h). What costs
+ * nothing is summed in memory and committed once a second. */
 #ifndef PL_ACCESS_METER_H
 #define PL_ACCESS_METER_H
 
@@ -48,7 +48,7 @@ struct pl_meter_ask {
     struct pl_str model;           /* "vendor/model" */
     int64_t tokens;                /* estimates: of input and output */
     int64_t cost_micro;            /* -1: the model has no price */
-    bool is_paid;                  /* somebody else is asked: it is stored when it begins */
+    bool is_paid;                  /* somebody else is asked: it is stored while it runs */
     bool allows_unpriced;          /* the configuration lets models without a price pass a budget */
     int64_t now_ms;
 };
@@ -57,9 +57,10 @@ struct pl_meter_ask {
 struct pl_meter_call {
     char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
     char model[PL_METER_MODEL_MAX];
-    struct pl_id id;
     int64_t tokens, cost_micro;
-    bool is_open, is_stored;
+    bool is_open;
+    bool is_run_known; /* somebody may ask for its run as soon as it is over */
+    uint64_t number;   /* in the journal of its shard; 0: none */
     const char *source;
     char session_id[PL_ID_MAX], turn_id[PL_ID_MAX], prompt_id[PL_ID_MAX], run_id[PL_ID_MAX];
     int64_t version, started_ms;

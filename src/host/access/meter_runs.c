@@ -30,6 +30,7 @@ void pl_meter_run_begin(struct pl_shard *shard, const struct pl_meter_ask *ask,
     keep_id(call->prompt_id, about->prompt_id);
     struct pl_id_seed seed = shard ? pl_shard_seed(shard) : pl_seed_draw();
     struct pl_id id = pl_id_take(&seed, "run_");
+    call->is_run_known = about->run_id.len;
     keep_id(call->run_id, about->run_id.len ? about->run_id : pl_str_of(id.text));
 }
 
