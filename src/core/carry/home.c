@@ -6,6 +6,7 @@
 #include "carry/difference.h"
 #include "format/gpt_oss/gpt_oss.h"
 #include "carry/home_int.h"
+#include "carry/home_own.h"
 #include "carry/merge.h"
 
 /* Rounds of setting and merging: an edit that was merged may show values to be set. */
@@ -31,7 +32,8 @@ struct journey {
     bool has_now;
     bool is_short;          /* a text of the source is in neither the carry nor the target */
     struct candidate *best; /* arena; owned */
-    bool has_own;           /* the source has something that the target has no place for */
+    struct pl_home_own own; /* what the source has and the target has no place for */
+    bool is_changed;        /* best is not the source */
     bool has_given_up;      /* no result that keeps the source is usable: `now` is the result */
     struct pl_error *err;
 };
@@ -286,16 +288,6 @@ static enum pl_status explain_source(const struct pl_carry *carry, enum pl_statu
                    carry->task.from->name, why->message);
 }
 
-/* Whether a conversion has left something out of its target. */
-static bool has_own(struct pl_conv *conv)
-{
-    pl_conv_sweep(conv);
-    for (size_t i = 0; i < conv->losses.len; i++)
-        if (conv->losses.ptr[i].code == PL_LOSS_DROPPED)
-            return true;
-    return false;
-}
-
 /* A text of the source is missing, and no result that keeps the source can be converted without it:
  * the result is the same as without a carry. */
 static enum pl_status give_up(struct journey *j)
@@ -327,6 +319,21 @@ static enum pl_status report_given_up(struct journey *j)
     return from->status != PL_OK ? from->status : to->status;
 }
 
+/* A merge that has made other elements of one (a document that became text) says so, too. */
+static enum pl_status look_for_own(struct journey *j, enum keeps *keeps)
+{
+    struct pl_home_own left;
+    bool loses = false;
+    if (!j->is_changed || !j->own.n)
+        return PL_OK;
+    enum pl_status status = pl_home_find_own(&left, j->home->arena, &j->best->there);
+    if (status == PL_OK)
+        status = pl_home_loses_own(j->home->arena, &j->own, &left, &loses);
+    if (loses)
+        *keeps = KEEPS_ELEMENTS;
+    return status;
+}
+
 static enum pl_status report(struct journey *j)
 {
     if (j->has_given_up)
@@ -338,7 +345,10 @@ static enum pl_status report(struct journey *j)
     };
     const struct pl_home *home = j->home;
     enum keeps keeps = j->best->keeps;
-    if (keeps != KEEPS_ALL && j->has_own)
+    enum pl_status status = keeps == KEEPS_ALL ? look_for_own(j, &keeps) : PL_OK;
+    if (status != PL_OK)
+        return status;
+    if (keeps != KEEPS_ALL && j->own.n)
         pl_conv_loss(home->conv, PL_LOSS_DROPPED, home->target->root,
                      "%s, what only %s can express was not kept", where[keeps], j->back.to->name);
     if (!j->best->n_differences)
@@ -362,8 +372,11 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     j.best->text = carry->source;
     enum pl_status status = judge(&j, j.best, &why);
     if (status == PL_OK && !is_done(&j)) {
-        j.has_own = has_own(&j.best->there.conv);
-        status = j.best->there.conv.status == PL_OK ? seek(&j) : j.best->there.conv.status;
+        const struct candidate *source = j.best;
+        status = pl_home_find_own(&j.own, home->arena, &j.best->there);
+        if (status == PL_OK)
+            status = seek(&j);
+        j.is_changed = j.best != source;
     } else if (!j.is_short) {
         status = explain_source(carry, status, &why, err);
     }

@@ -1,0 +1,225 @@
+/* A value is known by its name and its bytes. The elements of both documents are never matched here: an
+ * edit may have split one, or made another kind of it. */
+#include "carry/home_own.h"
+
+#include "base/hash.h"
+#include "base/sort.h"
+
+/* A text that is shorter may be anywhere. With its quotes. */
+enum { LEAST_TEXT = 10, MOST_DEPTH = 136 };
+
+struct pl_home_own_value {
+    uint64_t hash; /* of its name and its bytes */
+    uint64_t text; /* of the longest text of its element that the target has; 0: there is none */
+};
+
+/* A container around the present node. */
+struct around {
+    const struct pl_json_node *node;
+    bool is_measured;
+    uint64_t text; /* if it is */
+};
+
+struct finder {
+    const struct pl_json_doc *doc;
+    struct pl_home_said said; /* words of the grammar are not */
+    struct around around[MOST_DEPTH];
+    size_t depth;
+};
+
+static uint64_t hash_value(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    bool is_member = n > doc->root && n[-1].tag & PL_JSON_KEY;
+    uint64_t name = is_member ? pl_hash_quick(pl_json_raw(doc, n - 1)) : 0;
+    return pl_hash_folded(name, pl_hash_quick(pl_json_span(doc, n)));
+}
+
+static bool is_text(const struct pl_json_node *n)
+{
+    return pl_json_kind(n) == PL_JSON_STRING && !(n->tag & PL_JSON_KEY) && n->len >= LEAST_TEXT;
+}
+
+static uint64_t hash_text(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    return pl_hash_quick(pl_json_span(doc, n)) | 1;
+}
+
+static uint64_t longest_text(const struct finder *f, const struct pl_json_node *in)
+{
+    const struct pl_json_node *longest = NULL;
+    for (const struct pl_json_node *n = in, *end = in + in->skip; n < end; n++)
+        if (is_text(n) && (!longest || n->len > longest->len) &&
+            pl_home_is_said(&f->said, n->off, n->len))
+            longest = n;
+    return longest ? hash_text(f->doc, longest) : 0;
+}
+
+/* The element of a list that the present node is in, or else the document. */
+static struct around *element_of(struct finder *f)
+{
+    size_t i = f->depth - 1;
+    while (i && !(pl_json_kind(f->around[i].node) == PL_JSON_OBJECT &&
+                  pl_json_kind(f->around[i - 1].node) == PL_JSON_ARRAY))
+        i--;
+    return &f->around[i];
+}
+
+/* Goes on to a node behind the one before. */
+static void enter(struct finder *f, const struct pl_json_node **at, const struct pl_json_node *to)
+{
+    for (; *at < to; (*at)++) {
+        while (f->depth && *at >= f->around[f->depth - 1].node + f->around[f->depth - 1].node->skip)
+            f->depth--;
+        if (pl_json_is_container(*at) && f->depth < MOST_DEPTH)
+            f->around[f->depth++] = (struct around){.node = *at};
+    }
+    while (f->depth && to >= f->around[f->depth - 1].node + f->around[f->depth - 1].node->skip)
+        f->depth--;
+}
+
+static int by_place(const void *ctx, const void *a, const void *b)
+{
+    (void)ctx;
+    const struct pl_loss *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena, struct pl_leg *leg)
+{
+    struct pl_conv *conv = &leg->conv;
+    pl_conv_sweep(conv);
+    if (conv->status != PL_OK)
+        return conv->status;
+    size_t n_most = conv->losses.len, n = 0;
+    const void **order = pl_arena_alloc(arena, 2 * n_most + 1, sizeof *order);
+    struct pl_home_own_value *values = pl_arena_alloc(arena, n_most + 1, sizeof *values);
+    struct finder *f = pl_arena_alloc(arena, 1, sizeof *f);
+    if (!order || !values || !f || pl_home_find_said(&f->said, arena, leg) != PL_OK)
+        return PL_NOMEM;
+    for (size_t i = 0; i < n_most; i++) {
+        const struct pl_loss *loss = &conv->losses.ptr[i];
+        if (loss->code == PL_LOSS_DROPPED && loss->node && loss->node > leg->doc.root)
+            order[n++] = loss;
+    }
+    pl_sort(order, order + n_most, n, by_place, NULL);
+    const struct pl_json_node *at = leg->doc.root;
+    f->doc = &leg->doc;
+    f->depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct pl_json_node *node = ((const struct pl_loss *)order[i])->node;
+        enter(f, &at, node);
+        struct around *element = element_of(f);
+        if (!element->is_measured)
+            *element = (struct around){element->node, true, longest_text(f, element->node)};
+        values[i] = (struct pl_home_own_value){hash_value(f->doc, node), element->text};
+    }
+    *own = (struct pl_home_own){leg->doc, values, n};
+    return PL_OK;
+}
+
+static int by_text(const void *ctx, const void *a, const void *b)
+{
+    (void)ctx;
+    const struct pl_home_own_value *x = a, *y = b;
+    return (x->text > y->text) - (x->text < y->text);
+}
+
+static int by_both(const void *ctx, const void *a, const void *b)
+{
+    const struct pl_home_own_value *x = a, *y = b;
+    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : by_text(ctx, a, b);
+}
+
+/* In this order; NULL: out of memory. The scratch room is behind them. */
+static const void **sorted(struct pl_arena *arena, const struct pl_home_own *own)
+{
+    const void **order = pl_arena_alloc(arena, 2 * own->n + 1, sizeof *order);
+    for (size_t i = 0; order && i < own->n; i++)
+        order[i] = &own->values[i];
+    if (order)
+        pl_sort(order, order + own->n, own->n, by_both, NULL);
+    return order;
+}
+
+/* How many at the beginning are the same value. */
+static size_t count_same(const void **values, size_t n, uint64_t hash)
+{
+    size_t i = 0;
+    while (i < n && ((const struct pl_home_own_value *)values[i])->hash == hash)
+        i++;
+    return i;
+}
+
+/* Moves those of `source` that `result` does not have with the same text to `to`; returns how many. */
+static size_t take_missing(const void **source, size_t n_source, const void **result,
+                           size_t n_result, const void **to)
+{
+    size_t n = 0;
+    for (size_t i = 0, k = 0; i < n_source; i++) {
+        while (k < n_result && by_both(NULL, result[k], source[i]) < 0)
+            k++;
+        if (k < n_result && by_both(NULL, result[k], source[i]) == 0)
+            k++;
+        else
+            to[n++] = source[i];
+    }
+    return n;
+}
+
+/* The values that the result does not have as often as the source, in place. Returns how many. Where the
+ * same value is in several elements, their texts tell which one has lost it. */
+static size_t keep_lost(const void **source, size_t n_source, const void **result, size_t n_result)
+{
+    size_t n = 0;
+    for (size_t i = 0, k = 0, n_here, n_there; i < n_source; i += n_here, k += n_there) {
+        uint64_t hash = ((const struct pl_home_own_value *)source[i])->hash;
+        while (k < n_result && ((const struct pl_home_own_value *)result[k])->hash < hash)
+            k++;
+        n_here = count_same(source + i, n_source - i, hash);
+        n_there = count_same(result + k, n_result - k, hash);
+        if (n_here > n_there)
+            n += take_missing(source + i, n_here, result + k, n_there, source + n);
+    }
+    return n;
+}
+
+/* Adds, at the first of those that have a text, how often the document has it. */
+static void count_texts(const void **lost, size_t n, const struct pl_json_doc *doc,
+                        uint32_t *n_times)
+{
+    for (uint32_t i = 0; i < doc->n_nodes; i++) {
+        uint64_t text = is_text(&doc->root[i]) ? hash_text(doc, &doc->root[i]) : 0;
+        size_t low = 0, high = text ? n : 0;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (((const struct pl_home_own_value *)lost[middle])->text < text)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (text && low < n && ((const struct pl_home_own_value *)lost[low])->text == text)
+            n_times[low]++;
+    }
+}
+
+enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_own *source,
+                                 const struct pl_home_own *result, bool *ret_loses)
+{
+    const void **lost = sorted(arena, source), **kept = sorted(arena, result);
+    if (!lost || !kept)
+        return PL_NOMEM;
+    size_t n = keep_lost(lost, source->n, kept, result->n);
+    *ret_loses = false;
+    if (!n)
+        return PL_OK;
+    uint32_t *before = pl_arena_zalloc(arena, n, sizeof *before);
+    uint32_t *after = pl_arena_zalloc(arena, n, sizeof *after);
+    if (!before || !after)
+        return PL_NOMEM;
+    pl_sort(lost, lost + source->n, n, by_text, NULL);
+    count_texts(lost, n, &source->doc, before);
+    count_texts(lost, n, &result->doc, after);
+    for (size_t i = 0; i < n; i++)
+        *ret_loses = *ret_loses || (before[i] && after[i] >= before[i]);
+    return PL_OK;
+}
