@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test, { before } from 'node:test';
+import { run } from './harness.mjs';
 import { clientOf, closing, serve, script, until, WebSocket } from './live.mjs';
 
 // The same on PostgreSQL, where the runner has one.
@@ -231,4 +232,24 @@ test('lists are told of every change of their user, and of nobody else', async (
   await until(() => mine.heard.some(({ ack }) => ack === 4), () => 'no answer');
   assert.equal(mine.heard.at(-1).ok, false);
   assert.equal(mine.heard.length, n + 1);
+});
+
+test('an administrator is told of extensions and tasks, and others are not', async (t) => {
+  const mine = await follow(t, server.key), theirs = await follow(t, ada.key);
+  const of = (event, id) => mine.heard.filter((frame) => frame.event === event && (!id || frame.data.id === id)).map(({ data }) => data.operation);
+  const added = run(['ext', 'add', 'demo', '--yes'], { env: { PARLEY_DATA: server.data } });
+  assert.equal(added.code, 0, added.err);
+  const patch = (body) => server.ask('PATCH', '/api/extensions/demo', { body });
+  assert.equal((await patch({ profile: 'safe' })).status, 200);
+  assert.equal((await patch({ profile: 'none' })).status, 400);
+  assert.equal((await server.ask('POST', '/api/extensions/demo/restart')).status, 200);
+  assert.equal((await server.ask('DELETE', '/api/extensions/demo')).status, 204);
+  await until(() => of('extension:deleted', 'demo').length, () => `no deletion: ${mine.names()}`);
+  assert.deepEqual(of('extension:updated', 'demo').slice(-2), ['extension_update', 'extension_restart']);
+  assert.ok(of('extension:updated').length <= 3, 'a refused change is none');
+  const task = (await server.ask('POST', '/api/scheduled-tasks', { body: { title: 't', cron: '0 9 * * *', prompt: 'x' } })).json;
+  await until(() => mine.heard.some(({ event }) => event === 'task:updated'), () => `no task: ${mine.names()}`);
+  assert.equal((await server.ask('DELETE', `/api/scheduled-tasks/${task.id}`)).status, 204);
+  await until(() => of('task:deleted', task.id).length, () => `no deletion of a task: ${mine.names()}`);
+  assert.deepEqual(theirs.heard.filter(({ event }) => event), []);
 });

@@ -125,6 +125,9 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   await row('exec').and(page.locator('[data-decision=ask]')).waitFor();
   await page.getByRole('combobox', { name: 'Profile' }).selectOption('safe');
   await row('exec').getByText('The profile forbids it, whatever else is set.').waitFor();
+  // What is changed elsewhere is shown here.
+  assert.equal((await at.ask('PATCH', '/api/extensions/demo', { body: { profile: 'permissive' } })).status, 200);
+  await row('exec').and(page.locator('[data-decision=allow]')).waitFor();
   await page.getByRole('switch', { name: 'Demo' }).click();
   await page.locator('[data-state=disabled]').waitFor();
   await page.getByRole('switch', { name: 'Demo' }).click();

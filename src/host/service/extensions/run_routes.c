@@ -85,6 +85,6 @@ const struct pl_route pl_routes_extension_runs[] = {
      "ExtensionExplained", 200, NULL},
     {PL_METHOD_POST, "/api/extensions/{id}/restart", PL_ROUTE_ADMIN, PL_FOR_ALL, extension_restart,
      "extension_restart", "Stop the instances of an extension; the next need starts it anew",
-     "extensions", NULL, "Extension", 200, NULL},
+     "extensions", NULL, "Extension", 200, NULL, .tells = "extension:updated"},
     {0},
 };
