@@ -91,7 +91,7 @@ export async function places(server) {
       ['first', '/?home', '.three'], ['library', '/p', '.list a', { phone: true }],
       ['workbench', `/p/${prompt}?m=demo/echo,demo/slow`, '[data-block-id=msg_3] textarea', { act: runBoth }],
       ['versions', `/p/${prompt}?tab=versions&diff=1`, 'ins, del'], ['export', `/p/${prompt}?tab=export`, '.extext'],
-      ['sessions', '/s', '.list a, .biglist a'], ['session', `/s/${talk}`, '[data-question]'],
+      ['sessions', '/s', '.list a, .biglist a'], ['session', `/s/${talk}`, '[data-question]', { act: contextRead }],
       ['viewer', '/v', '.drop, .dropzone, main .body'], ['envelope', '/v', '[data-loss]', { open: 'revenue.envelope.json' }],
       ['runs', '/r', '[data-run-id]'], ['memory', '/m', '[data-memory]'], ['tasks', '/t', '[data-task], [data-occurrence]'],
       ['agenda', '/t?view=agenda', '[data-occurrence]'], ['extensions', '/x/demo', '[data-cap]'],
@@ -108,6 +108,13 @@ async function runBoth(page) {
   await page.locator('[data-var=input_code] textarea').fill('import os, sys\ndef backup(path):\n    os.system("tar czf out.tgz " + path)\nbackup(sys.argv[1])');
   await page.locator('[data-block-id=msg_3] textarea').press('Control+Enter');
   for (const model of ['demo/echo', 'demo/slow']) await page.locator(`[data-run="${model}"][data-status=done]`).waitFor();
+}
+
+/** What fills the window is asked for a moment after the turns are there: in the panel beside them, in a hand as a share in the bar. */
+async function contextRead(page) {
+  if (await page.locator('.ring').count()) return void await page.locator('.ring[data-read]').waitFor();
+  await page.locator('[data-context=history]').waitFor();
+  await page.locator('[data-span=wait]').first().waitFor({ state: 'attached' });
 }
 
 /** Opens one of them, and waits until nothing is missing on it. */

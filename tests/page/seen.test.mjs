@@ -1,6 +1,7 @@
 // Every page in both languages and themes, on a desk and in a hand, as axe-core sees it; without colours; with the colours
 // of the system. Where PARLEY_PICTURES names a directory, the first of these make the pictures of the guide instead:
 // PARLEY_PICTURES=docs/guide/pictures node --test --test-name-pattern=axe tests/page/seen.test.mjs
+// With PARLEY_PICTURES_OF=session,share only those pages are taken.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ before(async () => {
 });
 
 const pictures = process.env.PARLEY_PICTURES;
+const only = pictures ? process.env.PARLEY_PICTURES_OF?.split(',') : undefined;
 async function picture(page, context, name) {
   mkdirSync(pictures, { recursive: true });
   const camera = await context.newCDPSession(page);
@@ -31,7 +33,7 @@ for (const lang of ['en-US', 'zh-CN']) {
       for (const phone of [false, true]) {
         const { page, context, close } = await visit(server, { lang, theme, phone, bypassCSP: true, timezoneId: 'Asia/Shanghai' });
         const found = [];
-        for (const place of list) {
+        for (const place of list.filter(({ name }) => !only || only.includes(name))) {
           await show(page, place);
           const name = `${place.name}-${phone ? 'phone' : 'desk'}-${theme}-${lang.slice(0, 2)}`;
           if (pictures) await picture(page, context, name);

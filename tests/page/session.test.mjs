@@ -81,6 +81,19 @@ test('a confirmation is refused with a reason, and the model is told', { skip },
   await close();
 });
 
+test('a session that waits for an answer is ended without one', { skip }, async () => {
+  const { page, close } = await visit(server);
+  const id = await session(server, script('call AskUserQuestion {"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}', '---', 'say never'));
+  await go(page, `/s/${id}`);
+  await page.locator('section[data-question]').waitFor();
+  await page.locator('header.top').getByRole('button', { name: 'Stop' }).click();
+  await over(id, 'interrupted');
+  await page.locator('section[data-question]').waitFor({ state: 'detached' });
+  await page.locator('header .pill', { hasText: 'Stopped' }).waitFor();
+  assert.equal(await page.locator('header.top').getByRole('button', { name: 'Stop' }).count(), 0);
+  await close();
+});
+
 test('hostile markup of a model, of tools and of names never runs', { skip }, async () => {
   const { page, context, close } = await visit(server);
   const bad = '<img src=x onerror=alert(1)><script>alert(2)</script>';
