@@ -310,3 +310,16 @@ test('values come in sets, also from a pasted table; a kind is chosen', options,
   await page.getByText('Value set 2 of 2').waitFor();
   await one.done();
 });
+
+test('findings are asked for in the language of the page, whatever that of the browser is', options, async () => {
+  const { id } = await example();
+  const one = await person({ lang: 'en-US' });
+  const page = await one.open(`/p/${id}`);
+  const asked = (lang) => page.waitForRequest((request) => request.url().endsWith('/api/lint') && request.headers()['accept-language'] === lang);
+  await field(page, 'msg_3').waitFor();
+  await Promise.all([asked('en'), field(page, 'msg_3').fill('changed')]);
+  await page.getByRole('button', { name: 'Language' }).click();
+  await Promise.all([asked('zh-CN'), page.getByRole('menuitemcheckbox', { name: '简体中文' }).click()]);
+  await one.done();
+  await ask('PUT', '/api/settings', { settings: {} });
+});

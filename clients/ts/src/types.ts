@@ -34,13 +34,7 @@ export interface ReplayState {
   status: 'running' | 'paused' | 'stopped' | 'finished';
 }
 
-export interface ShareLink {
-  id: string;
-  session_id: string;
-  token: string | null;
-  path: string | null;
-  created_at: string;
-}
+export type ShareLink = Sent<Schemas['ShareLink']>;
 
 /** How a model is asked; what it does not take is left out or changed, and its turn says so. */
 export interface ModelSettings {

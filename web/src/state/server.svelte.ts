@@ -2,6 +2,7 @@
 import { Parley, ProblemError, type Live, type LiveEvent, type Problem, type Schemas } from '@parley/client';
 import { frame } from './frame.svelte';
 import { keep } from './prefs.svelte';
+import { lang } from './words.svelte';
 
 /** The user, and what this browser's key may do. */
 export type Me = Schemas['User'] & { acts_as_admin: boolean; scope: string; csrf: string | null };
@@ -38,7 +39,8 @@ class Server {
     return new Parley({
       url: this.origin,
       ...(key ? { key } : {}),
-      headers: (): Record<string, string> => (this.me?.csrf ? { 'x-parley-csrf': this.me.csrf } : {}),
+      /* the language of the page, which need not be that of the browser */
+      headers: (): Record<string, string> => ({ 'accept-language': lang(), ...(this.me?.csrf ? { 'x-parley-csrf': this.me.csrf } : {}) }),
       fetch: (input, init) => this.#fetch(input, init),
     });
   }

@@ -1,12 +1,9 @@
 /** What fills the window of a session, read again when something was said. */
 import type { SessionStore } from '$/blocks/session.svelte';
 import { server } from '$/state/server.svelte';
+import type { Schemas } from '@parley/client';
 
-export interface Item { turn_id?: string; tool_call_id?: string; label?: string; tokens: number }
-export interface Context {
-  tokens: number; estimated?: boolean; context_window?: number; compact_at?: number; reserve?: number;
-  segments: { kind: string; tokens: number; items?: Item[] }[];
-}
+export type Context = Schemas['ContextView'];
 
 export class ContextMeter {
   value = $state.raw<Context | null>(null);

@@ -1,10 +1,12 @@
 /** What the server says of scheduled tasks. */
-import type { CalendarItem, CronExplained, ScheduledTask, ScheduledTaskRun } from '@parley/client';
+import type { CalendarItem, CronExplained, Prompt, ScheduledTask, ScheduledTaskRun } from '@parley/client';
 
 export type Task = ScheduledTask;
 export type TaskRun = ScheduledTaskRun;
 export type Item = CalendarItem;
 export type Explained = CronExplained;
+/** What a task may run, by its name. */
+export type PromptName = Pick<Prompt, 'id' | 'name' | 'folder' | 'labels'>;
 
 export type Sign = 'planned' | 'running' | 'completed' | 'failed' | 'missed';
 

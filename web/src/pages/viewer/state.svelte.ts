@@ -1,5 +1,5 @@
 /** What the Viewer holds: one text, what the server read in it, and what a conversion of it would lose. */
-import type { Problem } from '@parley/client';
+import type { Problem, Schemas } from '@parley/client';
 import { indent, Lines, scan, type Scan } from '$/lib/json';
 import type { Envelope, Message } from '$/segments/types';
 import { keep } from '$/state/prefs.svelte';
@@ -8,8 +8,8 @@ import { t } from '$/state/words.svelte';
 
 export interface Loss { code: string; pointer: string; detail: string; [member: string]: unknown }
 export interface LossGroup { key: string; code: string; detail: string; pattern: string; pointers: string[] }
-export interface Flaw { line: number | null; column: number | null; pointer: string; message: string }
-interface Converted { from: string; to: string; document: unknown; report?: { losses: Loss[]; lossless: boolean }; carry?: unknown; map?: { from: string; to: string }[] }
+export type Flaw = Omit<Schemas['Validated']['errors'][number], 'keyword'>;
+type Converted = Omit<Schemas['Converted'], 'report'> & { report?: { losses: Loss[]; lossless: boolean } };
 
 export const formats = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'gpt-oss', 'harmony', 'envelope', 'structured-chat', 'turns'];
 
@@ -64,7 +64,7 @@ class Viewer {
   target = $state(keep.get('viewer.target', 'anthropic'));
   converted: Converted | null = $state.raw(null);
   convertProblem: Problem | null = $state.raw(null);
-  tokens: { tokens: number; by?: Record<string, number> } | null = $state.raw(null);
+  tokens: Schemas['Counted'] | null = $state.raw(null);
   /** Tokens of each segment of the envelope, message by message. */
   parts: (number | undefined)[][] = $state.raw([]);
   recent: Recent[] = $state.raw(keep.get<Recent[]>('viewer.recent', []));
@@ -137,7 +137,7 @@ class Viewer {
         text = this.scan.rest;
         this.isRest = true;
       }
-      const format = from ?? (await server.json<{ format: string | null }>('POST', '/api/detect', { document: text })).format;
+      const format = from ?? (await server.json<Schemas['Detected']>('POST', '/api/detect', { document: text })).format;
       if (turn !== this.#reading) return;
       this.format = format;
       if (!format) return;
@@ -152,8 +152,8 @@ class Viewer {
       this.#envelopeMap = envelope.map ?? [];
       void this.convert();
       const [tokens, counted] = await Promise.all([
-        server.json<{ tokens: number }>('POST', '/api/tokens', { document: text, as: format }).catch(() => null),
-        server.json<{ by_message?: { parts: number[] }[] }>('POST', '/api/tokens', { document: envelope.document, as: 'envelope', messages: true }).catch(() => null),
+        server.json<Schemas['Counted']>('POST', '/api/tokens', { document: text, as: format }).catch(() => null),
+        server.json<Schemas['Counted']>('POST', '/api/tokens', { document: envelope.document, as: 'envelope', messages: true }).catch(() => null),
       ]);
       if (turn !== this.#reading) return;
       this.tokens = tokens;

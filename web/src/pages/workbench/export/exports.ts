@@ -14,15 +14,15 @@ export const forms: Form[] = [
   { id: 'gpt-oss', to: 'gpt-oss', letter: 'h', name: 'gpt-oss', hint: 'harmony', file: 'txt', type: 'text/plain' },
 ];
 
-export interface Loss { code: string; pointer: string; detail?: string; message?: string; message_zh?: string }
+export interface Loss { code: string; pointer: string; detail: string }
 export interface LossGroup { code: string; detail: string; pointer: string; count: number }
 
 /** Losses of one code and detail whose places differ only in their numbers are one line. */
-export function grouped(losses: readonly Loss[], isChinese = false): LossGroup[] {
+export function grouped(losses: readonly Loss[]): LossGroup[] {
   const groups = new Map<string, LossGroup>();
   for (const loss of losses) {
-    const pointer = (loss.pointer ?? '').replace(/\/\d+(?=\/|$)/g, '/*');
-    const detail = (isChinese && loss.message_zh) || loss.detail || loss.message || '';
+    const pointer = loss.pointer.replace(/\/\d+(?=\/|$)/g, '/*');
+    const { detail } = loss;
     const id = JSON.stringify([loss.code, detail, pointer]);
     const one = groups.get(id);
     if (one) one.count++; else groups.set(id, { code: loss.code, detail, pointer, count: 1 });

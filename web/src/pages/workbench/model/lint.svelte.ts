@@ -2,9 +2,9 @@
  * What the chosen models would object to, and how long each block is in tokens. Asked 400 ms after the last key; an answer
  * to an older text is thrown away. Where a finding names its edit, one button makes it.
  */
-import { ProblemError } from '@parley/client';
+import { ProblemError, type Schemas } from '@parley/client';
 import { server } from '$/state/server.svelte';
-import { lang, t } from '$/state/words.svelte';
+import { t } from '$/state/words.svelte';
 import type { Editor } from './editor.svelte';
 import { apply } from './edits';
 import { focusBlock } from './focus';
@@ -15,13 +15,7 @@ import type { Finding } from './types';
 export interface Fix { label: string; run: () => void }
 export interface Advice { id: string; code: string; severity: Finding['severity']; text: string; pointer: string; models: string[]; fixes: Fix[] }
 
-interface Counted { tokens: number; by?: { system?: number }; by_message?: unknown }
-
-/** Numbers of tokens in the order of the messages, from either form the server may give. */
-function perMessage(counted: Counted): number[] {
-  const list = Array.isArray(counted.by_message) ? counted.by_message : [];
-  return list.map((one) => (typeof one === 'number' ? one : Number((one as { tokens?: number })?.tokens ?? 0)));
-}
+type Counted = Schemas['Counted'];
 
 export class Checker {
   advice: Advice[] = $state.raw([]);
@@ -54,9 +48,9 @@ export class Checker {
       const counted = await this.#tokens(document, first);
       if (mine !== this.#asked) return;
       this.tokens = counted.tokens;
-      this.isEstimated = (counted as { estimated?: boolean }).estimated === true;
-      this.systemTokens = doc.system ? counted.by?.system : undefined;
-      const numbers = perMessage(counted);
+      this.isEstimated = counted.estimated;
+      this.systemTokens = doc.system && typeof counted.by?.system === 'number' ? counted.by.system : undefined;
+      const numbers = (counted.by_message ?? []).map((one) => one.tokens);
       // A system text that stands among the messages of the count is its first.
       const shift = numbers.length === doc.blocks.length + 1 ? 1 : 0;
       this.byBlock = new Map(doc.blocks.map((block, i) => [block.key, numbers[i + shift]]).filter((one): one is [string, number] => one[1] !== undefined));
@@ -109,7 +103,7 @@ export class Checker {
     const setting = finding.pointer.split('/').at(-1) ?? '';
     if (finding.code === 'setting.refused' && name) return t('wb.lint.refuses', { model: name, setting });
     if (finding.code === 'turn.prefill' && name) return t('wb.lint.prefill', { model: name });
-    return lang() === 'zh-CN' && finding.message_zh ? finding.message_zh : finding.message;
+    return finding.message;
   }
 
   #fixes(doc: Doc, finding: Finding): Fix[] {
