@@ -45,10 +45,8 @@ static enum pl_exit check_operands(struct pl_console *console, const struct pl_c
     if (n < command->min_operands || n > command->max_operands)
         return pl_usage_fail(console, command->name, "\"parley %s\" takes %s", command->name,
                              command->operand);
-    enum pl_exit code = PL_EXIT_OK;
-    for (size_t i = 0; command->operand_choice && i < n && code == PL_EXIT_OK; i++)
-        code = check_operand(console, command, args->operands.ptr[i]);
-    return code;
+    return command->operand_choice && n ? check_operand(console, command, args->operands.ptr[0])
+                                        : PL_EXIT_OK;
 }
 
 static enum pl_exit run_command(struct pl_console *console, const struct pl_command *command,

@@ -48,9 +48,14 @@ test('a verb has a help of its own, with its options and no others', () => {
     for (const verb of verbs) {
       const { out } = run([command, verb, '--help']);
       assert.ok(out.startsWith(`parley ${command} ${verb} - `), out.slice(0, 200));
+      assert.equal(run(['help', command, verb]).out, out);
       for (const option of options) assert.equal(new RegExp(`\\n {2}(-\\w, )?--${option.name}(?![a-z-])`).test(out), !option.verbs || option.verbs.includes(verb), `${command} ${verb} --${option.name}`);
     }
     assert.match(run([command, 'nothing', '--help']).out, new RegExp(`^parley ${command} - `));
+  }
+  for (const [args, says] of [[['prompt', 'rnu'], /"rnu" is not an action of "parley prompt": .*did you mean "run"\?/], [['lint', 'x'], /"parley lint" has one help for everything: parley help lint/], [['prompt', 'run', 'x'], /takes at most a COMMAND and one of its actions/]]) {
+    const { code, err } = run(['help', ...args]);
+    assert.deepEqual([code, says.test(err)], [2, true], err);
   }
 });
 

@@ -1,12 +1,21 @@
-/* parley help [COMMAND]. `parley help --man` prints the manual page; the build runs it. */
+/* parley help [COMMAND [ACTION]]. `parley help --man` prints the manual page; the build runs it. */
 #include "app/frame/help.h"
+#include "app/frame/verbs.h"
 
 enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args)
 {
+    const char *const *words = args->operands.ptr;
+    const struct pl_command *command = args->operands.len ? pl_command_find(words[0]) : NULL;
+    const char *verb = args->operands.len > 1 ? words[1] : NULL;
+    if (verb && !command->verbs)
+        return pl_usage_fail(console, "help",
+                             "\"parley %s\" has one help for everything: parley help %s",
+                             command->name, command->name);
+    if (verb && !pl_verb_find(command, verb))
+        return pl_verb_fail_unknown(console, command, verb);
     if (pl_args_has(args, PL_OPT_MAN))
         pl_man_write(pl_console_out(console));
     else
-        pl_help_write(console, args->operands.len ? pl_command_find(args->operands.ptr[0]) : NULL,
-                      NULL);
+        pl_help_write(console, command, verb);
     return PL_EXIT_OK;
 }

@@ -193,12 +193,13 @@ static const struct pl_option help_options[] = {
 };
 
 static const char *const help_paragraphs[] = {
-    "Shows all commands, or the usage of one command.",
+    "Shows all commands, or the usage of one command or of one of its actions.",
     NULL,
 };
 
 static const struct pl_example help_examples[] = {
     {"help validate", "Show the usage of validate"},
+    {"help prompt run", "Show the usage of prompt run"},
     {NULL, NULL},
 };
 
@@ -298,8 +299,8 @@ const struct pl_command pl_commands[] = {
     {"completion", "Print a completion script for a shell", "bash|zsh|fish", completion_paragraphs,
      completion_options, completion_examples, shell_choice, 1, 1, "one shell: bash, zsh or fish",
      pl_cmd_completion},
-    {"help", "Show help", "[COMMAND]", help_paragraphs, help_options, help_examples,
-     pl_command_choice, 0, 1, "at most one COMMAND", pl_cmd_help},
+    {"help", "Show help", "[COMMAND [ACTION]]", help_paragraphs, help_options, help_examples,
+     pl_command_choice, 0, 2, "at most a COMMAND and one of its actions", pl_cmd_help},
     {0},
 };
 

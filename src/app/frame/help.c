@@ -179,10 +179,8 @@ static void put_program(struct pl_console *console)
 
 void pl_help_write(struct pl_console *console, const struct pl_command *command, const char *word)
 {
-    const struct pl_verb *verb = command && word ? command->verbs : NULL;
-    while (verb && verb->name && strcmp(verb->name, word) != 0)
-        verb++;
-    if (verb && verb->name)
+    const struct pl_verb *verb = command && word ? pl_verb_find(command, word) : NULL;
+    if (verb)
         put_verb(console, command, verb);
     else if (command)
         put_command(console, command);

@@ -21,8 +21,8 @@ enum { MAX_TEXT = 4 << 20 };
 
 /* --- finding the verb ------------------------------------------------------------------------ */
 
-static enum pl_exit fail_unknown(struct pl_console *console, const struct pl_command *command,
-                                 const char *word)
+enum pl_exit pl_verb_fail_unknown(struct pl_console *console, const struct pl_command *command,
+                                  const char *word)
 {
     struct pl_suggest suggest = pl_suggest(pl_str_of(word));
     PL_CLEANUP_BUF struct pl_buf names;
@@ -39,9 +39,9 @@ static enum pl_exit fail_unknown(struct pl_console *console, const struct pl_com
                          best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
 
-static const struct pl_verb *find(const struct pl_command *command, const char *name)
+const struct pl_verb *pl_verb_find(const struct pl_command *command, const char *name)
 {
-    for (const struct pl_verb *verb = command->verbs; verb->name; verb++)
+    for (const struct pl_verb *verb = command->verbs; verb && verb->name; verb++)
         if (strcmp(verb->name, name) == 0)
             return verb;
     return NULL;
@@ -113,10 +113,10 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     static const char *const none[] = {NULL};
     bool is_named = args->operands.len; /* "parley models" is "parley models list" */
     const struct pl_verb *verb =
-        is_named ? find(command, args->operands.ptr[0]) : default_of(command);
+        is_named ? pl_verb_find(command, args->operands.ptr[0]) : default_of(command);
     size_t n_words = is_named ? args->operands.len - 1 : 0;
     if (!verb)
-        return fail_unknown(console, command, args->operands.ptr[0]);
+        return pl_verb_fail_unknown(console, command, args->operands.ptr[0]);
     if (n_words < verb->min_words || n_words > verb->max_words)
         return pl_usage_fail(console, command->name, "usage: parley %s %s %s", command->name,
                              verb->name, verb->words);

@@ -51,6 +51,12 @@ extern const struct pl_verb pl_models_verbs[];
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
                          const struct pl_args *args);
 
+/* NULL: the command has no such verb, or none at all. */
+const struct pl_verb *pl_verb_find(const struct pl_command *command, const char *name);
+/* Lists the verbs of a command that has some, with the one that was probably meant. */
+enum pl_exit pl_verb_fail_unknown(struct pl_console *console, const struct pl_command *command,
+                                  const char *word);
+
 /* Refuses options that go with other verbs of the command. */
 enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
                                    const char *verb, const struct pl_args *args);
