@@ -63,6 +63,26 @@ test('a name that is there twice is asked about, one that is not there is told',
   assert.equal(any(['show', 'prompt_x']).code, 1);
 });
 
+test('a second prompt of the same name in a folder is refused; in another folder it is not', () => {
+  const content = file('second.md', 'Hello {{name}}');
+  made(['new', 'once', '--file', content, '--folder', 'a']);
+  made(['new', 'once', '--file', content, '--folder', 'b']);
+  const { code, err } = any(['new', 'once', '--file', content, '--folder', 'a']);
+  assert.deepEqual([code, /there is a prompt "a\/once" already; "parley prompt edit" writes a new version/.test(err)], [1, true], err);
+});
+
+test('a variable that is misspelt or missing is told by its option', () => {
+  const content = file('vars.md', 'Hello {{name}}, {{topic}}');
+  made(['new', 'vars', '--file', content]);
+  for (const [vars, says] of [
+    [['--var', 'nmae=x', '--var', 'topic=y'], /^parley: --var: there is no variable "nmae"; did you mean "name"\?\n/m],
+    [['--var', 'name=x'], /the variable "topic" has no value; give it with --var NAME=VALUE/],
+  ]) {
+    const { code, err } = any(['run', 'vars', ...vars, '--model', 'demo/echo']);
+    assert.deepEqual([code, says.test(err)], [1, true], err);
+  }
+});
+
 test('a name of punctuation only is found too', () => {
   const id = newText('!!!', 'x', '--folder', '??');
   assert.equal(json(['show', '!!!']).id, id);

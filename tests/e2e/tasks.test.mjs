@@ -323,8 +323,16 @@ test('a prompt of the library is said as it stands when the task runs', { skip }
   assert.equal(await said(), 'hello world');
   await server.ask('PUT', `/api/prompts/${prompt.id}/labels/production`, { body: { version: 2 } });
   assert.equal(await said(), 'good day world');
-  await server.ask('PATCH', `/api/scheduled-tasks/${task.id}`, { body: { prompt_ref: { prompt_id: prompt.id, version: 'production' } } });
-  assert.match(await said(), /variable|who/);
+  // What the prompt wants is checked when the task is made or changed; what it wants later, when it runs.
+  for (const [variables, says] of [[{}, /"who" has no value/], [{ whp: 'x', who: 'y' }, /no variable "whp"; did you mean "who"\?/]]) {
+    const ref = { prompt_id: prompt.id, version: 'production', variables };
+    const refused = await Promise.all([server.ask('PATCH', `/api/scheduled-tasks/${task.id}`, { body: { prompt_ref: ref } }), server.ask('POST', '/api/scheduled-tasks', { body: { title: 't', cron: '0 0 1 1 *', prompt_ref: ref } })]);
+    for (const { status, json } of refused) assert.deepEqual([status, says.test(json.detail), json.errors[0].pointer], [400, true, '/prompt_ref/variables'], JSON.stringify(json));
+  }
+  assert.equal(await said(), 'good day world');
+  await server.ask('POST', `/api/prompts/${prompt.id}/versions`, { body: { content: 'good day {{whom}}', based_on: 2 } });
+  await server.ask('PUT', `/api/prompts/${prompt.id}/labels/production`, { body: { version: 3 } });
+  assert.match(await said(), /"whom" has no value/);
   await server.ask('DELETE', `/api/prompts/${prompt.id}`);
   assert.match(await said(), /prompt/);
   assert.equal((await get(server, task.id)).failures, 2);

@@ -106,7 +106,7 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct ask
 static enum pl_exit read_file(struct pl_deed *deed, struct asked *ret_asked)
 {
     struct pl_render_var vars[MAX_VARS];
-    struct pl_render_opts opts = {.vars = vars, .is_command = true};
+    struct pl_render_opts opts = {.vars = vars, .is_command = true, .refuses_unknown = true};
     struct pl_error err = {0};
     const char *name = pl_input_name(deed->words[0]);
     struct pl_draft draft;

@@ -268,6 +268,7 @@ enum pl_exit pl_api_refused(struct pl_api *api, int http_status, struct pl_str r
 {
     struct pl_error err = {0};
     pl_api_problem_read(&api->texts, http_status, reply, &err);
+    pl_api_speak_of_options(api, &err);
     if (api->is_json && reply.len) {
         pl_console_put(api->console, reply);
         pl_console_puts(api->console, "\n");

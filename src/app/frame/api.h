@@ -42,6 +42,9 @@ const char *pl_api_path(struct pl_api *api, const char *shape, ...) __attribute_
 /* Appends text with everything but letters, digits and "-._~" as %XX (RFC 3986, 2.3). */
 void pl_api_escape(struct pl_buf *to, struct pl_str text);
 
+/* Turns a problem of the server into words about the options of the command (refusal.c). */
+void pl_api_speak_of_options(const struct pl_api *api, struct pl_error *err);
+
 /* One call: where and as whom is filled in here. *ret_status is 2xx, or the problem has been
  * explained and the exit code says what it was: 1 refused, 4 the service failed or is not there. */
 enum pl_exit pl_api_call(struct pl_api *api, struct pl_http_call *call, const char *path,

@@ -178,7 +178,10 @@ enum pl_exit pl_verb_prompt_new(struct pl_deed *deed)
     const char *file = pl_deed_option(deed, PL_OPT_FILE);
     struct sheet sheet = {0};
     struct pl_draft draft;
-    enum pl_exit code;
+    enum pl_exit code =
+        pl_named_prompt_refuse_second(deed, pl_deed_option(deed, PL_OPT_FOLDER), deed->words[0]);
+    if (code != PL_EXIT_OK)
+        return code;
     if (file) {
         code = pl_draft_read_file(deed, file, pl_draft_type_of(deed, PL_DRAFT_ANY), &draft);
         if (code == PL_EXIT_OK)

@@ -7,7 +7,7 @@ struct search {
     struct pl_str word;
     const char *exact;   /* id of the prompt whose folder and name it is */
     const char *by_name; /* id of one whose name it is */
-    size_t n_by_name;
+    size_t n_exact, n_by_name;
     struct pl_buf places; /* owned; of those, for the message */
 };
 
@@ -26,8 +26,10 @@ static void look_at(struct search *search, const struct pl_json_node *prompt)
     struct pl_str name = pl_deed_text(search->deed, prompt, "name");
     struct pl_str folder = pl_deed_text(search->deed, prompt, "folder");
     const char *id = pl_deed_keep(search->deed, pl_deed_text(search->deed, prompt, "id"));
-    if (is_place(folder, name, search->word))
+    if (is_place(folder, name, search->word) && (!search->exact || strcmp(search->exact, id))) {
         search->exact = id;
+        search->n_exact++;
+    }
     if (!pl_str_eq(name, search->word))
         return;
     search->by_name = id;
@@ -72,12 +74,17 @@ static enum pl_exit decide(struct search *search, const char **ret_id)
 {
     struct pl_deed *deed = search->deed;
     struct pl_error err = {0};
-    const char *id = search->exact            ? search->exact
-                     : search->n_by_name == 1 ? search->by_name
-                                              : NULL;
+    const char *id = search->n_exact == 1                         ? search->exact
+                     : search->n_by_name == 1 && !search->n_exact ? search->by_name
+                                                                  : NULL;
     if (deed->api.texts.is_cut || search->places.status != PL_OK)
         return pl_deed_stop(deed, PL_NOMEM);
-    if (!id && search->n_by_name)
+    if (search->n_exact > 1)
+        (void)pl_fail(&err, PL_INVALID,
+                      "%zu prompts are called \"%.*s\"; give the id of one, which \"parley prompt "
+                      "list\" shows",
+                      search->n_exact, PL_STR_ARG(search->word));
+    else if (!id && search->n_by_name)
         (void)pl_fail(&err, PL_INVALID,
                       "several prompts have this name: %.*s; give folder/name, or the id",
                       PL_STR_ARG(pl_buf_str(&search->places)));
@@ -106,6 +113,31 @@ enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const 
         code = look_at_all(&search);
     if (code == PL_EXIT_OK)
         code = decide(&search, ret_id);
+    pl_buf_deinit(&search.places);
+    return code;
+}
+
+enum pl_exit pl_named_prompt_refuse_second(struct pl_deed *deed, const char *folder,
+                                           const char *name)
+{
+    struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf place;
+    pl_buf_init(&place, 0);
+    pl_buf_addf(&place, "%s%s%s", folder ? folder : "", folder && *folder ? "/" : "", name);
+    const char *word = place.status == PL_OK ? pl_deed_keep(deed, pl_buf_str(&place)) : NULL;
+    if (!word)
+        return pl_deed_stop(deed, PL_NOMEM);
+    struct search search = {.deed = deed, .word = pl_str_of(word)};
+    pl_buf_init(&search.places, 0);
+    enum pl_exit code = look_by_search(&search);
+    if (code == PL_EXIT_OK && search.n_exact) {
+        (void)pl_fail(
+            &err, PL_INVALID,
+            "there is a prompt \"%s\" already; \"parley prompt edit\" writes a new version "
+            "of it",
+            word);
+        code = pl_deed_fail(deed, PL_INVALID, &err);
+    }
     pl_buf_deinit(&search.places);
     return code;
 }

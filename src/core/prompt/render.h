@@ -27,10 +27,11 @@ struct pl_render_var {
 struct pl_render_opts {
     const struct pl_render_var *vars; /* borrowed; the last of two with one name counts */
     size_t n_vars;
-    bool is_preview;   /* a variable without a value stays as it is */
-    bool is_command;   /* problems speak of the option --var; otherwise of the member "variables" */
-    bool keeps_places; /* adds "filled", the places of the values (format/structured_chat) */
-    size_t max_bytes;  /* of the result; 0: PL_RENDER_MAX_BYTES */
+    bool is_preview; /* a variable without a value stays as it is */
+    bool is_command; /* problems speak of the option --var; otherwise of the member "variables" */
+    bool refuses_unknown; /* a given variable that the document does not have is a problem */
+    bool keeps_places;    /* adds "filled", the places of the values (format/structured_chat) */
+    size_t max_bytes;     /* of the result; 0: PL_RENDER_MAX_BYTES */
 };
 
 /* The buffers are owned by the caller. */

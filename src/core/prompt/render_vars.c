@@ -3,9 +3,12 @@
 #include "prompt/render_int.h"
 
 #include "base/ascii.h"
+#include "base/text/suggest.h"
 #include "base/text/utf8.h"
 #include "json/pointer.h"
 #include "json/text.h"
+
+#include <stdio.h>
 
 void pl_render_note(struct pl_render_run *r, enum pl_status status)
 {
@@ -303,6 +306,30 @@ bool pl_render_value(struct pl_render_run *r, struct pl_str name, const struct p
     return v->has_value;
 }
 
+/* A variable that was probably misspelt: the nearest of those that the document has. */
+static void say_unknown(struct pl_render_run *r, const struct pl_render_variable *unknown)
+{
+    struct pl_buf *to = &r->made->problems;
+    struct pl_str name = shown(unknown->name);
+    struct pl_suggest suggest = pl_suggest(name);
+    char best[MOST_SHOWN + 1] = "", word[MOST_SHOWN + 1];
+    for (size_t i = 0; i < r->variables.len; i++) {
+        const struct pl_render_variable *v = &r->variables.ptr[i];
+        if ((!v->is_used && !v->declared) || v->name.len > MOST_SHOWN)
+            continue;
+        snprintf(word, sizeof word, "%.*s", PL_STR_ARG(v->name));
+        const char *before = suggest.best;
+        pl_suggest_offer(&suggest, word);
+        if (suggest.best != before)
+            memcpy(best, word, sizeof best);
+        suggest.best = suggest.best ? best : NULL;
+    }
+    pl_buf_addf(to, "there is no variable \"%.*s\"", PL_STR_ARG(name));
+    if (suggest.best)
+        pl_buf_addf(to, "; did you mean \"%s\"?", best);
+    pl_buf_addc(to, '\n');
+}
+
 void pl_render_review(struct pl_render_run *r)
 {
     struct pl_buf *to = &r->made->problems;
@@ -323,9 +350,13 @@ void pl_render_review(struct pl_render_run *r)
                 pl_buf_adds(to, "in \"variables\"");
             add_place(r, at);
         }
-        if (v->is_given && !v->is_used && !v->declared)
+        if (!v->is_given || v->is_used || v->declared)
+            continue;
+        if (!r->opts->refuses_unknown)
             pl_buf_addf(&r->made->notes, "no text uses the variable \"%.*s\"\n",
                         PL_STR_ARG(v->name));
+        else if (begin_problem(r))
+            say_unknown(r, v);
     }
     if (r->n_problems > MOST_PROBLEMS)
         pl_buf_addf(to, "and %zu more problems; correct these first\n",

@@ -221,6 +221,10 @@ enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_serv
     const struct pl_prompt_keeper keeper = {server, user_id};
     status =
         pl_prompt_run_make(&keeper, models, arena, &text, opts, now_ms, &rendered, ret_run, err);
+    struct pl_str problems = pl_buf_str(&rendered.problems);
+    const char *end = problems.len ? memchr(problems.ptr, '\n', problems.len) : NULL;
+    if (status == PL_INVALID && end) /* the first says more than that something is wrong */
+        status = pl_fail(err, status, "%.*s", (int)(end - problems.ptr), problems.ptr);
     pl_rendered_deinit(&rendered);
     if (status == PL_OK) {
         ret_run->name = prompt.name;

@@ -111,7 +111,7 @@ static bool make_run(struct pl_exchange *x, const struct pl_prompt_version_row *
                      struct pl_prompt_run *ret_run)
 {
     struct pl_prompt_text text = pl_prompt_text_of(version);
-    struct pl_render_opts opts = {0};
+    struct pl_render_opts opts = {.refuses_unknown = true};
     struct pl_rendered rendered;
     struct pl_error err = {0};
     if (!pl_body_vars(x, &opts))

@@ -7,12 +7,14 @@
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "http/trace.h"
+#include "io/clock.h"
 #include "service/burying.h"
 #include "service/prompts/prompt_json.h"
 #include "service/request_options.h"
 #include "service/tasks/routes.h"
 #include "service/tasks/scheduler.h"
 #include "service/tasks/task_json.h"
+#include "service/tasks/task_message.h"
 #include "service/tasks/task_request.h"
 #include "transaction/change.h"
 #include "transaction/idempotency.h"
@@ -58,8 +60,16 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
         status = pl_member_text(&x->arena, &doc, doc.root, "version", &version);
     if (status == PL_OK)
         status = pl_prompt_version_number(&x->arena, &prompt, version, &number);
-    if (status == PL_NOT_FOUND)
+    if (status == PL_NOT_FOUND) {
         pl_option_refuse(x, "The prompt has no such version or label.", "/prompt_ref/version");
+        return;
+    }
+    struct pl_task_row task = {.user_id = x->caller.user_id, .prompt_ref = json};
+    if (status == PL_OK)
+        status = pl_task_check_prompt(x->setup->models, x->shard->server, &x->arena, &task,
+                                      pl_clock_unix_ms(), &err);
+    if (status == PL_INVALID)
+        pl_option_refuse(x, err.message, "/prompt_ref/variables");
     else if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
