@@ -16,8 +16,7 @@ static bool is_list(const struct pl_json_node *node)
 static void tell_content(struct pl_conv *conv, const struct pl_json_node *content,
                          struct pl_gist *gist)
 {
-    uint32_t n = is_list(content) ? pl_json_count(content) : 1;
-    if (!content || !pl_gist_room(conv, gist, n))
+    if (!content || !pl_gist_room(conv, gist, is_list(content) ? pl_json_count(content) : 1))
         return;
     if (!is_list(content)) {
         pl_gist_add(gist, PL_PART_TEXT, NULL)->text = pl_val_node(content);

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void index_grammar(struct pl_json_m
     uint64_t quote = c->quote & ~escaped;
     /* Opening quotes are inside by this reckoning, closing ones outside. */
     uint64_t inside = prefix_xor(quote) ^ m->in_string;
-    m->in_string = (uint64_t)((int64_t)inside >> 63);
+    m->in_string = UINT64_C(0) - (inside >> 63);
 
     uint64_t bad = c->control & inside;
     if (__builtin_expect(bad != 0 && m->bad_control == UINT32_MAX, 0))

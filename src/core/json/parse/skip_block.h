@@ -74,7 +74,7 @@ static inline const char *fill_block(char block[SKIP_BLOCK], const char *p, size
         if ((s)->n_run)                                                                            \
             end_run(s);                                                                            \
         uint64_t inside = prefix_xor(quote) ^ (s)->in_string;                                      \
-        (s)->in_string = (uint64_t)((int64_t)inside >> 63);                                        \
+        (s)->in_string = UINT64_C(0) - (inside >> 63);                                             \
         uint64_t bracket = brackets(block) & ~inside, open = bracket & opens(block);               \
         (ret_at) = skip_grammar(s, inside, open, bracket & ~open);                                 \
     } while (0)

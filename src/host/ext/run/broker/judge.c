@@ -143,10 +143,11 @@ static enum pl_ext_reason judge_names(struct pl_ext_hostcall *call, struct pl_ex
     for (const struct pl_json_node *n = names ? pl_json_first(names) : NULL;
          n && n < pl_json_end(names) && reason == PL_EXT_REASON_COUNT; n = pl_json_next(n)) {
         struct pl_str name;
+        struct pl_ext_wish one = *wish;
         if (pl_json_text(&call->arena, &call->doc, n, &name) != PL_OK)
             return PL_EXT_REASON_SCOPE;
-        wish->env = &name;
-        reason = pl_hostcall_judge_scope(call, &call->arena, wish);
+        one.env = &name;
+        reason = pl_hostcall_judge_scope(call, &call->arena, &one);
     }
     return reason;
 }
