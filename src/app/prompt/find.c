@@ -26,7 +26,8 @@ static void look_at(struct search *search, const struct pl_json_node *prompt)
     struct pl_str name = pl_deed_text(search->deed, prompt, "name");
     struct pl_str folder = pl_deed_text(search->deed, prompt, "folder");
     const char *id = pl_deed_keep(search->deed, pl_deed_text(search->deed, prompt, "id"));
-    if (is_place(folder, name, search->word) && (!search->exact || strcmp(search->exact, id))) {
+    if (is_place(folder, name, search->word) &&
+        (!search->exact || strcmp(search->exact, id) != 0)) {
         search->exact = id;
         search->n_exact++;
     }
