@@ -15,6 +15,7 @@
 struct pl_api {
     struct pl_console *console; /* borrowed */
     const char *command;        /* name, for messages */
+    const char *verb;           /* the same; NULL: the command has none */
     struct pl_texts texts;      /* owned; paths and answers, until the end */
     bool is_local;              /* the control socket; config is read then, and only then */
     struct pl_server_config config;

@@ -5,12 +5,21 @@
 
 #include <stdio.h>
 
-/* The option that fills a member or a parameter; NULL: none does. */
-static const char *option_of(const struct pl_command *command, const char *member, size_t n)
+/* What the server says, and what the command line says instead. */
+static const struct {
+    const char *server, *here;
+} phrases[] = {
+    {"in \"variables\"", "with --var NAME=VALUE"},
+    {"GET /api/models lists the models", "\"parley models\" lists the models"},
+};
+
+/* The option of this action that fills a member or a parameter; NULL: none does. */
+static const char *option_of(const struct pl_api *api, const char *member, size_t n)
 {
     static const char *const others[][2] = {{"variables", "var"}, {"timezone", "zone"}};
+    const struct pl_command *command = pl_command_find(api->command);
     char name[64];
-    if (n >= sizeof name)
+    if (!command || n >= sizeof name)
         return NULL;
     for (size_t i = 0; i <= n; i++)
         name[i] = (char)(i == n ? '\0' : member[i] == '_' ? '-' : member[i]);
@@ -19,18 +28,19 @@ static const char *option_of(const struct pl_command *command, const char *membe
         if (strcmp(name, others[i][0]) == 0)
             wanted = others[i][1];
     for (const struct pl_option *option = command->options; option->name; option++)
-        if (strcmp(option->name, wanted) == 0)
+        if (strcmp(option->name, wanted) == 0 &&
+            (!api->verb || pl_option_has_verb(option, api->verb)))
             return option->name;
     return NULL;
 }
 
 /* The innermost member of the pointer that an option fills. */
-static const char *option_at(const struct pl_command *command, const char *pointer)
+static const char *option_at(const struct pl_api *api, const char *pointer)
 {
     const char *found = NULL;
     while (*pointer) {
         size_t n = strcspn(++pointer, "/");
-        const char *option = option_of(command, pointer, n);
+        const char *option = option_of(api, pointer, n);
         found = option ? option : found;
         pointer += n;
     }
@@ -51,32 +61,53 @@ static bool keep_document(char *pointer)
     return false;
 }
 
+static bool replace_phrase(struct pl_error *err)
+{
+    char said[sizeof err->message];
+    memcpy(said, err->message, sizeof said);
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        const char *at = strstr(said, phrases[i].server);
+        if (at) {
+            snprintf(err->message, sizeof err->message, "%.*s%s%.300s", (int)(at - said), said,
+                     phrases[i].here, at + strlen(phrases[i].server));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name that a message begins with: "The parameter NAME must …", or "\"NAME\" must …". Returns
+ * where the rest begins; 0: it begins with no name. */
+static size_t skip_name(const char *said, struct pl_str *ret_name)
+{
+    static const char parameter[] = "The parameter ";
+    size_t n = strncmp(said, parameter, sizeof parameter - 1) == 0 ? sizeof parameter - 1
+               : said[0] == '"'                                    ? 1
+                                                                   : 0;
+    size_t n_name = n ? strcspn(said + n, n == 1 ? "\"" : " ") : 0;
+    *ret_name = (struct pl_str){said + n, n_name};
+    return said[n + n_name] && n ? n + n_name + (n == 1) : 0;
+}
+
 void pl_api_speak_of_options(const struct pl_api *api, struct pl_error *err)
 {
-    static const char parameter[] = "The parameter ", vars[] = "in \"variables\"",
-                      body[] = "The body is invalid: ";
-    const struct pl_command *command = pl_command_find(api->command);
+    static const char body[] = "The body is invalid: ";
     char said[sizeof err->message];
-    if (!command || keep_document(err->pointer))
+    struct pl_str name;
+    if (keep_document(err->pointer))
         return;
-    const char *option = option_at(command, err->pointer);
+    const char *option = option_at(api, err->pointer);
     err->pointer[0] = '\0';
+    if (replace_phrase(err))
+        return;
     size_t n_body = strncmp(err->message, body, sizeof body - 1) == 0 ? sizeof body - 1 : 0;
     snprintf(said, sizeof said, "%s", err->message + n_body);
-    const char *variables = strstr(said, vars);
-    size_t n = strncmp(said, parameter, sizeof parameter - 1) == 0 ? sizeof parameter - 1 : 0;
-    size_t n_name = n ? strcspn(said + n, " ") : 0;
-    const char *named = n ? option_of(command, said + n, n_name) : NULL;
-    if (!n && option && said[0] == '"') { /* "intent" must have … */
-        n = 1;
-        n_name = strcspn(said + n, "\"") + 1;
-        named = said[n + n_name - 1] ? option : NULL;
-    }
+    size_t n = skip_name(said, &name);
+    const char *named = n ? option_of(api, name.ptr, name.len) : NULL;
     if (named)
-        snprintf(err->message, sizeof err->message, "--%.60s%.440s", named, said + n + n_name);
-    else if (variables)
-        snprintf(err->message, sizeof err->message, "%.*swith --var NAME=VALUE%.300s",
-                 (int)(variables - said), said, variables + sizeof vars - 1);
+        snprintf(err->message, sizeof err->message, "--%.60s%.440s", named, said + n);
     else if (option)
         snprintf(err->message, sizeof err->message, "--%.60s: %.440s", option, said);
+    else if (n_body)
+        snprintf(err->message, sizeof err->message, "%s", said);
 }

@@ -61,6 +61,7 @@ static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed 
         pl_arena_init(&deed->api.texts.arena, 0);
     else
         code = pl_api_open(&deed->api, deed->console, deed->args, deed->api.command);
+    deed->api.verb = deed->verb ? deed->verb->name : NULL;
     if (code == PL_EXIT_OK && server == ANY_SERVER)
         code = pl_embedded_open(&own, &deed->api);
     if (code == PL_EXIT_OK)
