@@ -376,8 +376,13 @@ export interface components {
             description: string;
             /** @enum {string} */
             runtime: "process" | "python" | "node" | "js" | "mcp" | "remote";
-            /** @enum {string} */
+            /**
+             * @description For you: it is quarantined for the users for whom it has crashed too often, and for nobody else
+             * @enum {string}
+             */
             state: "enabled" | "disabled" | "quarantined";
+            /** @description For administrators: for how many users it is quarantined */
+            quarantined_users?: number;
             /** @description SHA-256 of its files */
             artifact: string;
             /** @description SHA-256 of the manifest that was accepted, as canonical JSON */
