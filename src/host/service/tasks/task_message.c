@@ -1,3 +1,4 @@
+/* What a task says: its own words, or a prompt of the library as it is when the task runs. */
 #include "service/tasks/task_message.h"
 
 #include "agent/chat_message.h"
