@@ -18,7 +18,7 @@ static const char *const responses_history[] = {"previous_response_id", "convers
 
 /* Rules for any source, and rules only for a source of another format: media in places that the
  * vendor's own documents use for extensions. */
-static const struct {
+static const struct row {
     const char *format;
     struct pl_repair_rules rules;
     uint32_t foreign_refused_from_assistant;
@@ -137,11 +137,12 @@ const struct pl_profile *pl_format_profile(const struct pl_format_task *task)
     return task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
 }
 
-static const struct pl_repair_rules *rules_of(const struct pl_format *format)
+/* NULL: it accepts anything. */
+static const struct row *row_of(const struct pl_format *format)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (is_called(format, table[i].format))
-            return &table[i].rules;
+            return &table[i];
     return NULL;
 }
 
@@ -149,9 +150,10 @@ static const struct pl_repair_rules *rules_of(const struct pl_format *format)
  * conversation in which calls and results are pairs; nothing else of it is repaired. */
 static struct pl_repair_rules rules_of_export(const struct pl_format *format)
 {
-    const struct pl_repair_rules *all = rules_of(format);
-    if (!all)
+    const struct row *row = row_of(format);
+    if (!row)
         return (struct pl_repair_rules){0};
+    const struct pl_repair_rules *all = &row->rules;
     return (struct pl_repair_rules){.pairs_calls = all->pairs_calls,
                                     .wants_results_adjacent = all->wants_results_adjacent,
                                     .wants_results_together = all->wants_results_together,
@@ -167,14 +169,12 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     if (task->mode == PL_MODE_CONVERT)
         return task->is_own ? rules_of_export(task->to) : rules;
     bool is_same = task->from == task->to;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (!is_called(task->to, table[i].format))
-            continue;
-        rules = table[i].rules;
-        if (is_same)
-            continue;
-        rules.refused_from_assistant |= table[i].foreign_refused_from_assistant;
-        rules.refused_from_user |= table[i].foreign_refused_from_user;
+    const struct row *row = row_of(task->to);
+    if (row)
+        rules = row->rules;
+    if (row && !is_same) {
+        rules.refused_from_assistant |= row->foreign_refused_from_assistant;
+        rules.refused_from_user |= row->foreign_refused_from_user;
         rules.refuses_others = true;
     }
     const struct pl_profile *profile = pl_format_profile(task);

@@ -6,8 +6,8 @@
  *            most, and then all of it is one transaction.
  *
  * So kill -9 loses what began or ended in the last PL_METER_GATHER_MS and one commit, and nothing that
- * was counted before. What the store refuses, and what finds no memory, is tried again. Only the thread
- * of the shard uses it, but for its end. */
+ * was counted before. Ends that the store refuses, and what finds no memory, are tried again; rows of
+ * calls that had only begun, and runs, are not. Only the thread of the shard uses it, but for its end. */
 #ifndef PL_ACCESS_METER_JOURNAL_H
 #define PL_ACCESS_METER_JOURNAL_H
 

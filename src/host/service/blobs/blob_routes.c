@@ -144,6 +144,8 @@ static void send_bytes(struct pl_exchange *x, const struct pl_blob_row *blob, co
     }
     enum pl_status status =
         pl_store_blob_piece(x->shard->server->store, &x->arena, blob->hash, 0, &bytes, &err);
+    if (status == PL_OK && bytes.len != (size_t)blob->n_bytes)
+        status = pl_fail(&err, PL_IO, "the blob is not whole; restore it from a backup");
     if (status == PL_OK)
         pl_exchange_static(x, bytes, etag);
     else

@@ -193,6 +193,30 @@ enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
     return status;
 }
 
+/* The first problem says more than that something is wrong. */
+static void tell_first(const struct pl_rendered *rendered, struct pl_error *err)
+{
+    struct pl_str problems = pl_buf_str(&rendered->problems);
+    const char *end = problems.len ? memchr(problems.ptr, '\n', problems.len) : NULL;
+    if (end)
+        (void)pl_fail(err, PL_INVALID, "%.*s", (int)(end - problems.ptr), problems.ptr);
+}
+
+enum pl_status pl_prompt_check_vars(struct pl_arena *arena, const struct pl_prompt_text *text,
+                                    const struct pl_render_opts *opts, struct pl_error *err)
+{
+    struct pl_str chat;
+    struct pl_rendered rendered;
+    pl_rendered_init(&rendered);
+    enum pl_status status = pl_prompt_chat(arena, text, &chat);
+    if (status == PL_OK)
+        status = pl_render(chat, opts, &rendered, err);
+    if (status == PL_INVALID)
+        tell_first(&rendered, err);
+    pl_rendered_deinit(&rendered);
+    return status;
+}
+
 enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_server *server,
                                   struct pl_arena *arena, struct pl_str user_id, struct pl_str id,
                                   struct pl_str version, const struct pl_render_opts *opts,
@@ -221,10 +245,8 @@ enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_serv
     const struct pl_prompt_keeper keeper = {server, user_id};
     status =
         pl_prompt_run_make(&keeper, models, arena, &text, opts, now_ms, &rendered, ret_run, err);
-    struct pl_str problems = pl_buf_str(&rendered.problems);
-    const char *end = problems.len ? memchr(problems.ptr, '\n', problems.len) : NULL;
-    if (status == PL_INVALID && end) /* the first says more than that something is wrong */
-        status = pl_fail(err, status, "%.*s", (int)(end - problems.ptr), problems.ptr);
+    if (status == PL_INVALID)
+        tell_first(&rendered, err);
     pl_rendered_deinit(&rendered);
     if (status == PL_OK) {
         ret_run->name = prompt.name;

@@ -46,7 +46,12 @@ enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
                                   struct pl_rendered *rendered, struct pl_prompt_run *ret_run,
                                   struct pl_error *err);
 
-/* The same for a user's prompt by its id and a version (a number, a label, or "latest", also when
+/* Whether the text can be rendered with these variables. Nothing is made or kept. PL_INVALID: err says
+ * the first thing that is wrong. */
+enum pl_status pl_prompt_check_vars(struct pl_arena *arena, const struct pl_prompt_text *text,
+                                    const struct pl_render_opts *opts, struct pl_error *err);
+
+/* pl_prompt_run_make for a user's prompt by its id and a version (a number, a label, or "latest", also when
  * empty). PL_NOT_FOUND says what is missing. */
 enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_server *server,
                                   struct pl_arena *arena, struct pl_str user_id, struct pl_str id,

@@ -21,11 +21,11 @@ static enum pl_status read_version(struct pl_arena *arena, const struct pl_json_
 
 static enum pl_status load(const struct pl_models *models, struct pl_server *server,
                            struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
-                           bool is_strict, struct pl_prompt_run *ret_run, struct pl_error *err)
+                           struct pl_prompt_run *ret_run, struct pl_error *err)
 {
     struct pl_json_doc doc;
     struct pl_str id, version;
-    struct pl_render_opts opts = {.refuses_unknown = is_strict};
+    struct pl_render_opts opts = {0};
     enum pl_status status = pl_json_parse(arena, task->prompt_ref, NULL, &doc, err);
     if (status == PL_OK)
         status = pl_member_text(arena, &doc, doc.root, "prompt_id", &id);
@@ -60,7 +60,7 @@ enum pl_status pl_task_says(const struct pl_models *models, struct pl_server *se
 {
     if (task->prompt_ref.ptr) {
         struct pl_prompt_run run = {0};
-        enum pl_status status = load(models, server, arena, task, now_ms, false, &run, err);
+        enum pl_status status = load(models, server, arena, task, now_ms, &run, err);
         if (status == PL_OK)
             *ret_said = (struct pl_task_said){run.turns,    run.n_turns, run.message, run.model,
                                               run.settings, run.tools,   {0}};
@@ -75,12 +75,4 @@ enum pl_status pl_task_says(const struct pl_models *models, struct pl_server *se
         return pl_fail(err, PL_NOMEM, "out of memory");
     *ret_said = (struct pl_task_said){.message = message};
     return PL_OK;
-}
-
-enum pl_status pl_task_check_prompt(const struct pl_models *models, struct pl_server *server,
-                                    struct pl_arena *arena, const struct pl_task_row *task,
-                                    int64_t now_ms, struct pl_error *err)
-{
-    struct pl_prompt_run run = {0};
-    return load(models, server, arena, task, now_ms, true, &run, err);
 }

@@ -22,10 +22,5 @@ struct pl_task_said {
 enum pl_status pl_task_says(const struct pl_models *models, struct pl_server *server,
                             struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                             struct pl_task_said *ret_said, struct pl_error *err);
-/* Whether the prompt of the library that a new task refers to can be rendered with its variables, all of which
- * it must have. A prompt that loses a variable later does not stop the task. */
-enum pl_status pl_task_check_prompt(const struct pl_models *models, struct pl_server *server,
-                                    struct pl_arena *arena, const struct pl_task_row *task,
-                                    int64_t now_ms, struct pl_error *err);
 
 #endif

@@ -7,14 +7,13 @@
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "http/trace.h"
-#include "io/clock.h"
 #include "service/burying.h"
 #include "service/prompts/prompt_json.h"
+#include "service/prompts/prompt_run.h"
 #include "service/request_options.h"
 #include "service/tasks/routes.h"
 #include "service/tasks/scheduler.h"
 #include "service/tasks/task_json.h"
-#include "service/tasks/task_message.h"
 #include "service/tasks/task_request.h"
 #include "transaction/change.h"
 #include "transaction/idempotency.h"
@@ -64,10 +63,19 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
         pl_option_refuse(x, "The prompt has no such version or label.", "/prompt_ref/version");
         return;
     }
-    struct pl_task_row task = {.user_id = x->caller.user_id, .prompt_ref = json};
+    /* A prompt that loses a variable later does not stop the task: there it is not refused. */
+    struct pl_render_opts opts = {.refuses_unknown = true};
+    struct pl_prompt_version_row row;
     if (status == PL_OK)
-        status = pl_task_check_prompt(x->setup->models, x->shard->server, &x->arena, &task,
-                                      pl_clock_unix_ms(), &err);
+        status =
+            pl_vars_read(&x->arena, &doc, pl_json_get(&doc, doc.root, PL_STR("variables")), &opts);
+    if (status == PL_OK)
+        status = pl_store_prompt_version_get(x->shard->server->store, &x->arena, x->caller.user_id,
+                                             id, number, &row, &err);
+    struct pl_prompt_text text =
+        status == PL_OK ? pl_prompt_text_of(&row) : (struct pl_prompt_text){0};
+    if (status == PL_OK)
+        status = pl_prompt_check_vars(&x->arena, &text, &opts, &err);
     if (status == PL_INVALID)
         pl_option_refuse(x, err.message, "/prompt_ref/variables");
     else if (status != PL_OK)
