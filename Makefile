@@ -60,7 +60,8 @@ soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crash
 	@PARLEY_PROVE_MOST=1000000 $(PYTHON) tools/run_tests.py --jobs $(JOBS) build=live
 	@PARLEY_PROVE_MOST=1000000 PARLEY_TEST_STORE=postgres tests/contract/with_postgres \
 		$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=sessions
-	@$(NINJA) -C build-soak tests/edit-property-test
+	@$(NINJA) -C build-soak tests/edit-property-test tests/fault-store-test
+	@PARLEY_FAULT_MOST=4000 build-soak/tests/fault-store-test
 	@printf '%s\n' anthropic gemini gpt-oss openai-chat openai-responses | PARLEY_EDIT_ALL=1 xargs -P $(JOBS) -I{} \
 		$(PYTHON) tests/property/edit_recorded.py build-soak/tests/edit-property-test {}
 	@$(NINJA) -C build-fuzz $(FUZZERS:%=tests/fuzz/fuzz-%)

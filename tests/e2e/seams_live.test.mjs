@@ -207,7 +207,8 @@ test('a chat with Accept: text/event-stream is answered with its events, to its 
   const { events } = stream;
   assert.deepEqual([events[0].event, events.at(-1).event], ['chat:start', 'chat:end']);
   assert.equal(events.filter(({ event }) => event === 'chat:end').length, 1);
-  // The same events, with the same ids, as everyone else hears.
+  // The same events, with the same ids, as everyone else hears. The two connections end at their own pace.
+  await until(() => socket.frames.some(({ event }) => event === 'chat:end'), 'the end on the socket');
   const told = socket.frames.filter(({ event }) => event && event !== 'session:snapshot');
   const from = told.findIndex(({ event }) => event === 'chat:start');
   const same = told.slice(from, from + events.length);

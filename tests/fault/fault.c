@@ -16,9 +16,10 @@ static const char *const mode_names[MODE_COUNT] = {"only", "and all after"};
 static struct run {
     size_t fail_at; /* counted from 1; 0 fails none */
     enum mode mode;
-    size_t n_tried;   /* allocations and growths so far */
-    size_t n_refused; /* of those */
-    long n_live;      /* blocks taken and not freed */
+    size_t n_tried;    /* allocations and growths so far */
+    size_t n_prepared; /* of those, before pl_fault_is_prepared() */
+    size_t n_refused;  /* of n_tried */
+    long n_live;       /* blocks taken and not freed */
 } run;
 
 static void *counting_hook(void *ctx, void *ptr, size_t size)
@@ -57,10 +58,18 @@ static enum pl_status run_once(pl_fault_fn *scenario, void *ctx, size_t fail_at,
     return status;
 }
 
+/* Which allocations fail: every first-th while the scenario prepares, and every then-th after that. */
+struct steps {
+    size_t n_prepared, first, then;
+};
+
+static const struct steps every = {.first = 1, .then = 1};
+
 static size_t each(pl_fault_fn *scenario, void *ctx, enum pl_status expected, bool is_tolerant,
-                   size_t step)
+                   const struct steps *steps)
 {
-    for (size_t n = 1;; n += step) {
+    size_t n_places = 0;
+    for (size_t n = 1;; n += n < steps->n_prepared ? steps->first : steps->then, n_places++) {
         for (enum mode mode = ONCE; mode < MODE_COUNT; mode++) {
             enum pl_status status = run_once(scenario, ctx, n, mode);
             if (status == expected && (is_tolerant || !run.n_refused))
@@ -72,27 +81,45 @@ static size_t each(pl_fault_fn *scenario, void *ctx, enum pl_status expected, bo
                          name_of(run.n_refused ? PL_NOMEM : expected));
         }
         if (!run.n_refused)
-            return (n - 1) / step;
+            return n_places;
     }
+}
+
+void pl_fault_is_prepared(void)
+{
+    run.n_prepared = run.n_tried;
 }
 
 size_t pl_fault_each(pl_fault_fn *scenario, void *ctx)
 {
-    return each(scenario, ctx, PL_OK, false, 1);
+    return each(scenario, ctx, PL_OK, false, &every);
 }
 
 size_t pl_fault_each_expecting(pl_fault_fn *scenario, void *ctx, enum pl_status expected)
 {
-    return each(scenario, ctx, expected, false, 1);
+    return each(scenario, ctx, expected, false, &every);
 }
 
 size_t pl_fault_each_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected)
 {
-    return each(scenario, ctx, expected, true, 1);
+    return each(scenario, ctx, expected, true, &every);
+}
+
+/* How many places of a part are tried: PARLEY_FAULT_MOST says more than the test does. */
+static size_t most_of(size_t most)
+{
+    const char *text = getenv("PARLEY_FAULT_MOST");
+    size_t wanted = text ? strtoull(text, NULL, 10) : 0;
+    return wanted > most ? wanted : most;
 }
 
 size_t pl_fault_some_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
-                              size_t step)
+                              size_t most)
 {
-    return each(scenario, ctx, expected, true, step);
+    assert_int_equal(run_once(scenario, ctx, 0, ONCE), expected);
+    most = most_of(most);
+    struct steps steps = {.n_prepared = run.n_prepared,
+                          .first = run.n_prepared / most + 1,
+                          .then = (run.n_tried - run.n_prepared) / most + 1};
+    return each(scenario, ctx, expected, true, &steps);
 }

@@ -42,9 +42,13 @@ size_t pl_fault_each_expecting(pl_fault_fn *scenario, void *ctx, enum pl_status 
  * a run with a refused allocation reports PL_NOMEM or what the untouched run reports. */
 size_t pl_fault_each_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected);
 
-/* The same, but only every step-th N: for a scenario of thousands of allocations, whose time grows
- * with their square. A prime does not fall into the rhythm of a loop. */
+/* The same, but about `most` places of each part, evenly spread: for a scenario of thousands of allocations,
+ * whose time grows with their square. A scenario has two parts where it calls pl_fault_is_prepared(). With
+ * PARLEY_FAULT_MOST in the environment there are so many (`make soak`). */
 size_t pl_fault_some_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
-                              size_t step);
+                              size_t most);
+/* Inside a scenario: what was needed first (a store that is open) is there, and what the test is about
+ * begins. */
+void pl_fault_is_prepared(void);
 
 #endif

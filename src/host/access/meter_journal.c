@@ -168,9 +168,16 @@ static struct pl_batch *take(struct pl_meter_journal *journal, int64_t before_ms
 
 static void on_timer(struct pl_timer *timer);
 
+/* The server has ended, and calls end with it: nothing that a loop would answer is begun, and all of it
+ * waits for pl_meter_journal_take(). */
+static bool is_over(const struct pl_meter_journal *journal)
+{
+    return pl_life_is_over(&journal->shard->server->life);
+}
+
 static void wake_in(struct pl_meter_journal *journal, int64_t delay_ms)
 {
-    if (!pl_timer_is_on(&journal->timer))
+    if (!pl_timer_is_on(&journal->timer) && !is_over(journal))
         pl_timer_start(journal->shard->loop, &journal->timer, delay_ms, on_timer);
 }
 
@@ -193,7 +200,7 @@ static void stored(void *ctx, enum pl_status status, const struct pl_error *err)
 
 static void submit(struct pl_meter_journal *journal, int64_t before_ms)
 {
-    struct sent *sent = pl_mem_alloc(1, sizeof *sent);
+    struct sent *sent = is_over(journal) ? NULL : pl_mem_alloc(1, sizeof *sent);
     struct pl_batch *batch = sent ? take(journal, before_ms) : NULL;
     if (!batch) {
         pl_mem_free(sent);

@@ -7,7 +7,9 @@
  *
  * So kill -9 loses what began or ended in the last PL_METER_GATHER_MS and one commit, and nothing that
  * was counted before. Ends that the store refuses, and what finds no memory, are tried again; rows of
- * calls that had only begun, and runs, are not. Only the thread of the shard uses it, but for its end. */
+ * calls that had only begun, and runs, are not. Only the thread of the shard uses it, until the server has
+ * ended: then calls that end are gathered, and pl_meter_journal_take() gives them to the main thread.
+ * Of runs there are PL_METER_RUNS_MAX at most in that moment; usage counts every call. */
 #ifndef PL_ACCESS_METER_JOURNAL_H
 #define PL_ACCESS_METER_JOURNAL_H
 
