@@ -1,7 +1,7 @@
 /* A model that runs out of memory says so, at the start or in place of its end, and leaks nothing.
  */
 #include "fault/fault.h"
-#include "model/vendors.h"
+#include "model/vendor/vendors.h"
 #include "unit/io/turning.h"
 
 struct scene {

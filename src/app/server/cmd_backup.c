@@ -5,7 +5,7 @@
 #include "io/file/file.h"
 #include "io/system/machine.h"
 #include "json/write.h"
-#include "service/admin/backup_place.h"
+#include "service/admin/backup/backup_place.h"
 
 #include <errno.h>
 #include <limits.h>

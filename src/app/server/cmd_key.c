@@ -12,7 +12,7 @@
 #include "base/text/uuid.h"
 #include "io/clock.h"
 #include "io/entropy.h"
-#include "service/admin/key_json.h"
+#include "service/admin/keys/key_json.h"
 #include "store/audit.h"
 
 enum { MAX_NAME = 100 };

@@ -4,7 +4,7 @@
 #include "base/text/decimal.h"
 #include "base/text/utf8.h"
 #include "base/text/utc.h"
-#include "http/scope.h"
+#include "http/routes/scope.h"
 #include "io/clock.h"
 #include "json/number.h"
 

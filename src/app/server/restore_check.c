@@ -5,7 +5,7 @@
 #include "app/frame/columns.h"
 #include "base/text/utc.h"
 #include "json/write.h"
-#include "service/admin/backup_files.h"
+#include "service/admin/backup/backup_files.h"
 #include "store/store.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "app/frame/console.h"
 #include "base/arena.h"
 #include "json/write.h"
-#include "model/vendors.h"
+#include "model/vendor/vendors.h"
 
 /* Names of the settings in the file, ended by NULL. */
 extern const char *const pl_serve_models_settings[];

@@ -4,7 +4,7 @@
  *
  * Meanwhile the session goes on: the command is nobody's but ours, and comes back to the driver when this is over. */
 #include "agent/driver_int.h"
-#include "agent/unattended.h"
+#include "agent/background/unattended.h"
 #include "base/mem.h"
 #include "ext/run/ext.h"
 #include "json/text.h"

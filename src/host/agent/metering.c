@@ -4,7 +4,7 @@
 #include "access/model_list.h"
 #include "agent/activity_int.h"
 #include "json/number.h"
-#include "model/vendor.h"
+#include "model/vendor/vendor.h"
 
 #include <stdio.h>
 

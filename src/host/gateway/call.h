@@ -22,7 +22,7 @@
 #include "base/text/uuid.h"
 #include "format/convert.h"
 #include "gateway/gateway.h"
-#include "model/vendor.h"
+#include "model/vendor/vendor.h"
 #include "stream/speak.h"
 
 /* What is larger is read and converted on a worker. */

@@ -5,7 +5,7 @@
 
 #include "format/format.h"
 #include "http/exchange.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "stream/stream.h"
 
 struct pl_gateway; /* owned; one per shard */

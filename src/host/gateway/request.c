@@ -9,7 +9,7 @@
 #include "json/parse/survey.h"
 #include "json/text.h"
 #include "model/model.h"
-#include "model/vendor_settings.h"
+#include "model/vendor/vendor_settings.h"
 
 static const struct pl_json_node *member(const struct pl_gateway_call *call, const char *name)
 {

@@ -25,7 +25,7 @@
 #include "base/table.h"
 #include "http/connection.h"
 #include "http/request_log.h"
-#include "http/route_times.h"
+#include "http/routes/route_times.h"
 #include "http/trace.h"
 #include "io/move.h"
 #include "shard/log.h"

@@ -6,7 +6,7 @@
 #define PL_HTTP_EXCHANGE_H
 
 #include "base/arena.h"
-#include "http/scope.h"
+#include "http/routes/scope.h"
 #include "http/reply/problem.h"
 #include "io/workers.h"
 #include "json/write.h"

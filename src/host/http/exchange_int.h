@@ -8,7 +8,7 @@
 #include "http/client_address.h"
 #include "http/exchange.h"
 #include "http/limits/body_memory.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 
 #define PL_HTTP_SLOW_LOOKS 10
 

@@ -6,7 +6,7 @@
 #include "http/client_address.h"
 #include "http/connection.h"
 #include "http/exchange_int.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "http/trace.h"
 #include "shard/access_log.h"
 #include "shard/log.h"

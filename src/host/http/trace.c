@@ -3,7 +3,7 @@
 #include "http/trace.h"
 
 #include "base/text/uuid.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 
 #include <stdio.h>
 

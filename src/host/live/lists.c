@@ -1,6 +1,6 @@
 #include "live/lists.h"
 
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "live/listener.h"
 #include "live/socket_int.h"
 

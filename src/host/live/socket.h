@@ -4,7 +4,7 @@
 #define PL_LIVE_SOCKET_H
 
 #include "http/reply/problem.h"
-#include "http/scope.h"
+#include "http/routes/scope.h"
 #include "json/json.h"
 #include "shard/shard.h"
 

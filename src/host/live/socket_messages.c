@@ -5,7 +5,7 @@
 #include "access/auth.h"
 #include "base/mem.h"
 #include "http/json_members.h"
-#include "http/request_schema.h"
+#include "http/routes/request_schema.h"
 #include "http/trace.h"
 #include "json/number.h"
 #include "json/text.h"

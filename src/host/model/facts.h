@@ -3,7 +3,7 @@
 #ifndef PL_MODEL_FACTS_H
 #define PL_MODEL_FACTS_H
 
-#include "model/vendor.h"
+#include "model/vendor/vendor.h"
 
 struct pl_model_facts {
     const char *prefix; /* beginning of the models' names */

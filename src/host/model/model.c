@@ -1,6 +1,6 @@
 /* Finds a model by its name, and passes a call to its player: demo, replay or vendor. */
 #include "model/model_int.h"
-#include "model/vendors_int.h"
+#include "model/vendor/vendors_int.h"
 
 static const struct pl_provider *const providers[] = {&pl_provider_demo, &pl_provider_replay};
 

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "model/model_int.h"
-#include "model/vendors_int.h"
+#include "model/vendor/vendors_int.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define PL_MODEL_COUNTS_H
 
 #include "base/str.h"
-#include "model/vendor_stats.h"
+#include "model/vendor/vendor_stats.h"
 
 #define PL_MODEL_COUNTS_MAX 512 /* rows; what comes later is "other" */
 

@@ -4,7 +4,7 @@
 
 #include "base/text/suggest.h"
 #include "model/model.h"
-#include "model/vendors_int.h"
+#include "model/vendor/vendors_int.h"
 
 #include <stdio.h>
 

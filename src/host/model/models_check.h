@@ -3,7 +3,7 @@
 #ifndef PL_MODEL_MODELS_CHECK_H
 #define PL_MODEL_MODELS_CHECK_H
 
-#include "model/vendors.h"
+#include "model/vendor/vendors.h"
 
 /* `models` is made of `config`. PL_INVALID: an alias or the default model (NULL: none; set at
  * model_place, may be NULL) goes in a circle or to nowhere, with a suggestion. is_probing: a name that is unknown so far may be that of

@@ -5,7 +5,7 @@
 #include "io/net/knock.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "model/vendors_int.h"
+#include "model/vendor/vendors_int.h"
 #include "wire/url.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@
 
 #include "base/table.h"
 #include "io/clock.h"
-#include "model/vendors.h"
+#include "model/vendor/vendors.h"
 #include "shard/access_log.h"
 #include "shard/log.h"
 #include "server/setup.h"

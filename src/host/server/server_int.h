@@ -2,9 +2,9 @@
 #ifndef PL_SERVER_SERVER_INT_H
 #define PL_SERVER_SERVER_INT_H
 
-#include "agent/resume_queued.h"
-#include "agent/retention.h"
-#include "service/admin/backup_schedule.h"
+#include "agent/background/resume_queued.h"
+#include "agent/background/retention.h"
+#include "service/admin/backup/backup_schedule.h"
 #include "service/blobs/blob_collect.h"
 #include "service/blobs/fetch_slots.h"
 #include "shard/log.h"

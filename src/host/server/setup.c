@@ -3,7 +3,7 @@
 #include "access/host_origin.h"
 #include "base/mem.h"
 #include "model/models_check.h"
-#include "model/vendor_stats.h"
+#include "model/vendor/vendor_stats.h"
 
 struct pl_setup *pl_setup_create(void)
 {

@@ -8,7 +8,7 @@
 #include "format/profile.h"
 #include "json/text.h"
 #include "model/model.h"
-#include "model/vendor.h"
+#include "model/vendor/vendor.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -51,9 +51,10 @@ struct pl_server_config {
     const char *model_place;      /* where it was set, for messages; NULL: by default */
     const char *gateway_record;   /* which exchanges of the gateway become sessions without being
                                        asked to: "off" (also NULL) or "sessions", all of them */
-    const struct pl_models_config *models; /* model/vendors.h: vendors, aliases, and the four times
+    const struct pl_models_config
+        *models; /* model/vendor/vendors.h: vendors, aliases, and the four times
                                               below; lives as long as the strings */
-    const struct pl_oidc_config *oidc;     /* access/oidc/oidc_config.h; the same; NULL: none */
+    const struct pl_oidc_config *oidc; /* access/oidc/oidc_config.h; the same; NULL: none */
     int64_t upstream_connect_ms, upstream_first_byte_ms, upstream_idle_ms, upstream_cooldown_ms;
     int64_t demo_word_ms;      /* how long demo/agent takes for a word: 60 */
     int64_t answer_ms;         /* how long an answer in a session may take: 1,800,000 */

@@ -93,10 +93,11 @@ struct pl_key_row {
     struct pl_str last4;
     int64_t created_ms;
     int64_t last_used_ms; /* 0: never */
-    struct pl_str scope;  /* "all", "sessions", "gateway", "read", "extension:ID" (http/scope.h) */
-    bool is_admin;        /* it may do what only administrators may, while its user is one */
-    struct pl_str models; /* names, one to a line; empty: every model */
-    int64_t expires_ms;   /* 0: never */
+    struct pl_str
+        scope;     /* "all", "sessions", "gateway", "read", "extension:ID" (http/routes/scope.h) */
+    bool is_admin; /* it may do what only administrators may, while its user is one */
+    struct pl_str models;   /* names, one to a line; empty: every model */
+    int64_t expires_ms;     /* 0: never */
     struct pl_str old_hash; /* of the secret before the last rotation; empty: none */
     int64_t old_until_ms;   /* how long that is accepted */
     bool is_login;          /* a sign-in: only a cookie carries it */

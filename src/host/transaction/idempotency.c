@@ -22,7 +22,7 @@
 #include "transaction/idempotency.h"
 
 #include "base/mem.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "io/clock.h"
 #include "io/move.h"
 #include "shard/log.h"

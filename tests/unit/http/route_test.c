@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 static void nothing(struct pl_exchange *x)
 {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "model/facts.h"
-#include "model/vendors.h"
+#include "model/vendor/vendors.h"
 
 #define KEY "sk-test-1234567890abcdef"
 

@@ -3,7 +3,7 @@
 #include "agent/context/ask_how.h"
 
 #include "agent/tools/offer.h"
-#include "http/request_schema.h"
+#include "http/routes/request_schema.h"
 #include "json/merge.h"
 #include "json/text.h"
 

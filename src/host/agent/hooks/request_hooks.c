@@ -8,7 +8,7 @@
  * With NAME! they fail closed: then the model is not asked. */
 #include "agent/activity_int.h"
 #include "agent/hooks/hooks.h"
-#include "agent/unattended.h"
+#include "agent/background/unattended.h"
 #include "ext/run/ext.h"
 #include "format/format.h"
 #include "json/text.h"

@@ -2,7 +2,7 @@
  * call is the client's (core/session/client_call.c). Without a client to run it, it fails. */
 #include "agent/tools/offer.h"
 #include "agent/tools/tool_int.h"
-#include "agent/unattended.h"
+#include "agent/background/unattended.h"
 
 static void hand_over(struct pl_activity *activity)
 {

@@ -5,7 +5,7 @@
 #include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "agent/tools/tools.h"
-#include "agent/unattended.h"
+#include "agent/background/unattended.h"
 #include "ext/run/ext.h"
 #include "json/text.h"
 #include "json/write.h"

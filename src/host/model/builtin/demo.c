@@ -8,7 +8,7 @@
 #include "model/builtin/demo_script.h"
 #include "model/builtin/demo_tour.h"
 #include "model/builtin/paced.h"
-#include "model/vendors.h"
+#include "model/vendor/vendors.h"
 
 enum demo_kind { DEMO_ECHO, DEMO_SLOW, DEMO_AGENT };
 

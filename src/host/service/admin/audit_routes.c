@@ -1,7 +1,7 @@
 /* The audit log for administrators: its rows, newest first, and whether its chain is whole. */
 #include "access/audit.h"
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "service/admin/routes.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * time, memory and open files. */
 #include "service/admin/metrics_text.h"
 
-#include "http/route_times.h"
-#include "model/vendor.h"
+#include "http/routes/route_times.h"
+#include "model/vendor/vendor.h"
 #include "service/admin/provider_metrics.h"
 #include "service/admin/store_size.h"
 #include "shard/access_log.h"

@@ -2,8 +2,8 @@
 #include "service/admin/provider_metrics.h"
 
 #include "model/model_counts.h"
-#include "model/vendor_stats.h"
-#include "model/vendors.h"
+#include "model/vendor/vendor_stats.h"
+#include "model/vendor/vendors.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* The service about itself, its keys and what they used, copies of the store: one table per file of routes (http/route.h). */
+/* The service about itself, its keys and what they used, copies of the store: one table per file of routes (http/routes/route.h). */
 #ifndef PL_SERVICE_ADMIN_ROUTES_H
 #define PL_SERVICE_ADMIN_ROUTES_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 extern const struct pl_route pl_routes_service[];
 extern const struct pl_route pl_routes_keys[];

@@ -2,9 +2,9 @@
 #include "access/meter.h"
 #include "base/text/decimal.h"
 #include "base/text/utc.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "json/write.h"
-#include "service/admin/limits_json.h"
+#include "service/admin/keys/limits_json.h"
 #include "service/admin/routes.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PL_SERVICE_BLOBS_BLOB_UPLOAD_H
 #define PL_SERVICE_BLOBS_BLOB_UPLOAD_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 extern const struct pl_upload pl_blob_upload;
 /* The handler of the route: the body is whole. */

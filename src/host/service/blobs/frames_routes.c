@@ -2,7 +2,7 @@
  * message. */
 #include "http/exchange.h"
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "agent/context/inline_media.h"
 #include "base/table.h"
 #include "conv/media.h"

@@ -1,8 +1,8 @@
-/* Extensions: one table per file of routes (http/route.h). */
+/* Extensions: one table per file of routes (http/routes/route.h). */
 #ifndef PL_SERVICE_EXTENSIONS_ROUTES_H
 #define PL_SERVICE_EXTENSIONS_ROUTES_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 extern const struct pl_route pl_routes_extensions[];
 extern const struct pl_route pl_routes_extension_runs[];

@@ -3,7 +3,7 @@
 #include "base/text/decimal.h"
 #include "base/text/uuid.h"
 #include "http/exchange.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "io/clock.h"
 #include "json/number.h"
 #include "service/memories/memory_change.h"

@@ -4,8 +4,8 @@
 #include "format/rules.h"
 #include "http/json_members.h"
 #include "model/facts.h"
-#include "model/vendor.h"
-#include "model/vendors.h"
+#include "model/vendor/vendor.h"
+#include "model/vendor/vendors.h"
 #include "service/page/routes.h"
 
 static void write_price(struct pl_json_out *out, const char *key, int64_t micro_dollars)

@@ -1,8 +1,8 @@
-/* The web page: one table per file of routes (http/route.h). */
+/* The web page: one table per file of routes (http/routes/route.h). */
 #ifndef PL_SERVICE_PAGE_ROUTES_H
 #define PL_SERVICE_PAGE_ROUTES_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 extern const struct pl_route pl_routes_page[];
 extern const struct pl_route pl_routes_settings[];

@@ -6,7 +6,7 @@
 #include "base/text/terms.h"
 #include "promptfile/promptfile.h"
 #include "http/json_members.h"
-#include "http/request_schema.h"
+#include "http/routes/request_schema.h"
 #include "json/number.h"
 #include "json/text.h"
 

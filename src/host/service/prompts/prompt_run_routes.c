@@ -12,7 +12,7 @@
  *
  * Everything is of the exchange's arena, and the exchange is answered when nothing is on its way
  * any more: n_waiting counts that. A client that goes away changes nothing. */
-#include "agent/background_session.h"
+#include "agent/background/background_session.h"
 #include "agent/tools/offer.h"
 #include "base/table.h"
 #include "http/exchange.h"

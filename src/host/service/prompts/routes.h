@@ -1,8 +1,8 @@
-/* The library of prompts: one table per file of routes (http/route.h). */
+/* The library of prompts: one table per file of routes (http/routes/route.h). */
 #ifndef PL_SERVICE_PROMPTS_ROUTES_H
 #define PL_SERVICE_PROMPTS_ROUTES_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 extern const struct pl_route pl_routes_prompts[];
 extern const struct pl_route pl_routes_prompt_versions[];

@@ -15,7 +15,7 @@
 #include "io/move.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "model/vendor.h"
+#include "model/vendor/vendor.h"
 #include "service/runs/routes.h"
 #include "shard/setup.h"
 

@@ -1,8 +1,8 @@
-/* Runs: one table per file of routes (http/route.h), and what followers of lists are told. */
+/* Runs: one table per file of routes (http/routes/route.h), and what followers of lists are told. */
 #ifndef PL_SERVICE_RUNS_ROUTES_H
 #define PL_SERVICE_RUNS_ROUTES_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 struct pl_model_run;
 

@@ -3,7 +3,7 @@
 #include "agent/context/session_document.h"
 #include "format/convert.h"
 #include "format/gpt_oss/gpt_oss.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "service/request_options.h"

@@ -1,6 +1,6 @@
 /* A session that begins as another one: forks and replays. */
 #include "agent/context/replay_source.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "service/sessions/copying.h"
 #include "service/sessions/route_hook.h"
 #include "service/sessions/routes.h"

@@ -1,7 +1,7 @@
 /* A task on its way from agent to agent: packets made of sessions, sessions made of packets. */
 #include "agent/context/handoff.h"
 #include "handoff/handoff.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "json/write.h"

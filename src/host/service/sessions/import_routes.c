@@ -3,7 +3,7 @@
 #include "format/convert.h"
 #include "format/report_change.h"
 #include "format/source.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "model/model.h"

@@ -1,5 +1,5 @@
 /* Live events: a socket for many sessions, or an event stream of one. */
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "live/hub.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/session_request.h"

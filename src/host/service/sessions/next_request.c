@@ -1,6 +1,6 @@
 #include "service/sessions/next_request.h"
 
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "io/clock.h"
 #include "shard/setup.h"
 

@@ -1,8 +1,8 @@
-/* Sessions, their turns, copies of them, and listening to them: one table per file of routes (http/route.h). */
+/* Sessions, their turns, copies of them, and listening to them: one table per file of routes (http/routes/route.h). */
 #ifndef PL_SERVICE_SESSIONS_ROUTES_H
 #define PL_SERVICE_SESSIONS_ROUTES_H
 
-#include "http/route.h"
+#include "http/routes/route.h"
 
 extern const struct pl_route pl_routes_sessions[];
 extern const struct pl_route pl_routes_turns[];

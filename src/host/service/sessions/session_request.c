@@ -4,7 +4,7 @@
 
 #include "base/table.h"
 #include "http/exchange.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "transaction/idempotency.h"
 
 struct asking {

@@ -3,7 +3,7 @@
 #include "agent/context/replay_source.h"
 #include "agent/tools/offer.h"
 #include "http/reply/page_cursor.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "io/clock.h"
 #include "json/merge.h"
 #include "live/turn_page.h"

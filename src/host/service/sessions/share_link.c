@@ -3,7 +3,7 @@
 
 #include "access/key_table.h"
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "store/store.h"
 #include "transaction/idempotency.h"
 

@@ -3,7 +3,7 @@
 #include "access/key_table.h"
 #include "agent/session_copy.h"
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "live/turn_page.h"
 #include "service/blobs/blob_json.h"
 #include "service/request_options.h"

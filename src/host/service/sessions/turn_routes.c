@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "conv/count.h"
 #include "document/count.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "http/trace.h"
 #include "io/clock.h"
 #include "json/text.h"

@@ -1,6 +1,6 @@
 /* The calendar: past and future runs of all tasks of a user between two instants. */
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "io/clock.h"
 #include "service/request_options.h"
 #include "service/tasks/routes.h"

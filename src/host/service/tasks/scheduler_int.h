@@ -2,7 +2,7 @@
 #ifndef PL_SERVICE_TASKS_SCHEDULER_INT_H
 #define PL_SERVICE_TASKS_SCHEDULER_INT_H
 
-#include "agent/background_session.h"
+#include "agent/background/background_session.h"
 #include "base/table.h"
 #include "service/tasks/scheduler.h"
 #include "service/tasks/task_message.h"

@@ -1,6 +1,6 @@
 /* Records and reports how a run ended, and starts what follows it. */
 #include "agent/chat_message.h"
-#include "agent/unattended.h"
+#include "agent/background/unattended.h"
 #include "http/json_members.h"
 #include "live/hub.h"
 #include "service/tasks/task_json.h"

@@ -18,7 +18,7 @@
  * What ends before its end was written down is written down by the next process. */
 #include "service/tasks/task_run_int.h"
 
-#include "agent/unattended.h"
+#include "agent/background/unattended.h"
 #include "base/mem.h"
 #include "io/move.h"
 #include "service/tasks/task_json.h"

@@ -3,7 +3,7 @@
 #include "base/text/utc.h"
 #include "cron/explain.h"
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "io/clock.h"
 #include "service/request_options.h"
 #include "service/tasks/routes.h"

@@ -14,7 +14,7 @@
 #include "base/text/base64.h"
 #include "io/move.h"
 #include "io/upstream/upstream.h"
-#include "model/vendor.h"
+#include "model/vendor/vendor.h"
 #include "shard/log.h"
 
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #include "access/oidc/id_token.h"
 #include "access/sign_in.h"
 #include "http/json_members.h"
-#include "http/route.h"
+#include "http/routes/route.h"
 #include "json/text.h"
 #include "service/admin/login/oidc_flow.h"
 #include "service/admin/login/oidc_user.h"

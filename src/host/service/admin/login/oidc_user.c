@@ -10,7 +10,7 @@
 #include "http/json_members.h"
 #include "io/clock.h"
 #include "json/text.h"
-#include "service/admin/key_making.h"
+#include "service/admin/keys/key_making.h"
 #include "shard/log.h"
 #include "transaction/commit.h"
 
