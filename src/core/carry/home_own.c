@@ -64,7 +64,7 @@ static struct around *element_of(struct finder *f)
     return &f->around[i];
 }
 
-/* Goes on to a node behind the one before. */
+/* Goes on to a node after the last one. */
 static void enter(struct finder *f, const struct pl_json_node **at, const struct pl_json_node *to)
 {
     for (; *at < to; (*at)++) {
@@ -130,7 +130,7 @@ static int by_both(const void *ctx, const void *a, const void *b)
     return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : by_text(ctx, a, b);
 }
 
-/* In this order; NULL: out of memory. The scratch room is behind them. */
+/* In this order; NULL: out of memory. The scratch room comes after them. */
 static const void **sorted(struct pl_arena *arena, const struct pl_home_own *own)
 {
     const void **order = pl_arena_alloc(arena, 2 * own->n + 1, sizeof *order);

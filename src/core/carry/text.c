@@ -15,7 +15,7 @@ struct speller {
     bool is_strict; /* outside strings is only what JSON has there */
     const struct pl_carry_reference *const *references;
     size_t n_references, next; /* … and the one that comes next */
-    char key;                  /* the word of the last key; 0: it is none */
+    char key;                  /* the word of the last key; 0: it is not one */
 };
 
 static void finish(struct speller *s)
@@ -178,7 +178,7 @@ static inline char *put_text(const struct speller *s, char *at, struct pl_str te
     return put_inside(at, text);
 }
 
-/* The character for a string that is a word; 0: it is none. */
+/* The character for a string that is a word; 0: it is not one. */
 static inline char find_word(struct speller *s, bool is_key, struct pl_str text)
 {
     bool is_value = s->key == PL_CARRY_TYPE || s->key == PL_CARRY_ROLE;

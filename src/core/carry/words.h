@@ -63,7 +63,7 @@ static inline bool pl_carry_is_same(const char *a, const char *b, size_t n)
     return first[0] == first[1] && last[0] == last[1];
 }
 
-/* The character of a word, given without quotes; 0: it is none. `slots` are those of keys or of
+/* The character of a word, given without quotes; 0: it is not one. `slots` are those of keys or of
  * values of `type` and `role`, and n_around is how many bytes their words have besides. */
 enum { PL_CARRY_AROUND_KEY = 3, PL_CARRY_AROUND_VALUE = 2 };
 static inline char pl_carry_find(const char slots[static PL_CARRY_SLOTS], size_t n_around,

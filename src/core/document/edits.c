@@ -177,7 +177,7 @@ static void write_ops(const struct ops *ops, struct pl_buf *to)
 
 /* --- the trial ------------------------------------------------------------------------------- */
 
-/* An edit names places of the document as it was: what is inserted behind other inserts goes before the same element. */
+/* An edit names places of the document as it was: what is inserted after other inserts goes before the same element. */
 static enum pl_status apply(struct editing *e, const struct ops *ops, struct pl_arena *arena,
                             struct pl_buf *to)
 {
@@ -393,7 +393,7 @@ static void add_word(struct pl_str message, struct pl_buf *to)
         pl_json_quote(to, pl_str_slice(message, start, end - 1));
 }
 
-/* The id with a number behind it, which nobody else is likely to have. */
+/* The id with a number after it, which nobody else is likely to have. */
 static void add_new_id(struct editing *e, const struct pl_finding *finding, struct pl_buf *to)
 {
     struct pl_str id;

@@ -42,7 +42,7 @@ static bool is_prompt(const struct pl_json_doc *doc, const struct pl_json_node *
            pl_json_member(doc, n, "version", PL_JSON_NUMBER);
 }
 
-/* The list of a page; NULL when it is none. */
+/* The list of a page; NULL when it is not one. */
 static const struct pl_json_node *page_of(const struct pl_json_doc *doc,
                                           const struct pl_json_node *n)
 {

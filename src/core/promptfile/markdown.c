@@ -19,7 +19,7 @@
 
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 
-/* The role a line names as a heading, and what stands after it; NULL when it is none. */
+/* The role a line names as a heading, and what stands after it; NULL when it is not one. */
 static const char *heading_role(struct pl_str line, struct pl_str *ret_rest)
 {
     if (!pl_str_starts(line, PL_STR("## ")))

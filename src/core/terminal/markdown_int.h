@@ -30,7 +30,7 @@ void pl_md_word_end(struct pl_markdown *markdown, struct pl_buf *to);
 /* Prints it as it is now, where it fits into the row, and keeps it; the cells it took. */
 size_t pl_md_word_show(const struct pl_markdown *markdown, struct pl_buf *to);
 
-/* Prints the rows of a table. False: it is none, and nothing was printed. */
+/* Prints the rows of a table. False: it is not one, and nothing was printed. */
 bool pl_md_table(struct pl_str rows, size_t columns, struct pl_buf *to);
 
 #endif

@@ -48,7 +48,7 @@ static enum pl_proxy_result read_words(struct pl_str rest, struct pl_proxy_heade
         return PL_PROXY_WRONG;
     bool is_whole = take_word(&rest, &source) && take_word(&rest, &target) &&
                     take_word(&rest, &source_port) && take_word(&rest, &target_port) && !rest.len;
-    /* A space after the last word leaves nothing behind it. */
+    /* A space after the last word is followed by nothing. */
     if (!is_whole || target_port.ptr[target_port.len] == ' ' ||
         !pl_address_parse(source, &header->source) || !pl_address_parse(target, &to) ||
         header->source.is_v6 != is_v6 || to.is_v6 != is_v6 ||

@@ -10,7 +10,7 @@
 enum pl_proxy_result {
     PL_PROXY_MORE,  /* it may become one, but is not whole */
     PL_PROXY_WHOLE, /* *ret_header has it */
-    PL_PROXY_WRONG, /* it is none */
+    PL_PROXY_WRONG, /* it is not one */
 };
 
 struct pl_proxy_header {

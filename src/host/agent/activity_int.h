@@ -97,7 +97,7 @@ void pl_activity_work(struct pl_activity *activity, void (*work)(struct pl_job *
 void pl_activity_bring_last(struct pl_activity *activity, const struct pl_session_event *event);
 /* The session's replay goes on so. */
 void pl_activities_pace(struct pl_driver *driver);
-/* The request of the effect's loop and model. `summary`: behind this summary; {NULL, 0}: as it is
+/* The request of the effect's loop and model. `summary`: after this summary; {NULL, 0}: as it is
  * now. Memory of the run. Blocking: on a worker. */
 enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_answering,
                                         struct pl_str summary, struct pl_request *ret_request);

@@ -28,7 +28,7 @@ struct line {
 };
 
 struct pl_held_line {
-    struct line line; /* its texts are behind this struct */
+    struct line line; /* its texts come after this struct */
     int64_t started_ms;
     char texts[];
 };

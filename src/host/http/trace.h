@@ -11,7 +11,7 @@ void pl_trace_continue(struct pl_exchange *x);
 void pl_trace_end(struct pl_exchange *x);
 /* The 32 digits of the trace; empty without one. */
 struct pl_str pl_trace_id(const struct pl_exchange *x);
-/* Those of a traceparent, a view of it; empty where it is none. */
+/* Those of a traceparent, a view of it; empty where it is not one. */
 struct pl_str pl_trace_read(struct pl_str traceparent);
 
 #endif

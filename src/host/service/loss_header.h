@@ -15,7 +15,7 @@ void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *w
 /* The same for a request of a client in this format: what the gateway does itself is no loss. */
 void pl_loss_header_add_request(struct pl_buf *to, struct pl_arena *arena,
                                 const struct pl_format *format, struct pl_str report);
-/* The same for an answer of a vendor, whose losses stand behind "answer#". Texts that were joined
+/* The same for an answer of a vendor, whose losses come after "answer#". Texts that were joined
  * are all there, the vendor's bookkeeping (format/bookkeeping.h) is no loss, and neither is what
  * says nothing: null, an empty list, a counter of the usage that is 0. `answer` is the whole answer
  * that the report is about. */

@@ -63,7 +63,7 @@ struct pl_span_fact {
 
 struct pl_span_about {
     const char *name;
-    struct pl_str subject; /* behind the name, as in "chat MODEL"; may be empty */
+    struct pl_str subject; /* after the name, as in "chat MODEL"; may be empty */
     enum pl_span_kind kind;
     const struct pl_span_fact *facts;
     size_t n_facts;

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 
 /* A sentence and the same in Chinese. * stands for words, which are said in Chinese too where they
- * are in the table; the digits 1 to 4 behind a $ say where they go. The first that fits counts. */
+ * are in the table; the digits 1 to 4 after a $ say where they go. The first that fits counts. */
 struct pl_phrase {
     const char *english, *chinese;
 };

@@ -96,7 +96,7 @@ static bool tell_mcp_call(struct pl_conv *conv, const struct pl_json_node *node,
 
 /* ---- results ---- */
 
-/* {"type":"…_error","error_code":…}; false: it is none. */
+/* {"type":"…_error","error_code":…}; false: it is not one. */
 static bool tell_failure(struct pl_conv *conv, const struct pl_json_node *content,
                          struct pl_gist *gist)
 {

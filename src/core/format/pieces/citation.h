@@ -64,7 +64,7 @@ struct pl_writer;
 const struct pl_cite_anchor *pl_cites_of(const struct pl_conv *conv,
                                          const struct pl_cites_list *list,
                                          const struct pl_part *part, size_t *ret_n);
-/* Members start_index and end_index, in code points behind `base`: as OpenAI counts them, the range
+/* Members start_index and end_index, in code points after `base`: as OpenAI counts them, the range
  * that the source gives, or all of the part. */
 void pl_cites_write_range(struct pl_writer *w, const struct pl_cite_entry *entry, size_t base,
                           size_t n_points);

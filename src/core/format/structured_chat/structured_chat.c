@@ -120,7 +120,7 @@ static void open_message(struct chat *c, const struct pl_utterance *u, const cha
     pl_w_key_word(c->w, "role", role);
 }
 
-/* The member media, where there are any. A text behind one of them is read before it. */
+/* The member media, where there are any. A text after one of them is read before it. */
 static void write_media(struct pl_writer *w, const struct pl_part *const parts[], size_t n_parts)
 {
     bool has_any = false;

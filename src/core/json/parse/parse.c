@@ -181,7 +181,7 @@ static const uint8_t escape_flags[256] = {
     ['r'] = PL_JSON_ESCAPED, ['t'] = PL_JSON_ESCAPED,
 };
 
-/* Value of the \uXXXX at `off`, or -1 when it is none. */
+/* Value of the \uXXXX at `off`, or -1 when it is not one. */
 static int32_t unicode_escape(struct pl_str text, size_t off)
 {
     if (text.len - off < 6 || text.ptr[off] != '\\' || text.ptr[off + 1] != 'u')

@@ -42,7 +42,7 @@ static inline const char *find_special(const char *p, const char *end)
 static const bool is_escape[256] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
                                     ['f'] = true, ['n'] = true,  ['r'] = true, ['t'] = true};
 
-/* Goes through the sixteen bytes at *at, and to the byte behind them, or one more, which is what an
+/* Goes through the sixteen bytes at *at, and to the byte after them, or one more, which is what an
  * escape may begin with. True: the string ends here or cannot be judged. */
 static inline bool pass_block(const char **at)
 {
@@ -61,7 +61,7 @@ static inline bool pass_block(const char **at)
     return false;
 }
 
-/* After the closing quote of a string that begins at p, behind its opening one; NULL: not sure. */
+/* After the closing quote of a string that begins at p, after its opening one; NULL: not sure. */
 static const char *string_end(const char *p, const char *end)
 {
     bool is_found = false;

@@ -83,7 +83,7 @@ struct pl_gemini_reading {
 };
 
 /* What the text of a candidate rests on. It is told where the text ends: before a call of the same
- * event, or behind all of its parts. NULL: nothing, or told already. */
+ * event, or after all of its parts. NULL: nothing, or told already. */
 struct pl_gemini_sources {
     const struct pl_json_node *citations, *grounding;
 };

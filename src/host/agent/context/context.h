@@ -12,7 +12,7 @@ struct pl_context {
     struct pl_turn_row *turns;     /* arena; those after the compaction, oldest first */
     size_t n_turns;
     bool has_asked;
-    /* Turns that are in no history, behind one that is: JSON, with commas between them; empty: none. */
+    /* Turns that are in no history, after one that is: JSON, with commas between them; empty: none. */
     struct pl_str added, added_behind;
     struct pl_turn_row asked; /* arena; the message at hand, if the compaction archived it */
 };

@@ -19,7 +19,7 @@ struct pl_inline_item {
     const struct pl_json_node *blob; /* NULL: it is behind a URL */
     size_t twin;                     /* the same block, listed before; SIZE_MAX: none */
     bool is_image;
-    bool is_new; /* of the newest message, or behind it */
+    bool is_new; /* of the newest message, or after it */
     enum pl_inline_fate fate;
     struct pl_blob_row row; /* arena */
     struct pl_buf bytes;    /* owned; of one that is in */

@@ -6,7 +6,7 @@
 
 struct pl_activity;
 
-/* Runs the call of the activity, if its tool is an extension's. False: it is none. */
+/* Runs the call of the activity, if its tool is an extension's. False: it is not one. */
 bool pl_ext_tool_run(struct pl_activity *activity);
 /* --- tool_search.c: tools that are offered later */
 #define PL_TOOL_SEARCH "tool_search"

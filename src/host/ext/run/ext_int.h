@@ -323,7 +323,7 @@ struct pl_ext_audited {
     struct pl_str object;
     struct pl_str detail; /* JSON object; empty: none */
 };
-/* Adds a row, behind those that have gathered. `done` (may be NULL) when it is durable, on this shard. */
+/* Adds a row, after those that have gathered. `done` (may be NULL) when it is durable, on this shard. */
 void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
                   pl_batch_done_fn *done, void *ctx);
 /* Adds a row that nobody waits for: it is submitted with others, a moment later at most. */

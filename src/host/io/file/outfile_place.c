@@ -48,7 +48,7 @@ static int standard_of(const char *path)
     return -1;
 }
 
-/* The number of a descriptor of ours, which a name in /proc stands for; -1: it is none. */
+/* The number of a descriptor of ours, which a name in /proc stands for; -1: it is not one. */
 static int descriptor_of(const char *dir, const char *name)
 {
     char own[64];

@@ -16,7 +16,7 @@ static const unsigned char *bytes_of(struct pl_str text)
     return (const unsigned char *)text.ptr;
 }
 
-/* The key of these parameters; NULL when they are none, or memory ran out. */
+/* The key of these parameters; NULL when they are not, or memory ran out. */
 static EVP_PKEY *make_key(const char *type, OSSL_PARAM *params)
 {
     EVP_PKEY *key = NULL;

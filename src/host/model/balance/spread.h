@@ -28,7 +28,7 @@ struct pl_spread_state {
 };
 
 /* The order in which n targets (up to PL_VENDOR_MAX_CHAIN) are asked by the call number `n_before`:
- * the first by the spread, those behind it are its fallbacks. weights are 1 or more. */
+ * the first by the spread, those after it are its fallbacks. weights are 1 or more. */
 void pl_spread_decide(enum pl_spread by, size_t n, const uint32_t *weights, const int64_t *busy,
                       uint64_t n_before, uint8_t *ret_order);
 

@@ -92,7 +92,7 @@ static void find_descendants(struct list *list)
     }
 }
 
-/* Pages that no file stands behind, each one counted once for all who share it. If the process
+/* Pages that no file backs, each one counted once for all who share it. If the process
  * hides that, all that it has in memory. */
 static uint64_t memory_of(int proc, pid_t pid, bool is_exact)
 {
