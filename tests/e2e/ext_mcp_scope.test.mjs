@@ -171,23 +171,26 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
 test('the first call of a tool in a task, where nobody can be asked, is denied and the run ends', { skip }, async () => {
   add('--mcp', 'alone', '--write', 'docs/**', '--', 'node', bundled('server-filesystem'), 'docs');
   const path = join(home, 'docs/alone.txt');
-  const made = await server.ask('POST', '/api/scheduled-tasks', {
-    body: { title: 'Alone', cron: '0 12 * * *', model: 'demo/agent', skip_confirmations: true, prompt: script(`call mcp__alone__write_file ${JSON.stringify({ path, content: 'x' })}`, '---', 'say done') },
-  });
-  assert.equal(made.status, 201, made.text);
-  const runs = async () => (await server.ask('GET', `/api/scheduled-tasks/${made.json.id}/runs`)).json.items;
-  // Twice: neither waits for an answer that nobody gives.
-  for (let n = 1; n <= 2; n++) {
-    const ran = await server.ask('POST', `/api/scheduled-tasks/${made.json.id}/run`);
-    assert.ok(ran.status < 300, ran.text);
-    await until(async () => (await runs()).filter(({ status }) => status === 'completed').length === n, async () => `the run does not end: ${JSON.stringify(await runs())}`);
-  }
-  for (const { session_id } of await runs()) {
-    const [call] = (await messages(session_id)).flatMap((turn) => turn.tool_calls ?? []);
-    assert.deepEqual([call.status, call.result.error_type], ['error', 'PermissionDenied'], JSON.stringify(call));
-    assert.match(call.result.message, /The tool mcp__alone__write_file may not use write: prompt_no_person/);
-    const { json } = await server.ask('GET', `/api/sessions/${session_id}/questions`);
-    assert.deepEqual(json.items ?? json, []);
+  // Whether confirmations of the model's own tools are skipped changes nothing about extensions.
+  for (const skip_confirmations of [true, false]) {
+    const made = await server.ask('POST', '/api/scheduled-tasks', {
+      body: { title: `Alone ${skip_confirmations}`, cron: '0 12 * * *', model: 'demo/agent', skip_confirmations, prompt: script(`call mcp__alone__write_file ${JSON.stringify({ path, content: 'x' })}`, '---', 'say done') },
+    });
+    assert.equal(made.status, 201, made.text);
+    const runs = async () => (await server.ask('GET', `/api/scheduled-tasks/${made.json.id}/runs`)).json.items;
+    // Twice: neither waits for an answer that nobody gives.
+    for (let n = 1; n <= 2; n++) {
+      const ran = await server.ask('POST', `/api/scheduled-tasks/${made.json.id}/run`);
+      assert.ok(ran.status < 300, ran.text);
+      await until(async () => (await runs()).filter(({ status }) => status === 'completed').length === n, async () => `the run does not end: ${JSON.stringify(await runs())}`);
+    }
+    for (const { session_id } of await runs()) {
+      const [call] = (await messages(session_id)).flatMap((turn) => turn.tool_calls ?? []);
+      assert.deepEqual([call.status, call.result.error_type], ['error', 'PermissionDenied'], JSON.stringify(call));
+      assert.match(call.result.message, /The tool mcp__alone__write_file may not use write: prompt_no_person/);
+      const { json } = await server.ask('GET', `/api/sessions/${session_id}/questions`);
+      assert.deepEqual(json.items ?? json, []);
+    }
   }
   assert.ok(!existsSync(path));
   // The same call where a person is there: they are asked.

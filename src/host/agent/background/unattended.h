@@ -1,6 +1,6 @@
-/* Sessions that run for a task with skip_confirmations, over all shards: a tool that would need a
- * person's confirmation runs without it. This holds only while the run is active, and only for
- * confirmations: a question of the model still waits for a person, and a denied tool stays denied.
+/* Sessions that run for a task, over all shards, while the run is active. What an extension would ask a
+ * person is denied. With skip_confirmations, a tool that would need a person's confirmation runs without
+ * it; otherwise it waits. A question of the model waits for a person, and a denied tool stays denied.
  * Thread-safe. */
 #ifndef PL_AGENT_UNATTENDED_H
 #define PL_AGENT_UNATTENDED_H
@@ -13,8 +13,10 @@ struct pl_unattended *pl_unattended_create(void);             /* NULL when out o
 void pl_unattended_destroy(struct pl_unattended *unattended); /* accepts NULL */
 
 /* False: out of memory, and a person is asked. */
-bool pl_unattended_add(struct pl_unattended *unattended, struct pl_str session_id);
+bool pl_unattended_add(struct pl_unattended *unattended, struct pl_str session_id,
+                       bool skips_confirmations);
 void pl_unattended_remove(struct pl_unattended *unattended, struct pl_str session_id);
 bool pl_unattended_has(struct pl_unattended *unattended, struct pl_str session_id);
+bool pl_unattended_skips(struct pl_unattended *unattended, struct pl_str session_id);
 
 #endif

@@ -31,7 +31,7 @@ bool pl_client_tool_run(struct pl_activity *activity)
     else if (pl_tool_check(activity, schema, &doc, says, sizeof says) != PL_OK)
         snprintf(says, sizeof says, "The arguments could not be checked: %s",
                  activity->err.message[0] ? activity->err.message : "out of memory");
-    else if (!says[0] && pl_unattended_has(activity->server->unattended, activity->session_id)) {
+    else if (!says[0] && pl_unattended_skips(activity->server->unattended, activity->session_id)) {
         error = PL_TOOL_ERROR_NOT_AVAILABLE;
         snprintf(says, sizeof says,
                  "Nobody is there to run this tool: it belongs to a client, and this session works "

@@ -385,7 +385,7 @@ void pl_tool_run(struct pl_activity *activity)
     if (says[0])
         pl_activity_fail_tool(activity, error, says);
     else if ((tool->flags & GATED) && !activity->effect.is_confirmed &&
-             !pl_unattended_has(activity->server->unattended, activity->session_id))
+             !pl_unattended_skips(activity->server->unattended, activity->session_id))
         ask_first(activity, tool);
     else
         tool->run(activity, &doc);

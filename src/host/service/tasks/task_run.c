@@ -381,8 +381,8 @@ static void send(struct pl_task_run *run)
     run->row.status = PL_STR("running");
     run->row.error = (struct pl_str){0};
     fill_errand(run);
-    if (run->task.skip_confirmations)
-        (void)pl_unattended_add(run->scheduler->server->unattended, run->row.session_id);
+    (void)pl_unattended_add(run->scheduler->server->unattended, run->row.session_id,
+                            run->task.skip_confirmations);
     pl_background_session_send(&run->background);
 }
 
@@ -506,8 +506,8 @@ bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row 
     if (!run)
         return false;
     fill_errand(run);
-    if (task->skip_confirmations)
-        (void)pl_unattended_add(scheduler->server->unattended, run->row.session_id);
+    (void)pl_unattended_add(scheduler->server->unattended, run->row.session_id,
+                            task->skip_confirmations);
     pl_task_run_become(run, PL_TASK_RUN_AT_WORK);
     pl_task_run_watch(run);
     pl_background_session_wait(&run->background);
