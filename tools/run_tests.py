@@ -5,8 +5,9 @@
 
 An argument is a build directory and the suites to run from it. The commands come from
 `meson introspect --tests`; every test prints TAP (testanything.org). A test program that dies, runs
-out of time, or prints no plan counts as one failure of its own; so does a build. The last line is
-`N passed, N failed`, and `, N skipped` when there were any.
+out of time, or prints no plan counts as one failure of its own; so does a build. Tests with a higher
+priority begin first: those that take long. The last line is `N passed, N failed`, and `, N skipped`
+when there were any; the failures stand before it once more.
 """
 import argparse
 import concurrent.futures
@@ -147,6 +148,12 @@ def show_skips(outcomes):
         print(f"skipped: {what[0]}" + (f" and {len(what) - 1} more" if len(what) > 1 else "") + f": {why}")
 
 
+def show_failures(outcomes):
+    for outcome in outcomes:
+        for failure in outcome.failures[:MAX_SHOWN]:
+            print(f"failed: {outcome.name}: {failure}")
+
+
 def run_all(args):
     plan = dict(argument.split("=", 1) for argument in args.builds)
     outcomes, tests = [], []
@@ -156,10 +163,12 @@ def run_all(args):
         if not outcomes[-1].failures:
             tests += tests_of(directory, set(suites.split(",")))
     tests = [test for test in tests if args.only in test["name"]]
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for outcome in pool.map(run_one, tests):
-            show(outcome)
-            outcomes.append(outcome)
+    tests.sort(key=lambda test: -test["priority"])
+    # One more than the processors: many tests wait for a timer, a disk or another program.
+    with concurrent.futures.ThreadPoolExecutor(args.jobs + 1) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run_one, test) for test in tests]):
+            show(done.result())
+            outcomes.append(done.result())
     return outcomes
 
 
@@ -171,6 +180,7 @@ def main():
     args = parser.parse_args()
     outcomes = run_all(args)
     show_skips(outcomes)
+    show_failures(outcomes)
     n_passed = sum(outcome.n_passed for outcome in outcomes)
     n_failed = sum(len(outcome.failures) for outcome in outcomes)
     n_skipped = sum(len(outcome.skips) for outcome in outcomes)
