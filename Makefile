@@ -14,6 +14,8 @@ SOURCES  = $(shell find src include tests bench docs tools -name '*.[ch]' -not -
 # What a released tarball would be built with, and what the sanitizers need instead.
 RELEASE  = --buildtype=release --optimization=2 --prefix=$(PREFIX) -Dtests=false
 CHECKED  = --buildtype=debugoptimized -Db_lundef=false
+# The formats that tests/property has a grammar for.
+PROPERTIES = anthropic envelope gemini gpt-oss harmony openai-chat openai-responses structured-chat turns
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
@@ -60,8 +62,10 @@ soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crash
 	@PARLEY_PROVE_MOST=1000000 $(PYTHON) tools/run_tests.py --jobs $(JOBS) build=live
 	@PARLEY_PROVE_MOST=1000000 PARLEY_TEST_STORE=postgres tests/contract/with_postgres \
 		$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=sessions
-	@$(NINJA) -C build-soak tests/edit-property-test tests/fault-store-test
+	@PARLEY=build/parley PARLEY_SHAPES_ALL=1 node --test tests/sdk/shape_streams.test.mjs
+	@$(NINJA) -C build-soak tests/edit-property-test tests/fault-store-test tests/convert-property-test
 	@PARLEY_FAULT_MOST=4000 build-soak/tests/fault-store-test
+	@printf '%s\n' $(PROPERTIES) | xargs -P $(JOBS) -I{} build-soak/tests/convert-property-test {} 30000
 	@printf '%s\n' anthropic gemini gpt-oss openai-chat openai-responses | PARLEY_EDIT_ALL=1 xargs -P $(JOBS) -I{} \
 		$(PYTHON) tests/property/edit_recorded.py build-soak/tests/edit-property-test {}
 	@$(NINJA) -C build-fuzz $(FUZZERS:%=tests/fuzz/fuzz-%)
