@@ -150,9 +150,38 @@ static enum pl_status gathers_calls(void *ctx)
 static void calls_wait_for_memory_without_a_leak(void **state)
 {
     (void)state;
-    struct pl_shard shard = {0};
+    struct pl_server server = {0};
+    struct pl_shard shard = {.server = &server};
     assert_int_equal(pl_loop_create(&shard.loop, NULL), PL_OK);
     assert_true(pl_fault_each_tolerant(gathers_calls, &shard, PL_OK) > 0);
+    pl_loop_destroy(shard.loop);
+}
+
+/* Nothing is submitted any more (there is no store here), not even a run that somebody asks for. */
+static void calls_that_end_with_the_server_wait_to_be_taken(void **state)
+{
+    (void)state;
+    struct pl_server server = {0};
+    struct pl_shard shard = {.server = &server};
+    assert_int_equal(pl_loop_create(&shard.loop, NULL), PL_OK);
+    struct pl_meter_journal *journal = pl_meter_journal_create(&shard);
+    assert_non_null(journal);
+    struct pl_meter_call call = {.user_id = GATHERED_USER,
+                                 .model = "v/m",
+                                 .run_id = "run_00000000-89ab-7def-8123-456789abcdef",
+                                 .is_run_known = true};
+    pl_meter_journal_begin(journal, &call);
+    atomic_store(&server.life, PL_LIFE_STOPPED);
+    pl_meter_journal_end(
+        journal, &call,
+        &(struct pl_usage_row){.user_id = PL_STR(GATHERED_USER), .model = PL_STR("v/m"), .day = 1},
+        &(struct pl_model_run){.id = pl_str_of(call.run_id), .user_id = PL_STR(GATHERED_USER)});
+    struct pl_batch *batch = pl_meter_journal_take(journal);
+    assert_non_null(batch);
+    assert_int_equal(pl_batch_n_writes(batch), 2); /* its usage and its run */
+    assert_true(pl_meter_journal_is_empty(journal));
+    pl_batch_destroy(batch);
+    pl_meter_journal_destroy(journal);
     pl_loop_destroy(shard.loop);
 }
 
@@ -163,6 +192,7 @@ int main(void)
         cmocka_unit_test(a_name_is_whole_or_none),
         cmocka_unit_test(runs_are_left_out_without_a_leak),
         cmocka_unit_test(calls_wait_for_memory_without_a_leak),
+        cmocka_unit_test(calls_that_end_with_the_server_wait_to_be_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
