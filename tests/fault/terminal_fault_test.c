@@ -37,6 +37,29 @@ static enum pl_status edit(void *ctx)
     return status;
 }
 
+/* What was typed is still there when the history cannot be shown. */
+static enum pl_status recall(void *ctx)
+{
+    (void)ctx;
+    struct pl_typed typed = {0};
+    struct pl_editor editor;
+    static const char words[] = "what was typed";
+    enum pl_status status =
+        pl_typed_read(&typed, PL_STR("an entry that is longer than what was typed, by far\n"));
+    pl_editor_init(&editor, &typed, 1 << 20);
+    for (const char *at = words; *at && status == PL_OK && editor.status == PL_OK; at++)
+        (void)pl_editor_take(&editor, &(struct pl_key){.kind = PL_KEY_TEXT, .text = {at, 1}});
+    bool is_typed = status == PL_OK && editor.status == PL_OK;
+    if (is_typed)
+        (void)pl_editor_take(&editor, &(struct pl_key){.kind = PL_KEY_UP});
+    if (is_typed && editor.status != PL_OK)
+        assert_true(pl_str_eq(pl_editor_text(&editor), pl_str_of(words)));
+    status = status == PL_OK ? editor.status : status;
+    pl_editor_deinit(&editor);
+    pl_typed_deinit(&typed);
+    return status;
+}
+
 static enum pl_status render(void *ctx)
 {
     (void)ctx;
@@ -56,6 +79,12 @@ static void editing(void **state)
     assert_true(pl_fault_each(edit, NULL) > 5);
 }
 
+static void recalling(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(recall, NULL) > 2);
+}
+
 static void rendering(void **state)
 {
     (void)state;
@@ -66,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(editing),
+        cmocka_unit_test(recalling),
         cmocka_unit_test(rendering),
     };
     return cmocka_run_group_tests_name("fault/terminal", tests, NULL, NULL);

@@ -44,14 +44,17 @@ struct pl_str pl_editor_text(const struct pl_editor *editor)
 
 /* --- changes --------------------------------------------------------------------------------- */
 
-/* A failure says so in editor->status; the buffer is empty then. */
-static void set(struct pl_editor *editor, struct pl_buf *buf, struct pl_str text)
+/* False: out of memory, which editor->status says; the buffer has what it had. */
+static bool set(struct pl_editor *editor, struct pl_buf *buf, struct pl_str text)
 {
+    if (text.len > buf->len && !pl_buf_reserve(buf, text.len - buf->len)) {
+        editor->status = buf->status;
+        buf->status = PL_OK;
+        return false;
+    }
     pl_buf_clear(buf);
     pl_buf_add(buf, text);
-    if (buf->status != PL_OK)
-        editor->status = buf->status;
-    buf->status = PL_OK;
+    return true;
 }
 
 static void insert(struct pl_editor *editor, struct pl_str piece)
@@ -190,11 +193,12 @@ static void show_entry(struct pl_editor *editor, size_t at)
     size_t n = editor->history ? editor->history->entries.len : 0;
     if (at > n || at == editor->history_at)
         return;
-    if (editor->history_at == n)
-        set(editor, &editor->draft, pl_editor_text(editor));
+    if (editor->history_at == n && !set(editor, &editor->draft, pl_editor_text(editor)))
+        return;
+    if (!set(editor, &editor->text,
+             at == n ? pl_buf_str(&editor->draft) : editor->history->entries.ptr[at]))
+        return;
     editor->history_at = at;
-    set(editor, &editor->text,
-        at == n ? pl_buf_str(&editor->draft) : editor->history->entries.ptr[at]);
     editor->cursor = editor->text.len;
 }
 
