@@ -21,6 +21,7 @@ const pages = [
   ['docs/guide/tasks.md', 'docs/guide/examples'],
   ['docs/guide/blobs.md', 'docs/guide/examples'],
   ['docs/guide/extensions.md', 'docs/guide/examples'],
+  ['docs/reference/demo-scripts.md', 'docs/guide/examples'],
 ];
 
 // [[command, expected output]] of one block.
@@ -58,7 +59,7 @@ test('the table of what maps to what is what the program does', () => {
 
 test('links between the documents lead somewhere', () => {
   const inFolder = (folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
-  for (const page of ['.', 'docs', 'docs/guide', 'docs/internals', 'docs/adr'].flatMap(inFolder)) {
+  for (const page of ['.', 'docs', 'docs/guide', 'docs/reference', 'docs/internals', 'docs/adr'].flatMap(inFolder)) {
     const text = readFileSync(join(root, page), 'utf8');
     for (const [, link] of text.matchAll(/\]\(([^)#]+)\)/g)) {
       if (link.startsWith('http') || link.endsWith('/') || link === 'examples') continue;
