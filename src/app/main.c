@@ -1,5 +1,6 @@
 /* parley COMMAND: finds the command in the table, reads its options by its table, runs it. */
-#include "app/frame/help.h"
+#include "app/manual/complete.h"
+#include "app/manual/help.h"
 #include "base/text/suggest.h"
 #include "base/hash.h"
 #include "ext/cell/inside/cell_main.h"
@@ -81,6 +82,8 @@ static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)
         return pl_usage_fail(console, NULL,
                              "\"parley cell\" is for the server, which runs "
                              "extensions with it; nothing else can call it");
+    if (strcmp(name, "__complete") == 0)
+        return pl_complete(console, argc - 2, argv + 2);
     if (!command)
         return fail_unknown_command(console, name);
     return run_command(console, command, argc > 2 ? argc - 2 : 0, argv + 2);

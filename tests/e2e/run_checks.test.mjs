@@ -95,15 +95,17 @@ test('several models: each is checked, and at a terminal says what it took', asy
   assert.deepEqual([code, err], [0, '']);
   const env = { PATH: process.env.PATH, HOME: server.data, LC_ALL: 'C.UTF-8', PARLEY_DATA: server.data, TERM: 'tmux-256color' };
   const one = new Tmux(t, [parley, 'run', file('two.txt', 'twice'), '--model', 'demo/echo', '--model', 'demo/slow'], { env });
-  await one.shows(/demo\/echo: \d+\.\d s, \d+ tokens in, \d+ out\n[^]*demo\/slow: \d+\.\d s/);
+  await one.shows(/^demo\/echo +demo\/slow\ntwice +twice\n\d+\.\d s, \d+ tokens in, \d+ out +\d+\.\d s, /m);
   await one.shows(/^exit 0$/m);
 });
 
-test('a prompt of the library takes none of these, and says so', async () => {
-  await client.request('POST', '/api/prompts', { name: 'greeting', type: 'text', content: 'Hi' });
-  const result = spawnSync(parley, ['run', 'greeting', '--expect', 'contains:x'], { encoding: 'utf8', env: { PATH: process.env.PATH, PARLEY_DATA: server.data } });
-  assert.equal(result.status, 2);
-  assert.match(result.stderr, /--expect works with a file/);
+test('a prompt of the library is checked like a file', async () => {
+  await client.request('POST', '/api/prompts', { name: 'greeting', type: 'text', content: 'Hi {{name:you}}' });
+  const ask = (...words) => spawnSync(parley, ['run', 'greeting', '--model', 'demo/echo', ...words], { encoding: 'utf8', env: { PATH: process.env.PATH, PARLEY_DATA: server.data } });
+  const good = ask('--expect', 'contains:Hi Ada', '--var', 'name=Ada'), bad = ask('--expect', 'contains:x');
+  assert.deepEqual([good.status, good.stdout, good.stderr], [0, 'Hi Ada\n', '']);
+  assert.equal(bad.status, 1);
+  assert.match(bad.stderr, /demo\/echo: the answer does not contain "x"/);
 });
 
 test('no run leaves a session', async () => assert.equal(await count(), 0));

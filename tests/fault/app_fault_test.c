@@ -101,6 +101,7 @@ static void no_command_goes_on_with_half_a_result(void **state)
         {{"validate", "--as", "envelope", "--json", "--output", "basic", input}, 1, false},
         {{"completion", "zsh"}, 0, true},
         {{"help", "--man"}, 0, true},
+        {{"help", "--man", "key"}, 0, true},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_true(pl_fault_each_tolerant(run_redirected, &lines[i], PL_OK) > 0);

@@ -3,7 +3,7 @@
 #include "app/chat/answer.h"
 
 #include "app/chat/turn_show.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "io/clock.h"
 #include "io/system/terminal_raw.h"
 #include "terminal/safe.h"

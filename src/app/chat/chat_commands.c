@@ -4,9 +4,9 @@
 #include "app/server/server_commands.h"
 
 const struct pl_option pl_chat_options[] = {
-    {"model", PL_OPT_MODEL, .args = {"NAME"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models",
      .help = "The model that answers; by default the session's or the server's model"},
-    {"session", PL_OPT_SESSION, .args = {"ID"},
+    {"session", PL_OPT_SESSION, .args = {"ID"}, .words = "sessions",
      .help = "Continue this session: its id, a unique beginning of it, or \"last\", the one that "
              "changed last"},
     {"new", PL_OPT_NEW, .help = "Create a new session; this is the default without --session"},
@@ -66,7 +66,14 @@ const struct pl_option pl_run_options[] = {
     {"expect", PL_OPT_EXPECT, .args = {"CHECK"}, .is_repeatable = true,
      .help = "Check the answer: contains:TEXT, lacks:TEXT, regex:PATTERN, schema:FILE or "
              "model-graded:MODEL=CRITERION"},
-    {"model", PL_OPT_MODEL, .args = {"NAME"}, .is_repeatable = true,
+    {"cases", PL_OPT_CASES, .args = {"FILE"}, .takes_file = true,
+     .help = "Run the prompt once for each case of a file: CSV whose columns are variables and "
+             "\"expect\", or JSON Lines; then a table says which cases passed"},
+    {"format", PL_OPT_FORMAT, .args = {"COLUMNS"}, .words = "columns",
+     .help = "With --cases: show these columns only, such as case,result; in a pipe without "
+             "headings, with a tab between cells"},
+    {"no-pager", PL_OPT_NO_PAGER, .help = "With --cases: do not use a pager"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models", .is_repeatable = true,
      .help = "The model that answers; if repeated, the answers are printed side by side"},
     {"tool", PL_OPT_TOOL, .args = {"NAME"}, .is_repeatable = true,
      .help = "A tool of the server or of an extension that the model may use, in place of the "
@@ -85,10 +92,15 @@ const char *const pl_run_paragraphs[] = {
     "standard input), or else a prompt of the server's library, by id or name.",
     "A file is a text, or a structured chat in JSON or YAML whose last message is the user's. Its "
     "variables are filled in as by \"parley render\".",
-    "With several models each answer follows the name of its model; at a terminal its time and "
-    "tokens follow. The exit code is 1 if one of them failed or failed a check; why is on "
-    "standard "
-    "error.",
+    "Several models answer side by side in columns, or one below the other where the terminal is "
+    "narrow; each with its time, its tokens and, where prices are known, its cost. In a pipe each "
+    "answer follows the name of its model.",
+    "With --cases the answers are not printed, but a row for each case and model: whether it "
+    "passed, a mark for each check (those of the command line first), time, tokens in and out, "
+    "and cost. A column \"expect\" has a check as of --expect, and there may be several; in JSON "
+    "it may be a list. A mistake in the file is exit code 3, and nothing is asked.",
+    "The exit code is 1 if an answer failed or failed a check; why is on standard error. --json "
+    "prints one object with everything.",
     PL_TEXT_ANY_SERVER,
     NULL,
 };
@@ -101,5 +113,7 @@ const struct pl_example pl_run_examples[] = {
     {"run letter.txt -s 'Answer in French.' -a scan.pdf", "Give a system prompt and a file"},
     {"run order.txt --schema order.json --expect lacks:TODO",
      "Check the answer; exit 1 if it fails"},
+    {"run trip.txt --cases cases.csv --model demo/echo --model demo/slow",
+     "Try every case with two models"},
     {NULL, NULL},
 };

@@ -4,7 +4,7 @@
  * Ctrl-C is taken by a thread of its own (io/system/terminal.h): while a model answers it asks the
  * server to stop, whose chat:end then ends the waiting here. */
 #include "app/chat/chat_int.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/chat/follow.h"
 #include "app/chat/slash.h"
 #include "app/chat/typed_file.h"

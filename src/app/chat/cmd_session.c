@@ -1,6 +1,6 @@
 /* parley session: conversations kept by a server. One function per verb; all of them over the same
  * REST interface that everybody else uses. */
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/chat/follow.h"
 #include "app/chat/session_files.h"
 #include "app/frame/input.h"
@@ -24,14 +24,13 @@ static enum pl_exit check_counts(struct pl_deed *deed)
 
 static enum pl_exit print_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "STATUS", "CHANGED", "MODEL", "INTENT"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
         pl_console_say(deed->console, "no session found; \"parley session new\" creates one");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         struct pl_str model = pl_deed_text(deed, one, "model");
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
@@ -231,7 +230,8 @@ static enum pl_exit run_answer(struct pl_deed *deed)
 /* --- the verbs ------------------------------------------------------------------------------- */
 
 const struct pl_verb pl_session_verbs[] = {
-    {"list", "", 0, 0, "List sessions, last changed first", run_list},
+    {"list", "", 0, 0, "List sessions, last changed first", run_list,
+     .columns = "id,status,changed,model,intent"},
     {"new", "", 0, 0, "Create a session, and print its id", run_new},
     {"show", "ID", 1, 1, "Show a session with its newest turns", run_show, .takes_session = true},
     {"chat", "ID MESSAGE", 2, 2, "Send a message (- is standard input), and print the answer",

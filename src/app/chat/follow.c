@@ -2,7 +2,7 @@
  * that was missed is read again. */
 #include "app/chat/follow.h"
 
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/chat/turn_show.h"
 #include "io/clock.h"
 #include "io/entropy.h"
@@ -35,9 +35,11 @@ struct following {
     bool is_whole;                  /* also what was said before we listened */
     bool is_talk;                   /* another part of the program asks the reader */
     struct pl_shown_answer *answer; /* how it looks at a terminal; NULL: plain */
-    struct pl_sse sse;              /* owned */
-    struct pl_texts texts;          /* owned; one event */
-    struct pl_json_doc doc;         /* data of the event */
+    char *why; /* quiet: nothing is printed, and why it ended badly goes here */
+    size_t why_size;
+    struct pl_sse sse;      /* owned */
+    struct pl_texts texts;  /* owned; one event */
+    struct pl_json_doc doc; /* data of the event */
     long long epoch, sequence;
     PL_VEC(struct shown) shown; /* owned */
     int64_t last_block;         /* of the text printed last */
@@ -187,7 +189,8 @@ static void on_patch(struct following *f)
 {
     const struct pl_json_node *data = pl_json_member(&f->doc, f->doc.root, "data", PL_JSON_OBJECT);
     struct pl_str kind = text_of(f, f->doc.root, "patch_type");
-    if (!f->is_ours || !data || !pl_str_eq(text_of(f, f->doc.root, "loop_id"), PL_STR("root")))
+    if (!f->is_ours || !data || f->why ||
+        !pl_str_eq(text_of(f, f->doc.root, "loop_id"), PL_STR("root")))
         return;
     if (pl_str_eq(kind, PL_STR("add_content")) &&
         pl_str_eq(text_of(f, data, "type"), PL_STR("thinking"))) {
@@ -235,7 +238,7 @@ static void on_turn_end(struct following *f)
         f->answer->input_tokens += pl_api_int(&f->doc, usage, "input_tokens", 0);
         f->answer->output_tokens += pl_api_int(&f->doc, usage, "output_tokens", 0);
     }
-    if (f->is_ours && turn &&
+    if (f->is_ours && turn && !f->why &&
         (f->message_id || f->is_whole || find_shown(f, text_of(f, turn, "turn_id"))))
         print_rest(f, turn);
 }
@@ -257,7 +260,10 @@ static void end_with(struct following *f, struct pl_str status, struct pl_str re
 {
     bool is_good = pl_str_eq(status, PL_STR("completed"));
     close_line(f);
-    if (!is_good)
+    if (!is_good && f->why)
+        snprintf(f->why, f->why_size, "the answer is %.*s%s%.*s", PL_STR_ARG(status),
+                 reason.len ? ": " : "", PL_STR_ARG(reason));
+    else if (!is_good)
         pl_console_say(f->console, "the chat is %.*s%s%.*s", PL_STR_ARG(status),
                        reason.len ? ": " : "", PL_STR_ARG(reason));
     end(f, is_good ? PL_EXIT_OK : PL_EXIT_NO);
@@ -306,7 +312,7 @@ static void on_question(struct following *f)
 {
     const struct pl_json_node *question =
         pl_json_member(&f->doc, f->doc.root, "question", PL_JSON_OBJECT);
-    if (f->is_ours && question && !f->is_talk)
+    if (f->is_ours && question && !f->is_talk && !f->why)
         show_question(f, question);
 }
 
@@ -316,6 +322,8 @@ static void on_updated(struct following *f)
         pl_json_member(&f->doc, f->doc.root, "session", PL_JSON_OBJECT);
     if (f->is_ours && pl_str_eq(text_of(f, session, "status"), PL_STR("waiting_for_input"))) {
         close_line(f);
+        if (f->why)
+            snprintf(f->why, f->why_size, "the model asks something, and nobody can answer here");
         end(f, PL_EXIT_NO);
     }
 }
@@ -356,12 +364,13 @@ static void on_snapshot(struct following *f)
     struct pl_str status = text_of(f, session, "status");
     f->epoch = pl_api_int(&f->doc, f->doc.root, "epoch", f->epoch);
     f->sequence = pl_api_int(&f->doc, f->doc.root, "sequence", f->sequence);
-    print_turns(f, turns);
+    if (!f->why)
+        print_turns(f, turns);
     bool is_to_come = f->is_whole && pl_str_eq(status, PL_STR("created"));
     if (!f->is_ours || is_to_come || pl_str_eq(status, PL_STR("running")))
         return;
-    for (const struct pl_json_node *one = questions && !f->is_talk ? pl_json_first(questions)
-                                                                   : NULL;
+    bool is_told = questions && !f->is_talk && !f->why;
+    for (const struct pl_json_node *one = is_told ? pl_json_first(questions) : NULL;
          one && one < pl_json_end(questions); one = pl_json_next(one))
         show_question(f, one);
     if (f->is_talk && pl_str_eq(status, PL_STR("waiting_for_input")))
@@ -374,8 +383,11 @@ static void on_error(struct following *f)
 {
     struct pl_str detail = text_of(f, f->doc.root, "detail");
     close_line(f);
-    pl_console_say(f->console, "%.*s", PL_STR_ARG(detail));
-    end(f, PL_EXIT_FAILED);
+    if (f->why)
+        snprintf(f->why, f->why_size, "%.*s", PL_STR_ARG(detail));
+    else
+        pl_console_say(f->console, "%.*s", PL_STR_ARG(detail));
+    end(f, f->why ? PL_EXIT_NO : PL_EXIT_FAILED);
 }
 
 static const struct {
@@ -429,11 +441,11 @@ static void take(struct following *f, const struct pl_sse_event *event)
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (pl_str_eq(event->type, pl_str_of(handlers[i].event)))
             handlers[i].handle(f);
-    if (f->api->is_json && (was_ours || f->is_ours || f->is_over))
+    if (f->api->is_json && !f->why && (was_ours || f->is_ours || f->is_over))
         print_event(f, event);
     if (f->texts.is_cut || (f->answer && f->answer->status != PL_OK))
         f->status = PL_NOMEM;
-    if (pl_console_finish(f->console, PL_EXIT_OK) != PL_EXIT_OK)
+    if (!f->why && pl_console_finish(f->console, PL_EXIT_OK) != PL_EXIT_OK)
         end(f, PL_EXIT_FAILED);
 }
 
@@ -570,6 +582,20 @@ enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id)
         .is_whole = true,
         .is_ours = true,
         .sequence = -1,
+    };
+    return follow(&f);
+}
+
+enum pl_exit pl_follow_quietly(struct pl_api *api, const char *session_id, char *why, size_t size)
+{
+    struct following f = {
+        .api = api,
+        .session_id = session_id,
+        .is_whole = true,
+        .is_ours = true,
+        .sequence = -1,
+        .why = why,
+        .why_size = size,
     };
     return follow(&f);
 }

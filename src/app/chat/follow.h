@@ -30,4 +30,8 @@ enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const ch
  * state it began with. */
 enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id);
 
+/* The same without a word: PL_EXIT_NO when it failed, was stopped or waits for an answer, and `why`
+ * says so, cut to `size`. */
+enum pl_exit pl_follow_quietly(struct pl_api *api, const char *session_id, char *why, size_t size);
+
 #endif

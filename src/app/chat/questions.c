@@ -1,7 +1,7 @@
 /* Questions of a session, asked at the terminal: options by their numbers or in words of one's own,
  * confirmations by y or n. */
 #include "app/chat/chat_int.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/chat/turn_show.h"
 
 #include "terminal/safe.h"

@@ -6,7 +6,7 @@
 #include "app/chat/follow.h"
 #include "app/chat/turn_show.h"
 #include "app/frame/attachment.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/frame/short_id.h"
 #include "base/text/suggest.h"
 #include "json/text.h"

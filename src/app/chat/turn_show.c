@@ -2,7 +2,7 @@
 #include "app/chat/turn_show.h"
 
 #include "app/frame/api.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 
 enum { INDENT = 2, MAX_ARGUMENTS = 200, MAX_RESULT = 400 };
 

@@ -253,30 +253,15 @@ static enum pl_exit refuse(struct job *job)
     return answer(job, false);
 }
 
-static const struct verb {
-    const char *name;
-    enum pl_exit (*run)(struct job *job);
-} verbs[] = {{"make", make}, {"check", check}, {"accept", accept}, {"refuse", refuse}};
-
-enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *args)
+static enum pl_exit with_packet(struct pl_deed *deed, enum pl_exit (*fn)(struct job *job))
 {
-    const struct verb *verb = NULL;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(verbs[i].name, args->operands.ptr[0]) == 0)
-            verb = &verbs[i];
-    if (!verb)
-        return pl_usage_fail(console, "handoff",
-                             "\"%s\" is not an action; use make, check, accept or refuse",
-                             args->operands.ptr[0]);
-    if (pl_verb_check_options(console, "handoff", verb->name, args) != PL_EXIT_OK)
-        return PL_EXIT_USAGE;
-    struct job job = {.console = console, .args = args, .path = args->operands.ptr[1]};
+    struct job job = {.console = deed->console, .args = deed->args, .path = deed->words[0]};
     job.name = pl_input_name(job.path);
     pl_arena_init(&job.arena, 0);
     pl_utc_write(job.timestamp, pl_clock_unix_ms());
     enum pl_exit code = read_inputs(&job);
     if (code == PL_EXIT_OK)
-        code = verb->run(&job);
+        code = fn(&job);
     pl_handoff_reasons_deinit(&job.reasons);
     pl_vec_deinit(&job.texts);
     pl_vec_deinit(&job.artifacts);
@@ -285,3 +270,31 @@ enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *ar
     pl_file_close(&job.previous.file);
     return code;
 }
+
+static enum pl_exit handoff_make(struct pl_deed *deed)
+{
+    return with_packet(deed, make);
+}
+
+static enum pl_exit handoff_check(struct pl_deed *deed)
+{
+    return with_packet(deed, check);
+}
+
+static enum pl_exit handoff_accept(struct pl_deed *deed)
+{
+    return with_packet(deed, accept);
+}
+
+static enum pl_exit handoff_refuse(struct pl_deed *deed)
+{
+    return with_packet(deed, refuse);
+}
+
+const struct pl_verb pl_handoff_verbs[] = {
+    {"make", "FILE", 1, 1, "Make a packet of a conversation", handoff_make, .is_offline = true},
+    {"check", "FILE", 1, 1, "Check a packet", handoff_check, .is_offline = true},
+    {"accept", "FILE", 1, 1, "Accept a packet that is correct", handoff_accept, .is_offline = true},
+    {"refuse", "FILE", 1, 1, "Refuse a packet, with reasons", handoff_refuse, .is_offline = true},
+    {0},
+};

@@ -16,7 +16,6 @@ static struct pl_str version_of(struct pl_deed *deed, const struct pl_json_node 
 
 static enum pl_exit run_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "VERSION", "RUNTIME", "STATE", "PROFILE", "NAME"};
     struct pl_columns columns;
     enum pl_exit code = pl_deed_ask(deed, "GET", "/api/extensions?limit=100");
     if (code != PL_EXIT_OK || deed->api.is_json)
@@ -25,7 +24,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
         pl_console_say(deed->console, "there is no extension; parley ext add workspace adds one");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
         pl_columns_add(&columns, version_of(deed, one));
@@ -272,12 +271,15 @@ const struct pl_verb pl_ext_verbs[] = {
      pl_ext_run_add},
     {"update", "SOURCE | --mcp ID -- CMD...", 0, SIZE_MAX, "Bring an extension to another version",
      pl_ext_run_update},
-    {"list", "", 0, 0, "List the extensions", run_list},
-    {"explain", "ID", 1, 1, "Show what an extension may do, its tools and its state", run_explain},
-    {"accept", "ID", 1, 1, "Accept tools that were changed", run_accept},
-    {"enable", "ID", 1, 1, "Let an extension run again", run_enable},
-    {"disable", "ID", 1, 1, "Stop an extension", run_disable},
-    {"remove", "ID", 1, 1, "Remove an extension and its files", run_remove},
-    {"log", "ID", 1, 1, "Show what was done to an extension, and what it has said", run_log},
+    {"list", "", 0, 0, "List the extensions", run_list,
+     .columns = "id,version,runtime,state,profile,name"},
+    {"explain", "ID", 1, 1, "Show what an extension may do, its tools and its state", run_explain,
+     .offers = "extensions"},
+    {"accept", "ID", 1, 1, "Accept tools that were changed", run_accept, .offers = "extensions"},
+    {"enable", "ID", 1, 1, "Let an extension run again", run_enable, .offers = "extensions"},
+    {"disable", "ID", 1, 1, "Stop an extension", run_disable, .offers = "extensions"},
+    {"remove", "ID", 1, 1, "Remove an extension and its files", run_remove, .offers = "extensions"},
+    {"log", "ID", 1, 1, "Show what was done to an extension, and what it has said", run_log,
+     .offers = "extensions"},
     {0},
 };

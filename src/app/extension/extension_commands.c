@@ -30,6 +30,7 @@ const struct pl_option pl_ext_options[] = {
      .help = "with --mcp, a host that it reaches"},
     {"env", PL_OPT_ENV, .args = {"NAME"}, .is_repeatable = true, .verbs = "add, update",
      .help = "with --mcp, a variable that it gets; of a server on the web, its bearer token"},
+    PL_OPTIONS_TABLE("list", "id,state"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,

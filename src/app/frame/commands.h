@@ -24,6 +24,8 @@ struct pl_command {
     const char *operand; /* name of an operand in messages: "a FILE" */
     enum pl_exit (*run)(struct pl_console *console, const struct pl_args *args);
     const struct pl_verb *verbs; /* the first operand is one of them (verbs.h), instead of `run` */
+    const char *offers; /* completion: what its operand may be besides a file (manual/complete.c) */
+    const char *columns; /* of the table it prints, as --format names them; NULL: it prints none */
 };
 
 extern const struct pl_command pl_commands[];
@@ -35,10 +37,15 @@ struct pl_exit_line {
 /* Ended by a NULL text. */
 extern const struct pl_exit_line pl_exit_lines[];
 
-struct pl_env_line {
+/* An environment variable or a file: of every command, of those that are named, or of those that
+ * have an option. Ended by a NULL name. */
+struct pl_place_line {
     const char *name, *says;
+    const char *commands;     /* "serve, task"; NULL: not by name */
+    enum pl_option_id option; /* PL_OPT_HELP: every command has it */
 };
-extern const struct pl_env_line pl_env_lines[];
+extern const struct pl_place_line pl_env_lines[];
+extern const struct pl_place_line pl_file_lines[];
 
 /* The one-line description of `parley`. */
 extern const char pl_program_summary[];
@@ -64,7 +71,6 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
 enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_open(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args);
-enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_usage(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_backup(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_reload(struct pl_console *console, const struct pl_args *args);
@@ -77,7 +83,6 @@ enum pl_exit pl_cmd_lint(struct pl_console *console, const struct pl_args *args)
 enum pl_exit pl_cmd_media(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_render(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_cite(struct pl_console *console, const struct pl_args *args);
-enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_json(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_tokens(struct pl_console *console, const struct pl_args *args);

@@ -2,6 +2,8 @@
  * printed. */
 #include "app/frame/console.h"
 
+#include "app/frame/pager.h"
+
 #include "io/file/file.h"
 #include "terminal/safe.h"
 
@@ -99,7 +101,9 @@ static void write_out(struct pl_console *console)
     enum pl_status status = console->out.status;
     if (console->error.status == PL_OK && status != PL_OK)
         (void)!pl_fail(&console->error, status, "%s", pl_status_info(status)->text);
-    if (console->error.status == PL_OK && console->out.len > 0)
+    bool is_shown = console->is_paged && console->out_is_terminal &&
+                    console->error.status == PL_OK && pl_pager_show(pl_buf_str(&console->out));
+    if (console->error.status == PL_OK && console->out.len > 0 && !is_shown)
         (void)!pl_fd_write(STDOUT_FILENO, pl_buf_str(&console->out), &console->error);
     pl_buf_clear(&console->out);
 }
@@ -119,6 +123,8 @@ static void write_line(struct pl_console *console, struct pl_buf *line)
     wipe_progress(console);
     /* Answers given so far come first where both end up in the same place. */
     write_out(console);
+    if (console->is_silent)
+        return;
     pl_buf_addc(line, '\n');
     if (line->status == PL_OK)
         fwrite(line->ptr, 1, line->len, stderr);

@@ -24,6 +24,8 @@ struct pl_console {
     struct pl_error error; /* of the first write that failed; status PL_OK until then */
     bool out_is_terminal, err_is_terminal;
     bool has_color_out, has_color_err;
+    bool is_paged;     /* a pager shows what is more than a screen (pager.h) */
+    bool is_silent;    /* nothing goes to standard error */
     bool has_progress; /* there is a progress line on the terminal, which must be wiped first */
 };
 

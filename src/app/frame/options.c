@@ -82,7 +82,7 @@ static bool is_choice(const char *choice, const char *value)
            (choice[n_head - 1] && strlen(value) > n_head && strncmp(choice, value, n_head) == 0);
 }
 
-static enum pl_status check_choice(const struct pl_option_use *use, struct pl_error *err)
+enum pl_status pl_option_check_choice(const struct pl_option_use *use, struct pl_error *err)
 {
     pl_choice_fn *choice = use->option->choice;
     if (!choice)
@@ -125,7 +125,7 @@ static enum pl_status read_values(struct cursor *cursor, const char *inline_valu
     }
     if (inline_value && !use->option->args[0])
         return pl_fail(err, PL_USAGE, "--%s takes no value", use->option->name);
-    return check_choice(use, err);
+    return pl_option_check_choice(use, err);
 }
 
 static enum pl_status read_option(struct pl_args *args, const struct pl_option *options,

@@ -178,6 +178,8 @@ enum pl_option_id {
     PL_OPT_SYSTEM,
     PL_OPT_ATTACH,
     PL_OPT_EXPECT,
+    PL_OPT_CASES,
+    PL_OPT_NO_PAGER,
 };
 
 /* The i-th word that may stand in a place, NULL after the last. */
@@ -190,6 +192,7 @@ struct pl_option {
     const char *args[2];  /* names of the values it takes */
     pl_choice_fn *choice; /* the only words its value may be; NULL: any */
     bool takes_file;      /* its value is the name of a file: for completion */
+    const char *words;    /* what completion offers, a kind of manual/complete.c; NULL: nothing */
     bool is_hidden;       /* works, but is not shown */
     bool is_repeatable;
     const char *verbs; /* "new, edit": the only verbs of its command it goes with; NULL: all */
@@ -223,6 +226,9 @@ struct pl_args {
 enum pl_status pl_args_parse(struct pl_args *args, const struct pl_option *options, int argc,
                              char *const *argv, struct pl_error *err);
 void pl_args_deinit(struct pl_args *args);
+
+/* Whether the values are among those that the option may have; PL_USAGE names them. */
+enum pl_status pl_option_check_choice(const struct pl_option_use *use, struct pl_error *err);
 
 /* The last use of an option, or NULL. */
 const struct pl_option_use *pl_args_find(const struct pl_args *args, enum pl_option_id id);

@@ -55,6 +55,11 @@ static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed 
 {
     struct pl_embedded own = PL_EMBEDDED_NONE;
     enum pl_exit code = PL_EXIT_OK;
+    if (deed->columns)
+        code = pl_column_choice_read(deed->console, deed->api.command, deed->args, deed->columns,
+                                     &deed->chosen);
+    if (code != PL_EXIT_OK)
+        return code;
     pl_buf_init(&deed->body, 0);
     deed->out = pl_json_out(&deed->body);
     if (server == NO_SERVER)
@@ -87,14 +92,29 @@ static enum pl_exit run_with_session(struct pl_deed *deed)
     return code == PL_EXIT_OK ? deed->verb->run(deed) : code;
 }
 
-enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
-                                   const char *verb, const struct pl_args *args)
+/* The option of the same name that goes with the verb; the one that was read where there is none. */
+static const struct pl_option *option_of(const struct pl_command *command, const char *verb,
+                                         const struct pl_option *read)
+{
+    for (const struct pl_option *one = command->options; one->name; one++)
+        if (strcmp(one->name, read->name) == 0 && pl_option_has_verb(one, verb))
+            return one;
+    return read;
+}
+
+/* Refuses options that go with other verbs of the command. */
+static enum pl_exit check_options(struct pl_console *console, const struct pl_command *command,
+                                  const char *verb, const struct pl_args *args)
 {
     for (size_t i = 0; i < args->uses.len; i++) {
-        const struct pl_option *option = args->uses.ptr[i].option;
-        if (!pl_option_has_verb(option, verb))
-            return pl_usage_fail(console, command, "--%s works with %s, not with %s", option->name,
-                                 option->verbs, verb);
+        struct pl_option_use *use = &args->uses.ptr[i];
+        struct pl_error err = {0};
+        use->option = option_of(command, verb, use->option);
+        if (!pl_option_has_verb(use->option, verb))
+            return pl_usage_fail(console, command->name, "--%s works with %s, not with %s",
+                                 use->option->name, use->option->verbs, verb);
+        if (pl_option_check_choice(use, &err) != PL_OK)
+            return pl_usage_fail(console, command->name, "%s", err.message);
     }
     return PL_EXIT_OK;
 }
@@ -121,7 +141,7 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     if (n_words < verb->min_words || n_words > verb->max_words)
         return pl_usage_fail(console, command->name, "usage: parley %s %s %s", command->name,
                              verb->name, verb->words);
-    enum pl_exit code = pl_verb_check_options(console, command->name, verb->name, args);
+    enum pl_exit code = check_options(console, command, verb->name, args);
     if (code != PL_EXIT_OK)
         return code;
     struct pl_deed deed = {
@@ -130,6 +150,7 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
         .words = is_named ? args->operands.ptr + 1 : none,
         .n_words = n_words,
         .verb = verb,
+        .columns = verb->columns,
         .api = {.console = console, .command = command->name},
     };
     return run(&deed, verb->takes_session ? run_with_session : verb->run,
@@ -147,6 +168,7 @@ static enum pl_exit run_all_words(struct pl_console *console, const char *comman
         .args = args,
         .words = args->operands.ptr,
         .n_words = args->operands.len,
+        .columns = pl_command_find(command)->columns,
         .api = {.console = console, .command = command},
     };
     return run(&deed, fn, server);
@@ -446,11 +468,22 @@ enum pl_exit pl_deed_done(struct pl_deed *deed, const char *format, ...)
     return PL_EXIT_OK;
 }
 
+void pl_deed_begin_table(struct pl_deed *deed, struct pl_columns *columns)
+{
+    pl_column_choice_begin(&deed->chosen, &deed->api.texts, deed->console, deed->columns, columns);
+}
+
+void pl_deed_page(struct pl_deed *deed)
+{
+    deed->console->is_paged = !pl_args_has(deed->args, PL_OPT_NO_PAGER);
+}
+
 enum pl_exit pl_deed_print_table(struct pl_deed *deed, struct pl_columns *columns, const char *how)
 {
     const struct pl_json_node *items =
         pl_json_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
     int64_t total = pl_api_int(&deed->answer, deed->answer.root, "total", 0);
+    pl_deed_page(deed);
     enum pl_status status = pl_columns_print(columns, deed->console);
     pl_columns_deinit(columns);
     if (status != PL_OK)

@@ -7,7 +7,7 @@
 #define PL_APP_VERBS_H
 
 #include "app/frame/api.h"
-#include "app/frame/columns.h"
+#include "app/table/choice.h"
 #include "json/write.h"
 
 struct pl_verb;
@@ -22,6 +22,8 @@ struct pl_deed {
     struct pl_buf body;     /* owned; of the request */
     struct pl_json_out out; /* into it */
     struct pl_json_doc answer;
+    const char *columns;            /* of its table: "id,status"; NULL: it has none */
+    struct pl_column_choice chosen; /* of them, by --format */
 };
 
 struct pl_verb {
@@ -30,10 +32,12 @@ struct pl_verb {
     size_t min_words, max_words;
     const char *says; /* what it does, a sentence without a full stop at the end */
     enum pl_exit (*run)(struct pl_deed *deed);
-    bool is_offline;    /* asks no server; the API is not opened */
-    bool is_default;    /* what the command does without a verb */
-    bool is_anywhere;   /* starts a server where none runs (embedded.h) */
-    bool takes_session; /* its first word is a session, as people write one (short_id.h) */
+    bool is_offline;     /* asks no server; the API is not opened */
+    bool is_default;     /* what the command does without a verb */
+    bool is_anywhere;    /* starts a server where none runs (embedded.h) */
+    bool takes_session;  /* its first word is a session, as people write one (short_id.h) */
+    const char *columns; /* of the table it prints, as --format names them; NULL: it prints none */
+    const char *offers;  /* completion: what its words are, a kind of manual/complete.c */
 };
 
 /* The tables, one per command. */
@@ -46,6 +50,8 @@ extern const struct pl_verb pl_user_verbs[];
 extern const struct pl_verb pl_audit_verbs[];
 extern const struct pl_verb pl_ext_verbs[];
 extern const struct pl_verb pl_models_verbs[];
+extern const struct pl_verb pl_key_verbs[];
+extern const struct pl_verb pl_handoff_verbs[];
 
 /* Finds the verb that the first operand names, looks whether enough follows it, and runs it. */
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
@@ -56,10 +62,6 @@ const struct pl_verb *pl_verb_find(const struct pl_command *command, const char 
 /* Lists the verbs of a command that has some, with the one that was probably meant. */
 enum pl_exit pl_verb_fail_unknown(struct pl_console *console, const struct pl_command *command,
                                   const char *word);
-
-/* Refuses options that go with other verbs of the command. */
-enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
-                                   const char *verb, const struct pl_args *args);
 
 /* Runs a command that has no verbs the same way; its words are all operands. */
 enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
@@ -130,6 +132,10 @@ enum pl_exit pl_deed_print_made(struct pl_deed *deed, const char *name);
 /* With --json the answer; otherwise a line on standard error. */
 enum pl_exit pl_deed_done(struct pl_deed *deed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Begins the table of the deed's columns, or of those that --format names. */
+void pl_deed_begin_table(struct pl_deed *deed, struct pl_columns *columns);
+/* Lets a pager show what the command prints, where it is more than a screen. */
+void pl_deed_page(struct pl_deed *deed);
 /* Prints a table of the answer's items and deinitialises it; below it "N of TOTAL" and `how` when
  * there are more (how NULL: nothing). */
 enum pl_exit pl_deed_print_table(struct pl_deed *deed, struct pl_columns *columns, const char *how);

@@ -225,7 +225,6 @@ static enum pl_exit run_show(struct pl_deed *deed)
 
 static enum pl_exit run_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "TYPE", "BYTES", "MADE", "NAME"};
     static const struct pl_deed_param params[] = {{PL_OPT_LIMIT, "limit"}, {0}};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
@@ -238,7 +237,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
         pl_console_say(deed->console, "there are no blobs; \"parley blob add FILE\" adds one");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         struct pl_str name = pl_deed_text(deed, one, "name");
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
@@ -260,10 +259,11 @@ static enum pl_exit run_delete(struct pl_deed *deed)
 
 const struct pl_verb pl_blob_verbs[] = {
     {"add", "FILE...", 1, SIZE_MAX, "Store files, and print the id of each", run_add},
-    {"get", "ID", 1, 1, "Write the bytes to standard output, or to -o FILE", run_get},
-    {"show", "ID", 1, 1, "Show name, type, size and hash", run_show},
-    {"list", "", 0, 0, "List blobs, newest first", run_list},
+    {"get", "ID", 1, 1, "Write the bytes to standard output, or to -o FILE", run_get,
+     .offers = "blobs"},
+    {"show", "ID", 1, 1, "Show name, type, size and hash", run_show, .offers = "blobs"},
+    {"list", "", 0, 0, "List blobs, newest first", run_list, .columns = "id,type,bytes,made,name"},
     {"fetch", "URL", 1, 1, "Make the server download and store a URL, and print the id", run_fetch},
-    {"delete", "ID", 1, 1, "Delete a blob", run_delete},
+    {"delete", "ID", 1, 1, "Delete a blob", run_delete, .offers = "blobs"},
     {0},
 };

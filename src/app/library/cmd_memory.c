@@ -57,16 +57,17 @@ static struct pl_str state_of(struct pl_deed *deed, const struct pl_json_node *m
     return PL_STR("in use");
 }
 
+#define LIST_COLUMNS "id,type,state,hits,created,content"
+
 static enum pl_exit print_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "TYPE", "STATE", "HITS", "CREATED", "CONTENT"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
         pl_console_say(deed->console, "no memory found");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         pl_columns_add(&columns, pl_deed_number(deed, one, "id"));
         pl_columns_add(&columns, pl_deed_text(deed, one, "type"));
@@ -411,11 +412,12 @@ static enum pl_exit run_import(struct pl_deed *deed)
 }
 
 const struct pl_verb pl_memory_verbs[] = {
-    {"list", "", 0, 0, "List memories, newest first", run_list},
+    {"list", "", 0, 0, "List memories, newest first", run_list, .columns = LIST_COLUMNS},
     {"show", "ID", 1, 1, "Show all fields of a memory", run_show},
     {"add", "TEXT", 1, 1, "Store a text of 1 to 500 characters, and print its id", run_add},
     {"edit", "ID", 1, 1, "Change the given fields; an empty value clears a field", run_edit},
-    {"search", "TEXT", 1, 1, "List the matches, best first; in any language", run_search},
+    {"search", "TEXT", 1, 1, "List the matches, best first; in any language", run_search,
+     .columns = LIST_COLUMNS},
     {"supersede", "ID [BY]", 1, 2,
      "Mark a memory as replaced by another, or undo this with "
      "--remove",

@@ -31,12 +31,11 @@ static struct pl_str price_of(struct pl_deed *deed, const struct pl_json_node *m
 
 static enum pl_exit run_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"MODEL", "STATE", "WINDOW", "IN/M", "OUT/M", "ABOUT"};
     struct pl_columns columns;
     enum pl_exit code = pl_deed_ask(deed, "GET", "/api/models");
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         bool has_key = !pl_str_eq(pl_deed_text(deed, one, "state"), PL_STR("no_key"));
         pl_columns_add(&columns, pl_deed_text(deed, one, "name"));
@@ -133,10 +132,10 @@ static enum pl_exit run_test(struct pl_deed *deed)
 
 const struct pl_verb pl_models_verbs[] = {
     {"list", "", 0, 0, "List the models with their windows and list prices", run_list,
-     .is_default = true, .is_anywhere = true},
-    {"show", "NAME", 1, 1, "Show one model", run_show, .is_anywhere = true},
+     .is_default = true, .is_anywhere = true, .columns = "model,state,window,in/m,out/m,about"},
+    {"show", "NAME", 1, 1, "Show one model", run_show, .is_anywhere = true, .offers = "models"},
     {"test", "NAME", 1, 1, "Ask a model for one word, and say whether it answers", run_test,
-     .is_anywhere = true},
+     .is_anywhere = true, .offers = "models"},
     {0},
 };
 

@@ -23,14 +23,13 @@ static enum pl_exit print_or(struct pl_deed *deed, enum pl_exit code,
 
 static enum pl_exit print_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "TITLE", "STATE", "CRON", "ZONE", "NEXT"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
         pl_console_say(deed->console, "no task found; \"parley task new\" creates one");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         bool is_on = pl_json_member(&deed->answer, one, "enabled", PL_JSON_TRUE);
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
@@ -108,14 +107,13 @@ static enum pl_exit run_show(struct pl_deed *deed)
 
 static enum pl_exit print_runs(struct pl_deed *deed)
 {
-    static const char *const names[] = {"DUE", "STATUS", "SESSION", "ENDED", "ERROR"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
         pl_console_say(deed->console, "it has not run yet");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         struct pl_str reason = pl_deed_text(deed, one, "reason");
         struct pl_str session = pl_deed_text(deed, one, "session_id");
@@ -144,13 +142,12 @@ static enum pl_exit run_runs(struct pl_deed *deed)
 
 static enum pl_exit print_occurrences(struct pl_deed *deed)
 {
-    static const char *const names[] = {"UTC", "LOCAL"};
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
         pl_console_say(deed->console, "it will not be due again");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         pl_columns_add(&columns, pl_deed_text(deed, one, "at"));
         pl_columns_add(&columns, pl_deed_text(deed, one, "local"));
@@ -456,21 +453,25 @@ const struct pl_verb pl_task_verbs[] = {
      "Explain a cron expression and list its next times; needs no server", pl_verb_task_next, true},
     {"explain", "EXPRESSION", 1, 1, "The same in English and in Chinese; needs no server",
      pl_verb_task_explain, true},
-    {"list", "", 0, 0, "List tasks, newest first", run_list},
-    {"show", "ID", 1, 1, "Show all fields of a task", run_show},
+    {"list", "", 0, 0, "List tasks, newest first", run_list,
+     .columns = "id,title,state,cron,zone,next"},
+    {"show", "ID", 1, 1, "Show all fields of a task", run_show, .offers = "tasks"},
     {"new", "TITLE", 1, 1,
      "Create a task that sends --prompt, or --use of the library, at the times of --cron, and "
      "print its id",
      run_new},
-    {"edit", "ID", 1, 1, "Change the given fields", run_edit},
-    {"start", "ID", 1, 1, "Enable the schedule of a task", run_start},
-    {"stop", "ID", 1, 1, "Disable the schedule of a task", run_stop},
-    {"run", "ID", 1, 1, "Run a task now, and print the session; with --follow, the answer",
-     run_now},
-    {"runs", "ID", 1, 1, "List the runs, newest first", run_runs},
-    {"occurrences", "ID", 1, 1, "List the next times", run_occurrences},
+    {"edit", "ID", 1, 1, "Change the given fields", run_edit, .offers = "tasks"},
+    {"start", "ID", 1, 1, "Enable the schedule of a task", run_start, .offers = "tasks"},
+    {"stop", "ID", 1, 1, "Disable the schedule of a task", run_stop, .offers = "tasks"},
+    {"run", "ID", 1, 1, "Run a task now, and print the session; with --follow, the answer", run_now,
+     .offers = "tasks"},
+    {"runs", "ID", 1, 1, "List the runs, newest first", run_runs,
+     .columns = "due,status,session,ended,error", .offers = "tasks"},
+    {"occurrences", "ID", 1, 1, "List the next times", run_occurrences, .columns = "utc,local",
+     .offers = "tasks"},
     {"calendar", "", 0, 0, "List by day what is due and what ran, between --from and --to",
      run_calendar},
-    {"delete", "ID", 1, 1, "Delete a task; the sessions of its runs stay", run_delete},
+    {"delete", "ID", 1, 1, "Delete a task; the sessions of its runs stay", run_delete,
+     .offers = "tasks"},
     {0},
 };

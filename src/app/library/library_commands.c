@@ -73,7 +73,8 @@ const struct pl_option pl_prompt_options[] = {
     {"remove", PL_OPT_REMOVE, .verbs = "label", .help = "delete the label"},
     {"var", PL_OPT_VAR, .args = {"NAME=VALUE"}, .is_repeatable = true, .verbs = "run",
      .help = "the value of a variable"},
-    {"model", PL_OPT_MODEL, .args = {"NAME"}, .is_repeatable = true, .verbs = "run",
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models", .is_repeatable = true,
+     .verbs = "run",
      .help = "the model that answers; if repeated, the answers are printed side by side"},
     {"tool", PL_OPT_TOOL, .args = {"NAME"}, .is_repeatable = true, .verbs = "run",
      .help = "a tool of the server or of an extension that the model may use, in place of the "
@@ -99,6 +100,7 @@ const struct pl_option pl_prompt_options[] = {
              "the file, or create another prompt"},
     {"media", PL_OPT_MEDIA, .args = {"WHAT"}, .choice = media_choice, .verbs = "import",
      .help = "store downloads media from URLs and stores them as blobs"},
+    PL_OPTIONS_TABLE("list, versions, folders, tags", "name,version"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -150,7 +152,7 @@ const struct pl_option pl_memory_options[] = {
     {"record-type", PL_OPT_RECORD, .args = {"TYPE"}, .help = "memory or skill_comment"},
     {"mem0-id", PL_OPT_MEM0, .args = {"ID"}, .verbs = "list, add, edit",
      .help = "its id in another system"},
-    {"session", PL_OPT_SESSION, .args = {"ID"}, .verbs = "list, add, edit",
+    {"session", PL_OPT_SESSION, .args = {"ID"}, .words = "sessions", .verbs = "list, add, edit",
      .help = "the session it came from"},
     {"reason", PL_OPT_REASON, .args = {"TEXT"}, .verbs = "add, edit", .help = "why it was stored"},
     {"content", PL_OPT_CONTENT, .args = {"TEXT"}, .verbs = "edit",
@@ -167,6 +169,7 @@ const struct pl_option pl_memory_options[] = {
     {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list, search",
      .help = "the maximum number; 20 by default"},
     {"remove", PL_OPT_REMOVE, .verbs = "supersede", .help = "undo it"},
+    PL_OPTIONS_TABLE("list, search", "id,content"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -200,17 +203,17 @@ const struct pl_option pl_task_options[] = {
     {"yes", PL_OPT_YES, .verbs = "delete", .help = "delete without a question"},
     {"cron", PL_OPT_CRON, .args = {"EXPRESSION"}, .verbs = "new, edit",
      .help = "the cron expression, in quotes"},
-    {"zone", PL_OPT_ZONE, .args = {"ZONE"},
+    {"zone", PL_OPT_ZONE, .args = {"ZONE"}, .words = "zones",
      .help = "The time zone of the expression, such as Europe/Berlin; UTC by default. For "
              "calendar, the zone of its days"},
     {"prompt", PL_OPT_PROMPT, .args = {"TEXT"}, .verbs = "new, edit",
      .help = "the text to send; - is standard input"},
-    {"use", PL_OPT_USE, .args = {"PROMPT[@LABEL]"}, .verbs = "new, edit",
+    {"use", PL_OPT_USE, .args = {"PROMPT[@LABEL]"}, .words = "prompts", .verbs = "new, edit",
      .help = "send a prompt of the library instead, by id or name, optionally with a label or "
              "version"},
     {"var", PL_OPT_VAR, .args = {"NAME=VALUE"}, .is_repeatable = true, .verbs = "new, edit",
      .help = "the value of a variable of --use"},
-    {"model", PL_OPT_MODEL, .args = {"NAME"}, .verbs = "new, edit",
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models", .verbs = "new, edit",
      .help = "the model that answers"},
     {"overlap", PL_OPT_OVERLAP, .args = {"WHAT"}, .choice = overlap_choice, .verbs = "new, edit",
      .help = "if the previous run is still running: skip this one (default), queue it, allow both, "
@@ -235,6 +238,7 @@ const struct pl_option pl_task_options[] = {
      .help = "the maximum number; 20 by default"},
     {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice, .verbs = "next",
      .help = "the language of the explanation; by default from the environment"},
+    PL_OPTIONS_TABLE("list, runs, occurrences", "title,next"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -287,6 +291,7 @@ const struct pl_option pl_blob_options[] = {
      .help = "only these bytes: 0-99, 100- or -50 (the last 50)"},
     {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list",
      .help = "the maximum number; 20 by default"},
+    PL_OPTIONS_TABLE("list", "id,name"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -312,7 +317,12 @@ const struct pl_example pl_blob_examples[] = {
 };
 
 const struct pl_option pl_models_options[] = {
-    PL_OPTION_DATA, PL_OPTION_SERVER, PL_OPTION_JSON, PL_OPTION_HELP, {0},
+    PL_OPTIONS_TABLE("list", "model,window"),
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
 };
 
 const char *const pl_models_paragraphs[] = {

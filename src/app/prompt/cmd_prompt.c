@@ -59,7 +59,6 @@ static struct pl_str or_dash(struct pl_str text)
 
 static enum pl_exit run_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "NAME", "VERSION", "LABELS", "TAGS", "CHANGED"};
     static const struct pl_deed_param params[] = {{PL_OPT_FOLDER, "folder"},
                                                   {PL_OPT_TAG, "tag"},
                                                   {PL_OPT_LABEL, "label"},
@@ -78,7 +77,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
         pl_console_say(deed->console, "no prompt found; \"parley prompt new NAME\" creates one");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         struct pl_str labels =
             join(deed, pl_json_member(&deed->answer, one, "labels", PL_JSON_OBJECT), "=");
@@ -101,14 +100,13 @@ static struct pl_str kept(struct pl_deed *deed, struct pl_str text)
     return copy ? pl_str_of(copy) : PL_STR("");
 }
 
-static enum pl_exit run_counts(struct pl_deed *deed, const char *path, const char *what)
+static enum pl_exit run_counts(struct pl_deed *deed, const char *path)
 {
-    const char *const names[] = {what, "PROMPTS"};
     struct pl_columns columns;
     enum pl_exit code = pl_deed_ask(deed, "GET", path);
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const char *page = path; page && code == PL_EXIT_OK;) {
         for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
             struct pl_str name = pl_deed_text(deed, one, "name");
@@ -126,12 +124,12 @@ static enum pl_exit run_counts(struct pl_deed *deed, const char *path, const cha
 
 static enum pl_exit run_folders(struct pl_deed *deed)
 {
-    return run_counts(deed, "/api/prompts/folders", "FOLDER");
+    return run_counts(deed, "/api/prompts/folders");
 }
 
 static enum pl_exit run_tags(struct pl_deed *deed)
 {
-    return run_counts(deed, "/api/prompts/tags", "TAG");
+    return run_counts(deed, "/api/prompts/tags");
 }
 
 static void show_variables(struct pl_deed *deed, const struct pl_json_node *version)
@@ -233,7 +231,6 @@ static enum pl_exit run_show(struct pl_deed *deed)
 
 static enum pl_exit run_versions(struct pl_deed *deed)
 {
-    static const char *const names[] = {"VERSION", "TYPE", "MADE", "NOTE"};
     static const struct pl_deed_param params[] = {{PL_OPT_LIMIT, "limit"}, {0}};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
@@ -248,7 +245,7 @@ static enum pl_exit run_versions(struct pl_deed *deed)
                     : pl_deed_stop(deed, PL_NOMEM);
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         pl_columns_add(&columns, pl_deed_number(deed, one, "version"));
         pl_columns_add(&columns, pl_deed_text(deed, one, "type"));
@@ -348,34 +345,41 @@ static enum pl_exit run_unpin(struct pl_deed *deed)
 }
 
 const struct pl_verb pl_prompt_verbs[] = {
-    {"list", "", 0, 0, "List prompts, pinned ones first", run_list},
-    {"show", "ID", 1, 1, "Show the latest version of a prompt, or --version V", run_show},
+    {"list", "", 0, 0, "List prompts, pinned ones first", run_list,
+     .columns = "id,name,version,labels,tags,changed"},
+    {"show", "ID", 1, 1, "Show the latest version of a prompt, or --version V", run_show,
+     .offers = "prompts"},
     {"new", "NAME", 1, 1, "Create a prompt from --file or in your editor, and print its id",
      pl_verb_prompt_new},
     {"edit", "ID", 1, 1,
      "Write a new version in your editor or from --file; or change name, folder, description or "
      "tags",
-     pl_verb_prompt_edit},
-    {"versions", "ID", 1, 1, "List the versions, newest first", run_versions},
+     pl_verb_prompt_edit, .offers = "prompts"},
+    {"versions", "ID", 1, 1, "List the versions, newest first", run_versions,
+     .columns = "version,type,made,note", .offers = "prompts"},
     {"diff", "ID A [B]", 2, 3,
      "Show the changes from version A to B (the latest, or --file); exit 1 if they differ",
-     pl_verb_prompt_diff},
-    {"label", "ID LABEL [VERSION]", 2, 3, "Move a label to a version, or delete it", run_label},
+     pl_verb_prompt_diff, .offers = "prompts"},
+    {"label", "ID LABEL [VERSION]", 2, 3, "Move a label to a version, or delete it", run_label,
+     .offers = "prompts"},
     {"rollback", "ID VERSION", 2, 2, "Make a new version with the content of an old one",
-     run_rollback},
+     run_rollback, .offers = "prompts"},
     {"run", "ID", 1, 1, "Run a prompt with one or several models, and print the answers",
-     pl_verb_prompt_run},
+     pl_verb_prompt_run, .offers = "prompts"},
     {"export", "ID | --all DIR", 0, 1,
      "Write a version in any format, or the library as files that git can compare",
-     pl_verb_prompt_export},
+     pl_verb_prompt_export, .offers = "prompts"},
     {"import", "PATH...", 1, SIZE_MAX,
      "Create prompts from files, and from all files in directories: requests of any vendor, YAML, "
      "Markdown, .prompt.yml, Langfuse, or the output of export --all",
      pl_verb_prompt_import},
-    {"delete", "ID", 1, 1, "Delete a prompt with all its versions", run_delete},
-    {"pin", "ID", 1, 1, "Keep a prompt at the top of the list", run_pin},
-    {"unpin", "ID", 1, 1, "Undo pin", run_unpin},
-    {"folders", "", 0, 0, "List the folders and their number of prompts", run_folders},
-    {"tags", "", 0, 0, "List the tags and their number of prompts", run_tags},
+    {"delete", "ID", 1, 1, "Delete a prompt with all its versions", run_delete,
+     .offers = "prompts"},
+    {"pin", "ID", 1, 1, "Keep a prompt at the top of the list", run_pin, .offers = "prompts"},
+    {"unpin", "ID", 1, 1, "Undo pin", run_unpin, .offers = "prompts"},
+    {"folders", "", 0, 0, "List the folders and their number of prompts", run_folders,
+     .columns = "folder,prompts"},
+    {"tags", "", 0, 0, "List the tags and their number of prompts", run_tags,
+     .columns = "tag,prompts"},
     {0},
 };

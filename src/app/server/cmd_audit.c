@@ -6,7 +6,6 @@ enum { MAX_ROWS = 1000, MAX_DETAIL = 100 };
 static enum pl_exit run_list(struct pl_deed *deed)
 {
     static const struct pl_deed_param params[] = {{PL_OPT_LIMIT, "limit"}, {0}};
-    static const char *const names[] = {"NUMBER", "AT", "ACTION", "OBJECT", "BY", "KEY", "DETAIL"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     enum pl_exit code = pl_deed_check_count(deed, PL_OPT_LIMIT, MAX_ROWS);
@@ -14,7 +13,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
         code = pl_deed_ask(deed, "GET", pl_deed_query(deed, "/api/audit", params));
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         pl_columns_add(&columns, pl_deed_number(deed, one, "number"));
         pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "at")));
@@ -53,8 +52,8 @@ static enum pl_exit run_verify(struct pl_deed *deed)
 }
 
 const struct pl_verb pl_audit_verbs[] = {
-    {"list", "", 0, 0, "List the newest rows; also without an action", run_list,
-     .is_default = true},
+    {"list", "", 0, 0, "List the newest rows; also without an action", run_list, .is_default = true,
+     .columns = "number,at,action,object,by,key,detail"},
     {"verify", "", 0, 0, "Check the chain of hashes; exit 1 if it is broken", run_verify},
     {0},
 };

@@ -1,7 +1,7 @@
 /* parley key: make, list, change, rotate and revoke keys. Where a server runs it is asked; otherwise the store is
  * opened here, exclusively. Both ways give the same answer in the same form. */
 #include "app/frame/api.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/frame/verbs.h"
 #include "app/server/key_wish.h"
 #include "app/server/local_store.h"
@@ -18,7 +18,8 @@
 enum { MAX_NAME = 100 };
 
 struct job {
-    struct pl_api api; /* owned */
+    struct pl_deed *deed;
+    struct pl_api *api; /* of the deed */
     struct pl_console *console;
     const struct pl_args *args;
     const char *id;   /* operand */
@@ -35,7 +36,7 @@ struct job {
 
 static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error *err)
 {
-    return pl_api_fail(&job->api, status, err);
+    return pl_api_fail(job->api, status, err);
 }
 
 /* --- without a server ------------------------------------------------------------------------ */
@@ -45,11 +46,11 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
 {
     struct pl_error err = {0};
     struct pl_caller caller = {0};
-    enum pl_status status = pl_local_store_open(&job->api, makes_it, &job->store, &err);
+    enum pl_status status = pl_local_store_open(job->api, makes_it, &job->store, &err);
     if (status == PL_OK)
         status = pl_auth_create(job->store, &job->auth, &err);
     if (status == PL_OK)
-        status = pl_auth_local_caller(job->auth, &job->api.texts.arena, &caller);
+        status = pl_auth_local_caller(job->auth, &job->api->texts.arena, &caller);
     job->user_id = job->actor = caller.user_id;
     if (status == PL_NOT_FOUND)
         status = pl_fail(&err, PL_INVALID, "the store has no administrator");
@@ -81,7 +82,7 @@ static enum pl_status find_here(struct job *job, const char *who, struct pl_erro
 {
     struct pl_user_row *users;
     size_t n = 0, n_found = 0;
-    enum pl_status status = pl_store_user_list(job->store, &job->api.texts.arena, &users, &n, err);
+    enum pl_status status = pl_store_user_list(job->store, &job->api->texts.arena, &users, &n, err);
     for (size_t i = 0; i < n && status == PL_OK; i++)
         if (pl_str_eq(users[i].id, pl_str_of(who)) || pl_str_eq(users[i].name, pl_str_of(who))) {
             job->user_id = users[i].id;
@@ -144,7 +145,8 @@ static enum pl_status create_here(struct job *job, struct pl_error *err)
 static enum pl_status read_rows(struct job *job, struct pl_key_row **ret_rows, size_t *ret_n,
                                 struct pl_error *err)
 {
-    return pl_store_key_list(job->store, &job->api.texts.arena, job->user_id, ret_rows, ret_n, err);
+    return pl_store_key_list(job->store, &job->api->texts.arena, job->user_id, ret_rows, ret_n,
+                             err);
 }
 
 static enum pl_status list_here(struct job *job, struct pl_error *err)
@@ -257,7 +259,7 @@ static enum pl_exit read_answer(struct job *job, enum pl_status status, struct p
         status = job->answer.status;
     if (status == PL_OK && job->answer.len)
         status =
-            pl_json_parse(&job->api.texts.arena, pl_buf_str(&job->answer), NULL, &job->doc, err);
+            pl_json_parse(&job->api->texts.arena, pl_buf_str(&job->answer), NULL, &job->doc, err);
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, err);
 }
 
@@ -265,7 +267,7 @@ static enum pl_exit read_answer(struct job *job, enum pl_status status, struct p
 
 static struct pl_str text_of(struct job *job, const struct pl_json_node *object, const char *name)
 {
-    return pl_api_text(&job->api.texts, &job->doc, object, name);
+    return pl_api_text(&job->api->texts, &job->doc, object, name);
 }
 
 static enum pl_exit print_answer(struct job *job)
@@ -287,11 +289,11 @@ static const char *path_of(struct job *job, bool has_id, const char *rest)
                 has_id ? "/%" : "", rest);
     pl_buf_addc(&shape, '\0');
     const char *kept =
-        shape.status == PL_OK ? pl_arena_dup(&job->api.texts.arena, pl_buf_str(&shape)).ptr : NULL;
+        shape.status == PL_OK ? pl_arena_dup(&job->api->texts.arena, pl_buf_str(&shape)).ptr : NULL;
     if (!kept)
         return NULL;
-    return job->user ? pl_api_path(&job->api, kept, job->user, has_id ? job->id : NULL, NULL)
-                     : pl_api_path(&job->api, kept, has_id ? job->id : NULL, NULL);
+    return job->user ? pl_api_path(job->api, kept, job->user, has_id ? job->id : NULL, NULL)
+                     : pl_api_path(job->api, kept, has_id ? job->id : NULL, NULL);
 }
 
 static enum pl_exit ask(struct job *job, const char *method, const char *path)
@@ -299,12 +301,12 @@ static enum pl_exit ask(struct job *job, const char *method, const char *path)
     if (job->answer.status != PL_OK || !path)
         return fail(job, PL_NOMEM, &(struct pl_error){0});
     struct pl_str body = job->answer.len ? pl_buf_str(&job->answer) : (struct pl_str){0};
-    return pl_api_ask(&job->api, method, path, body, &job->doc);
+    return pl_api_ask(job->api, method, path, body, &job->doc);
 }
 
 static enum pl_exit print_secret(struct job *job)
 {
-    if (job->api.is_json)
+    if (job->api->is_json)
         return print_answer(job);
     pl_console_put_safe(job->console, text_of(job, job->doc.root, "plaintext"));
     pl_console_puts(job->console, "\n");
@@ -367,7 +369,7 @@ static enum pl_exit run_change(struct job *job)
         pl_key_wish_write(&out, wish);
         code = ask(job, "PATCH", path_of(job, true, ""));
     }
-    if (code != PL_EXIT_OK || job->api.is_json)
+    if (code != PL_EXIT_OK || job->api->is_json)
         return code == PL_EXIT_OK ? print_answer(job) : code;
     pl_console_say(job->console, "changed %s", job->id);
     return PL_EXIT_OK;
@@ -382,8 +384,6 @@ static struct pl_str scope_of(struct job *job, const struct pl_json_node *key)
 
 static enum pl_exit print_list(struct job *job)
 {
-    static const char *const names[] = {"ID",        "KEY",     "SCOPE", "MADE",
-                                        "LAST USED", "EXPIRES", "NAME"};
     const struct pl_json_node *items =
         pl_json_member(&job->doc, job->doc.root, "items", PL_JSON_ARRAY);
     struct pl_error err = {0};
@@ -395,17 +395,18 @@ static enum pl_exit print_list(struct job *job)
             "lists those of another");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(job->deed, &columns);
     for (const struct pl_json_node *one = pl_json_first(items); one < pl_json_end(items);
          one = pl_json_next(one)) {
         pl_columns_add(&columns, text_of(job, one, "id"));
         pl_columns_add(&columns, text_of(job, one, "masked"));
         pl_columns_add(&columns, scope_of(job, one));
-        pl_columns_add(&columns, pl_time_of(&job->api.texts, text_of(job, one, "created_at")));
-        pl_columns_add(&columns, pl_time_of(&job->api.texts, text_of(job, one, "last_used_at")));
-        pl_columns_add(&columns, pl_time_of(&job->api.texts, text_of(job, one, "expires_at")));
-        pl_columns_add(&columns, pl_line_of(&job->api.texts, text_of(job, one, "name"), MAX_NAME));
+        pl_columns_add(&columns, pl_time_of(&job->api->texts, text_of(job, one, "created_at")));
+        pl_columns_add(&columns, pl_time_of(&job->api->texts, text_of(job, one, "last_used_at")));
+        pl_columns_add(&columns, pl_time_of(&job->api->texts, text_of(job, one, "expires_at")));
+        pl_columns_add(&columns, pl_line_of(&job->api->texts, text_of(job, one, "name"), MAX_NAME));
     }
+    pl_deed_page(job->deed);
     enum pl_status status = pl_columns_print(&columns, job->console);
     pl_columns_deinit(&columns);
     int64_t total = pl_api_int(&job->doc, job->doc.root, "total", 0);
@@ -422,7 +423,7 @@ static enum pl_exit run_list(struct job *job)
                                    : ask(job, "GET", path_of(job, false, "?limit=100"));
     if (code != PL_EXIT_OK)
         return code;
-    return job->api.is_json ? print_answer(job) : print_list(job);
+    return job->api->is_json ? print_answer(job) : print_list(job);
 }
 
 static enum pl_exit run_revoke(struct job *job)
@@ -430,71 +431,79 @@ static enum pl_exit run_revoke(struct job *job)
     struct pl_error err = {0};
     enum pl_exit code = job->store ? read_answer(job, revoke_here(job, &err), &err)
                                    : ask(job, "DELETE", path_of(job, true, ""));
-    if (code != PL_EXIT_OK || job->api.is_json)
+    if (code != PL_EXIT_OK || job->api->is_json)
         return code == PL_EXIT_OK ? print_answer(job) : code;
     pl_console_say(job->console, "revoked %s; it is no longer accepted", job->id);
     return PL_EXIT_OK;
 }
 
-static const struct verb {
-    const char *name;
-    size_t n_words;
-    const char *words; /* what follows it */
-    bool makes_store;  /* also where no server has run yet */
-    enum pl_exit (*run)(struct job *job);
-} verbs[] = {
-    {"create", 0, "", true, run_create},
-    {"list", 0, "", false, run_list},
-    {"change", 1, " ID [OPTION]...", false, run_change},
-    {"rotate", 1, " ID [--overlap TIME]", false, run_rotate},
-    {"revoke", 1, " ID", false, run_revoke},
-};
-
-static enum pl_exit run(struct job *job, const struct verb *verb)
+static enum pl_exit find_user(struct job *job, const char *who)
 {
-    bool is_free = false;
-    enum pl_exit code = pl_api_open(&job->api, job->console, job->args, "key");
-    if (code == PL_EXIT_OK)
-        code = pl_local_store_is_free(&job->api, &is_free);
-    if (code == PL_EXIT_OK)
-        code = pl_key_wish_read(job->console, job->args, &job->api.texts.arena, &job->wish);
-    if (code == PL_EXIT_OK && is_free)
-        code = open_store(job, verb->makes_store);
-    const char *who = pl_args_value(job->args, PL_OPT_USER);
     struct pl_error err = {0};
-    if (code == PL_EXIT_OK && who && job->store) {
-        enum pl_status status = find_here(job, who, &err);
-        code = status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
-    } else if (code == PL_EXIT_OK && who) {
-        code = pl_user_find(&job->api, who, &job->user);
-    }
-    return code == PL_EXIT_OK ? verb->run(job) : code;
+    if (!job->store)
+        return pl_user_find(job->api, who, &job->user);
+    enum pl_status status = find_here(job, who, &err);
+    return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
 
-enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args)
+/* Asks the server, or opens the store where none runs; `makes_store`: also where none ever ran. */
+static enum pl_exit with_keys(struct pl_deed *deed, bool makes_store,
+                              enum pl_exit (*fn)(struct job *job))
 {
-    const struct verb *verb = NULL;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(verbs[i].name, args->operands.ptr[0]) == 0)
-            verb = &verbs[i];
-    if (!verb)
-        return pl_usage_fail(console, "key",
-                             "\"%s\" is not an action; use create, list, change, rotate or revoke",
-                             args->operands.ptr[0]);
-    if (args->operands.len != verb->n_words + 1)
-        return pl_usage_fail(console, "key", "usage: parley key %s%s", verb->name, verb->words);
-    if (pl_verb_check_options(console, "key", verb->name, args) != PL_EXIT_OK)
-        return PL_EXIT_USAGE;
-    struct job job = {.console = console, .args = args};
-    if (verb->n_words)
-        job.id = args->operands.ptr[1];
+    struct job job = {
+        .deed = deed, .api = &deed->api, .console = deed->console, .args = deed->args};
+    const char *who = pl_args_value(deed->args, PL_OPT_USER);
+    bool is_free = false;
+    job.id = deed->n_words ? deed->words[0] : NULL;
     pl_buf_init(&job.answer, 0);
-    enum pl_exit code = run(&job, verb);
-    if (code == PL_EXIT_OK && job.api.texts.is_cut)
-        code = fail(&job, PL_NOMEM, &(struct pl_error){0});
+    enum pl_exit code = pl_local_store_is_free(job.api, &is_free);
+    if (code == PL_EXIT_OK)
+        code = pl_key_wish_read(job.console, job.args, &job.api->texts.arena, &job.wish);
+    if (code == PL_EXIT_OK && is_free)
+        code = open_store(&job, makes_store);
+    if (code == PL_EXIT_OK && who)
+        code = find_user(&job, who);
+    if (code == PL_EXIT_OK)
+        code = fn(&job);
     pl_auth_destroy(job.auth);
     pl_store_close(job.store);
-    pl_api_close(&job.api);
     pl_buf_deinit(&job.answer);
     return code;
 }
+
+static enum pl_exit key_create(struct pl_deed *deed)
+{
+    return with_keys(deed, true, run_create);
+}
+
+static enum pl_exit key_list(struct pl_deed *deed)
+{
+    return with_keys(deed, false, run_list);
+}
+
+static enum pl_exit key_change(struct pl_deed *deed)
+{
+    return with_keys(deed, false, run_change);
+}
+
+static enum pl_exit key_rotate(struct pl_deed *deed)
+{
+    return with_keys(deed, false, run_rotate);
+}
+
+static enum pl_exit key_revoke(struct pl_deed *deed)
+{
+    return with_keys(deed, false, run_revoke);
+}
+
+const struct pl_verb pl_key_verbs[] = {
+    {"create", "", 0, 0, "Create a key and print it once", key_create},
+    {"list", "", 0, 0, "List keys and when they were last used", key_list,
+     .columns = "id,key,scope,made,last_used,expires,name"},
+    {"change", "ID", 1, 1, "Change what the options name", key_change, .offers = "keys"},
+    {"rotate", "ID", 1, 1, "Replace the secret and keep everything else", key_rotate,
+     .offers = "keys"},
+    {"revoke", "ID", 1, 1, "Revoke a key and close the sockets that it opened", key_revoke,
+     .offers = "keys"},
+    {0},
+};

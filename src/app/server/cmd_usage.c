@@ -37,8 +37,6 @@ static void add_cost(struct pl_deed *deed, struct pl_columns *columns,
 static enum pl_exit print_table(struct pl_deed *deed, const char *group)
 {
     char title[16] = "";
-    const char *names[] = {title,      "REQUESTS", "FAILED", "ABORTED",
-                           "UNPRICED", "INPUT",    "OUTPUT", "USD"};
     static const char *const counters[] = {"requests", "failed",       "aborted",
                                            "unpriced", "input_tokens", "output_tokens"};
     struct pl_columns columns;
@@ -48,7 +46,9 @@ static enum pl_exit print_table(struct pl_deed *deed, const char *group)
         pl_console_say(deed->console, "nothing was used in this time");
         return PL_EXIT_OK;
     }
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
+    if (!columns.is_cut)
+        columns.cells.ptr[0] = pl_str_of(title);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         struct pl_str name = pl_deed_text(deed, one, member_of(group));
         pl_columns_add(&columns, name.len ? name : PL_STR("-"));

@@ -54,13 +54,12 @@ static enum pl_exit run_add(struct pl_deed *deed)
 
 static enum pl_exit run_list(struct pl_deed *deed)
 {
-    static const char *const names[] = {"ID", "ROLE", "STATE", "CREATED", "NAME"};
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     enum pl_exit code = pl_deed_ask(deed, "GET", "/api/users?limit=100");
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
-    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    pl_deed_begin_table(deed, &columns);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
         pl_columns_add(&columns, role_of(deed, one));
@@ -236,13 +235,16 @@ static enum pl_exit run_remove(struct pl_deed *deed)
 
 const struct pl_verb pl_user_verbs[] = {
     {"add", "NAME", 1, 1, "Create a user, and print the id and a first key", run_add},
-    {"list", "", 0, 0, "List the users", run_list},
-    {"show", "USER", 1, 1, "Show a user, by name or id", run_show},
-    {"role", "USER admin|member", 2, 2, "Make a user an administrator or a member", run_role},
-    {"limits", "USER", 1, 1, "Show the user's limits, or set those that are named", run_limits},
+    {"list", "", 0, 0, "List the users", run_list, .columns = "id,role,state,created,name"},
+    {"show", "USER", 1, 1, "Show a user, by name or id", run_show, .offers = "users"},
+    {"role", "USER admin|member", 2, 2, "Make a user an administrator or a member", run_role,
+     .offers = "users"},
+    {"limits", "USER", 1, 1, "Show the user's limits, or set those that are named", run_limits,
+     .offers = "users"},
     {"disable", "USER", 1, 1, "Close the user's sockets, stop what runs, accept no key",
-     run_disable},
-    {"enable", "USER", 1, 1, "Accept the user's keys again", run_enable},
-    {"remove", "USER", 1, 1, "Erase a user and everything of the user", run_remove},
+     run_disable, .offers = "users"},
+    {"enable", "USER", 1, 1, "Accept the user's keys again", run_enable, .offers = "users"},
+    {"remove", "USER", 1, 1, "Erase a user and everything of the user", run_remove,
+     .offers = "users"},
     {0},
 };

@@ -2,7 +2,7 @@
  * it, so it fails on whatever a real restore would fail on. */
 #include "app/server/restore_check.h"
 
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "base/text/utc.h"
 #include "json/write.h"
 #include "service/admin/backup/backup_files.h"

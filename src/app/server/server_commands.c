@@ -71,7 +71,7 @@ const struct pl_option pl_serve_options[] = {
     {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
      .help = "What to log to standard error; request logs every request"},
     {"log-json", PL_OPT_LOG_JSON, .help = "Log one JSON object per line"},
-    {"model", PL_OPT_MODEL, .args = {"NAME"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models",
      .help = "The model of sessions that name none; demo/echo by default"},
     {"print-config", PL_OPT_PRINT_CONFIG,
      .help = "Print every setting with its value and source, and exit"},
@@ -126,11 +126,12 @@ const struct pl_option pl_session_options[] = {
      .help = "only sessions whose intent contains this"},
     {"intent", PL_OPT_INTENT, .args = {"TEXT"}, .verbs = "new, fork, import",
      .help = "the subject of the session"},
-    {"model", PL_OPT_MODEL, .args = {"NAME"}, .verbs = "new, chat, import",
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models", .verbs = "new, chat, import",
      .help = "the model that answers, from now on"},
     {"turns", PL_OPT_TURNS, .args = {"N"}, .verbs = "show",
      .help = "the number of turns, newest first; 10 by default"},
     {"no-wait", PL_OPT_NO_WAIT, .verbs = "chat, answer", .help = "do not wait for the answer"},
+    PL_OPTIONS_TABLE("list", "id,status"),
     {"format", PL_OPT_FORMAT, .args = {"FORMAT"}, .choice = pl_format_choice, .verbs = "export",
      .help = "the format to write; turns by default"},
     {"out", PL_OPT_OUT, 'o', .args = {"FILE"}, .takes_file = true, .verbs = "export",
@@ -182,7 +183,7 @@ const struct pl_example pl_session_examples[] = {
 const struct pl_option pl_key_options[] = {
     {"name", PL_OPT_NAME, .args = {"NAME"}, .verbs = "create, change",
      .help = "the purpose of the key; its scope by default"},
-    {"user", PL_OPT_USER, .args = {"USER"},
+    {"user", PL_OPT_USER, .args = {"USER"}, .words = "users",
      .help = "Whose keys, by name or id; your own by default. Needs an administrator"},
     {"scope", PL_OPT_SCOPE, .args = {"SCOPE"}, .choice = pl_scope_choice, .verbs = "create, change",
      .help = "all (default), sessions, gateway (the /v1 paths and nothing else), read, or "
@@ -202,6 +203,7 @@ const struct pl_option pl_key_options[] = {
      .help = "the key may act as an administrator; otherwise it is a member's"},
     {"overlap", PL_OPT_OVERLAP, .args = {"TIME"}, .verbs = "rotate",
      .help = "how long the old secret is still accepted, such as 24h; not at all by default"},
+    PL_OPTIONS_TABLE("list", "id,name"),
     PL_OPTION_DATA,
     PL_OPTION_STORE,
     PL_OPTION_SERVER,
@@ -211,10 +213,8 @@ const struct pl_option pl_key_options[] = {
 };
 
 const char *const pl_key_paragraphs[] = {
-    "create makes a key and prints it once; the server stores only its hash. It is a member's key "
-    "unless --admin is given. list shows the keys. change ID changes what is named. rotate ID "
-    "replaces the secret and keeps everything else. revoke ID revokes a key and closes the sockets "
-    "that were opened with it.",
+    "A key is printed once, when it is made; the server stores only its hash. It is a member's key "
+    "unless --admin is given.",
     "Only an administrator sets limits, and changes the scope, the models or the end of a key. A "
     "key that is restricted in any way makes no other key.",
     "On the server's machine this works whether or not the server runs.",

@@ -23,6 +23,26 @@ PL_COMMAND_TEXTS(doctor);
     {                                                                                              \
         "json", PL_OPT_JSON, .help = "Print JSON for machines"                                     \
     }
+/* Of what prints a table: `with` names the verbs, `example` two columns. */
+#define PL_OPTIONS_TABLE(with, example)                                                            \
+    {"format",                                                                                     \
+     PL_OPT_FORMAT,                                                                                \
+     .args = {"COLUMNS"},                                                                          \
+     .words = "columns",                                                                           \
+     .verbs = (with),                                                                              \
+     .help = "show these columns only, such as " example "; in a pipe without headings, with a "   \
+             "tab between cells"},                                                                 \
+    {                                                                                              \
+        "no-pager", PL_OPT_NO_PAGER, .verbs = (with), .help = "do not use a pager"                 \
+    }
+/* The same of a command without verbs. */
+#define PL_OPTIONS_OWN_TABLE(example)                                                              \
+    {"format", PL_OPT_FORMAT, .args = {"COLUMNS"}, .words = "columns",                             \
+     .help = "Show these columns only, such as " example "; in a pipe without headings, with a "   \
+             "tab between cells"},                                                                 \
+    {                                                                                              \
+        "no-pager", PL_OPT_NO_PAGER, .help = "Do not use a pager"                                  \
+    }
 #define PL_OPTION_DATA                                                                             \
     {                                                                                              \
         "data", PL_OPT_DATA,                                                                       \

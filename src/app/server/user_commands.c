@@ -22,6 +22,7 @@ const struct pl_option pl_user_options[] = {
     {"max-tasks", PL_OPT_MAX_TASKS, .args = {"N"}, .verbs = "limits", .help = "scheduled tasks"},
     {"max-sockets", PL_OPT_MAX_SOCKETS, .args = {"N"}, .verbs = "limits",
      .help = "sockets and event streams open at once"},
+    PL_OPTIONS_TABLE("list", "id,name"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -56,9 +57,10 @@ const struct pl_option pl_usage_options[] = {
      .help = "What a line is about; model by default"},
     {"from", PL_OPT_FROM, .args = {"DAY"}, .help = "The first day, UTC; 30 days by default"},
     {"to", PL_OPT_TO, .args = {"DAY"}, .help = "The last day, UTC; today by default"},
-    {"user", PL_OPT_USER, .args = {"USER"},
+    {"user", PL_OPT_USER, .args = {"USER"}, .words = "users",
      .help = "Of this user, by name or id, or of all; your own by default. Needs an administrator"},
     {"csv", PL_OPT_CSV, .help = "Print CSV with all lines"},
+    PL_OPTIONS_OWN_TABLE("group,usd"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
@@ -83,6 +85,7 @@ const struct pl_example pl_usage_examples[] = {
 
 const struct pl_option pl_audit_options[] = {
     {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list", .help = "the maximum number"},
+    PL_OPTIONS_TABLE("list", "at,action"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,

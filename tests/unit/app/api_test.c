@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "app/frame/api.h"
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 #include "app/server/local_store.h"
 
 #include <stdio.h>

@@ -71,8 +71,9 @@ static int shut_off(posix_spawn_file_actions_t *actions, const struct said *said
     return error;
 }
 
-/* `said` is for standard output and error; NULL: the program has our three. */
-static int spawn(const char *const *argv, const struct said *said, pid_t *ret_pid)
+/* `said` is for standard output and error; NULL: the program has our three, or reads from `input`,
+ * where that is a descriptor. */
+static int spawn(const char *const *argv, const struct said *said, int input, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -95,6 +96,8 @@ static int spawn(const char *const *argv, const struct said *said, pid_t *ret_pi
         error = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
     if (!error && said)
         error = shut_off(&actions, said);
+    if (!error && input >= 0)
+        error = posix_spawn_file_actions_adddup2(&actions, input, 0);
     /* The words are not changed: the type is that of a time before const. */
     if (!error)
         error = posix_spawnp(ret_pid, argv[0], &actions, &attr, (char *const *)(uintptr_t)argv,
@@ -158,7 +161,7 @@ enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err)
         close_ends(said, 1);
         return pl_fail(err, PL_IO, "%s cannot be started: %s", name, strerror(error));
     }
-    int error = spawn(process->argv, said, &pid);
+    int error = spawn(process->argv, said, -1, &pid);
     close_ends(said, 1);
     if (!error && process->max_memory)
         limit_memory(pid, process->max_memory);
@@ -175,18 +178,51 @@ enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err)
     return status;
 }
 
-enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err)
+/* Nobody who reads is no error: a person who has seen enough ends the program. */
+static void feed(int fd, struct pl_str input)
+{
+    while (input.len) {
+        ssize_t n = write(fd, input.ptr, input.len);
+        if (n < 0 && errno != EINTR)
+            return;
+        input = pl_str_slice(input, n > 0 ? (size_t)n : 0, input.len);
+    }
+}
+
+/* `ends` is a pipe to the program, NULL: it has our standard input. Meanwhile Ctrl-C is for it. */
+static enum pl_status run_at_terminal(const char *const *argv, int ends[2], struct pl_str input,
+                                      int *ret_code, struct pl_error *err)
 {
     struct sigaction ignored = {.sa_handler = SIG_IGN}, before_int, before_quit;
     pid_t pid = 0;
     sigaction(SIGINT, &ignored, &before_int);
     sigaction(SIGQUIT, &ignored, &before_quit);
-    enum pl_status status = check_start(argv[0], spawn(argv, NULL, &pid), err);
+    enum pl_status status = check_start(argv[0], spawn(argv, NULL, ends ? ends[0] : -1, &pid), err);
+    if (ends) {
+        close(ends[0]);
+        if (status == PL_OK)
+            feed(ends[1], input);
+        close(ends[1]);
+    }
     if (status == PL_OK)
         status = wait_for(argv[0], pid, ret_code, err);
     sigaction(SIGINT, &before_int, NULL);
     sigaction(SIGQUIT, &before_quit, NULL);
     return status;
+}
+
+enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err)
+{
+    return run_at_terminal(argv, NULL, (struct pl_str){0}, ret_code, err);
+}
+
+enum pl_status pl_process_feed_here(const char *const *argv, struct pl_str input, int *ret_code,
+                                    struct pl_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return pl_fail(err, PL_IO, "%s cannot be started: %s", argv[0], strerror(errno));
+    return run_at_terminal(argv, ends, input, ret_code, err);
 }
 
 enum pl_status pl_temp_dir_make(char *ret_path, struct pl_error *err)

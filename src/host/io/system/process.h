@@ -20,6 +20,9 @@ enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err);
 /* Runs argv[0] with our own standard input, output and error: an editor at the terminal. Meanwhile
  * Ctrl-C is for it and not for us. */
 enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err);
+/* The same with `input` on its standard input: a pager. It need not read all of it. */
+enum pl_status pl_process_feed_here(const char *const *argv, struct pl_str input, int *ret_code,
+                                    struct pl_error *err);
 
 /* A new directory for this process alone, below TMPDIR or /tmp. `ret_path` has PATH_MAX bytes. */
 enum pl_status pl_temp_dir_make(char *ret_path, struct pl_error *err);

@@ -1,5 +1,5 @@
 /* Help for a terminal: 80 columns, words wrapped. */
-#include "app/frame/help.h"
+#include "app/manual/help.h"
 
 #include "app/frame/verbs.h"
 #include "base/ascii.h"

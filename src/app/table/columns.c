@@ -1,5 +1,5 @@
 /* Collects all cells first, measures the columns, then prints. */
-#include "app/frame/columns.h"
+#include "app/table/columns.h"
 
 #include "base/text/utc.h"
 #include "base/text/utf8.h"
@@ -13,7 +13,7 @@ enum { GAP = 2 };
 void pl_columns_init(struct pl_columns *columns, const char *const *names, size_t n_columns)
 {
     *columns = (struct pl_columns){.n_columns = n_columns};
-    for (size_t i = 0; i < n_columns; i++)
+    for (size_t i = 0; names && i < n_columns; i++)
         pl_columns_add(columns, pl_str_of(names[i]));
 }
 
@@ -23,21 +23,38 @@ void pl_columns_add(struct pl_columns *columns, struct pl_str cell)
         columns->is_cut = true;
 }
 
+static size_t count_shown(const struct pl_columns *columns)
+{
+    return columns->n_chosen ? columns->n_chosen : columns->n_columns;
+}
+
+/* The i-th cell that is shown of a row; row 0 has the headings. */
+static struct pl_str cell_of(const struct pl_columns *columns, size_t row, size_t i)
+{
+    size_t column = columns->n_chosen ? columns->chosen[i] : i;
+    return columns->cells.ptr[row * columns->n_columns + column];
+}
+
+static size_t count_rows(const struct pl_columns *columns)
+{
+    return columns->cells.len / columns->n_columns;
+}
+
 static void measure(const struct pl_columns *columns, size_t widths[PL_COLUMNS_MAX])
 {
     memset(widths, 0, PL_COLUMNS_MAX * sizeof *widths);
-    for (size_t i = 0; i < columns->cells.len; i++) {
-        size_t n = pl_width(columns->cells.ptr[i]);
-        size_t *width = &widths[i % columns->n_columns];
-        *width = n > *width ? n : *width;
-    }
+    for (size_t row = 0; row < count_rows(columns); row++)
+        for (size_t i = 0; i < count_shown(columns); i++) {
+            size_t n = pl_width(cell_of(columns, row, i));
+            widths[i] = n > widths[i] ? n : widths[i];
+        }
 }
 
 /* At a terminal the last column, which has the words of people, gives way to its width. */
-static void fit(const struct pl_columns *columns, size_t widths[PL_COLUMNS_MAX])
+static void fit(size_t last, size_t widths[PL_COLUMNS_MAX])
 {
     enum { FEWEST = 10 };
-    size_t n_columns, n_rows, n = 1, last = columns->n_columns - 1;
+    size_t n_columns, n_rows, n = 1;
     pl_terminal_size(&n_columns, &n_rows);
     for (size_t i = 0; i < last; i++)
         n += widths[i] + GAP;
@@ -59,6 +76,32 @@ static size_t free_cells(struct pl_str cell, size_t width)
     return n < width ? width - n : 0;
 }
 
+static void put_row(const struct pl_columns *columns, struct pl_console *console, size_t row,
+                    const size_t widths[PL_COLUMNS_MAX])
+{
+    size_t n = count_shown(columns);
+    for (size_t i = 0; i < n; i++) {
+        struct pl_str cell = cell_of(columns, row, i);
+        if (row == 0)
+            pl_console_style(console, PL_STYLE_BOLD);
+        put_cell(console, cell, widths[i]);
+        if (row == 0)
+            pl_console_style(console, PL_STYLE_PLAIN);
+        if (i + 1 < n)
+            pl_buf_fill(pl_console_out(console), ' ', free_cells(cell, widths[i]) + GAP);
+    }
+    pl_console_puts(console, "\n");
+}
+
+static void put_plain_row(const struct pl_columns *columns, struct pl_console *console, size_t row)
+{
+    for (size_t i = 0; i < count_shown(columns); i++) {
+        pl_console_puts(console, i ? "\t" : "");
+        pl_console_put_safe(console, cell_of(columns, row, i));
+    }
+    pl_console_puts(console, "\n");
+}
+
 enum pl_status pl_columns_print(const struct pl_columns *columns, struct pl_console *console)
 {
     size_t widths[PL_COLUMNS_MAX];
@@ -66,19 +109,12 @@ enum pl_status pl_columns_print(const struct pl_columns *columns, struct pl_cons
         return PL_NOMEM;
     measure(columns, widths);
     if (console->out_is_terminal)
-        fit(columns, widths);
-    for (size_t i = 0; i < columns->cells.len; i++) {
-        struct pl_str cell = columns->cells.ptr[i];
-        size_t column = i % columns->n_columns;
-        if (i < columns->n_columns)
-            pl_console_put_styled(console, PL_STYLE_BOLD, cell.ptr);
+        fit(count_shown(columns) - 1, widths);
+    for (size_t row = columns->is_plain; row < count_rows(columns); row++)
+        if (columns->is_plain)
+            put_plain_row(columns, console, row);
         else
-            put_cell(console, cell, widths[column]);
-        if (column + 1 == columns->n_columns)
-            pl_console_puts(console, "\n");
-        else
-            pl_buf_fill(pl_console_out(console), ' ', free_cells(cell, widths[column]) + GAP);
-    }
+            put_row(columns, console, row, widths);
     return PL_OK;
 }
 

@@ -1,5 +1,5 @@
-/* parley help [COMMAND [ACTION]]. `parley help --man` prints the manual page; the build runs it. */
-#include "app/frame/help.h"
+/* parley help [COMMAND [ACTION]]. With --man it prints manual pages; the build runs it. */
+#include "app/manual/help.h"
 #include "app/frame/verbs.h"
 
 enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args)
@@ -13,8 +13,10 @@ enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args)
                              command->name, command->name);
     if (verb && !pl_verb_find(command, verb))
         return pl_verb_fail_unknown(console, command, verb);
+    if (verb && pl_args_has(args, PL_OPT_MAN))
+        return pl_usage_fail(console, "help", "a manual page is of a command, not of an action");
     if (pl_args_has(args, PL_OPT_MAN))
-        pl_man_write(pl_console_out(console));
+        pl_man_write(pl_console_out(console), command);
     else
         pl_help_write(console, command, verb);
     return PL_EXIT_OK;

@@ -8,7 +8,7 @@
  * help of the command tells. */
 void pl_help_write(struct pl_console *console, const struct pl_command *command, const char *word);
 
-/* The manual page parley.1 in mdoc(7). */
-void pl_man_write(struct pl_buf *to);
+/* A manual page in mdoc(7): parley-COMMAND(1), or parley(1) for NULL. */
+void pl_man_write(struct pl_buf *to, const struct pl_command *command);
 
 #endif

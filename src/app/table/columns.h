@@ -6,15 +6,18 @@
 #include "app/frame/texts.h"
 #include "base/vec.h"
 
-#define PL_COLUMNS_MAX 8
+#define PL_COLUMNS_MAX 16
 
 struct pl_columns {
     size_t n_columns;
     PL_VEC(struct pl_str) cells; /* owned; views of the caller's; the first row names the columns */
-    bool is_cut;                 /* out of memory: a cell is missing */
+    size_t chosen[PL_COLUMNS_MAX]; /* the only ones that are shown, in this order */
+    size_t n_chosen;               /* 0: all of them */
+    bool is_plain;                 /* no headings, and a tab between cells */
+    bool is_cut;                   /* out of memory: a cell is missing */
 };
 
-/* `names` are the first row. */
+/* `names` are the first row; NULL: the caller adds it. */
 void pl_columns_init(struct pl_columns *columns, const char *const *names, size_t n_columns);
 void pl_columns_add(struct pl_columns *columns, struct pl_str cell);
 /* Prints the rows. PL_NOMEM when a cell could not be kept. */

@@ -1,0 +1,41 @@
+/* What a prompt asks once its variables are filled in: the message that is answered, and the
+ * conversation before it. */
+#ifndef PL_APP_RUN_ASKED_H
+#define PL_APP_RUN_ASKED_H
+
+#include "app/prompt/prompt_int.h"
+#include "prompt/render.h"
+
+struct pl_asked {
+    struct pl_str message;         /* JSON */
+    struct pl_str document;        /* a structured chat; empty: nothing comes before */
+    struct pl_str prefill;         /* text: how the answer begins; empty: none */
+    const char *model;             /* of the prompt's config, of the deed; NULL: none */
+    struct pl_str settings, tools; /* JSON, of the config; empty: none */
+    const char *system;            /* of --system; NULL: the prompt's */
+};
+
+/* A prompt that is run: a file, or a version of the library. */
+struct pl_asked_source {
+    const char *name; /* for messages; of the deed */
+    struct pl_draft draft;
+    struct pl_str parts;  /* JSON: the files of --attach as parts, each after a comma */
+    struct pl_str schema; /* the text of --schema; empty: none */
+};
+
+enum { PL_RUN_MAX_VARS = 256 };
+
+/* The variables of --var; `vars` has room for PL_RUN_MAX_VARS. Anything but PL_EXIT_OK has been
+ * explained, here and below. */
+enum pl_exit pl_asked_vars(struct pl_deed *deed, struct pl_render_var *vars, size_t *ret_n);
+
+/* Reads the prompt that the first word names, and the files of --attach. */
+enum pl_exit pl_asked_source_read(struct pl_deed *deed, bool is_file,
+                                  struct pl_asked_source *ret_source);
+
+/* Fills in the variables. `place` names where a mistake is: the source, or the line of a case. */
+enum pl_exit pl_asked_fill(struct pl_deed *deed, const struct pl_asked_source *source,
+                           const struct pl_render_var *vars, size_t n_vars, const char *place,
+                           struct pl_asked *ret_asked);
+
+#endif
