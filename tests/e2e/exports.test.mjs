@@ -137,7 +137,7 @@ const lines = texts.map((text) => {
 });
 const bodies = texts.map((text) => ({ messages: [{ role: 'user', content: text }] }));
 const requests = bodies.map((body) => run(['convert', '--to', 'curl', '-'], {
-  input: JSON.stringify({ protocol: 'structured-chat', messages: [{ id: '1', ...body.messages[0] }] }) }).out);
+  input: JSON.stringify({ protocol: 'structured-chat', messages: [{ id: '1', ...body.messages[0] }], config: { model: 'gpt-4o' } }) }).out);
 
 for (const shell of ['bash', 'dash', 'zsh']) {
   test(`${shell} gives claude the exact bytes`, { skip: missing(shell) }, () => {

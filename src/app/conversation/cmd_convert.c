@@ -29,8 +29,15 @@ static enum pl_exit read_options(struct pl_converting *how, const struct pl_args
         .profile = profile ? pl_profile_find(pl_str_of(profile)) : NULL,
         .is_strict = pl_args_has(args, PL_OPT_STRICT),
     };
-    how->appends_system = pl_args_has(args, PL_OPT_APPEND);
-    if (how->appends_system && (!how->export || !how->export->may_append))
+    how->export_how = (struct pl_export_how){.appends_system = pl_args_has(args, PL_OPT_APPEND),
+                                             .model_option = "--model NAME"};
+    how->model = pl_args_value(args, PL_OPT_MODEL);
+    if (how->model && (!how->export || how->import == how->export))
+        return pl_usage_fail(how->console, "convert",
+                             "--model goes with --to curl and the other forms of a prompt, not "
+                             "with %s",
+                             to);
+    if (how->export_how.appends_system && (!how->export || !how->export->may_append))
         return pl_usage_fail(how->console, "convert",
                              "--append goes with --to claude: %s has no system prompt of its own",
                              to);

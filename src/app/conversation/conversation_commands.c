@@ -52,7 +52,10 @@ const struct pl_option pl_convert_options[] = {
      .help = "The format of FILE; by default it is detected from the content, except yaml and "
              "markdown"},
     {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = pl_export_choice,
-     .help = "The format to write; yaml, markdown, curl and claude write a prompt"},
+     .help = "The format to write; yaml, markdown, curl and claude write a prompt, claude-command "
+             "and claude-skill a file of Claude Code"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models",
+     .help = "With --to curl, claude and the like: the model, in place of the prompt's"},
     {"append", PL_OPT_APPEND,
      .help = "With --to claude: add the system prompt to the command's own "
              "(--append-system-prompt), where it otherwise replaces it"},

@@ -43,10 +43,9 @@ static const char *ending_of(const struct pl_converting *how, bool is_ndjson)
         const struct pl_export *export;
         const char *ending;
     } endings[] = {
-        {&pl_export_yaml, ".yaml"},
-        {&pl_export_markdown, ".md"},
-        {&pl_export_curl, ".sh"},
-        {&pl_export_claude, ".sh"},
+        {&pl_export_yaml, ".yaml"},         {&pl_export_markdown, ".md"},
+        {&pl_export_curl, ".sh"},           {&pl_export_claude, ".sh"},
+        {&pl_export_claude_command, ".md"}, {&pl_export_claude_skill, ".md"},
     };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (how->export == endings[i].export)

@@ -73,19 +73,51 @@ static enum pl_exit put_out(struct job *job, const struct pl_buf *buf)
     return pl_console_fail_out(job->how->console, &err);
 }
 
+/* The name of a file without its directory and its ending; empty: standard input. */
+static struct pl_str stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct pl_str name = pl_str_of(slash ? slash + 1 : path);
+    const char *dot = strrchr(name.ptr, '.');
+    if (pl_str_eq(name, PL_STR("-")))
+        return (struct pl_str){0};
+    return dot && dot != name.ptr ? pl_str_slice(name, 0, (size_t)(dot - name.ptr)) : name;
+}
+
+/* --model: in place of the one that the prompt has. */
+static enum pl_status set_model(struct job *job, struct pl_error *err)
+{
+    struct pl_buf made;
+    pl_buf_init(&made, 0);
+    enum pl_status status =
+        pl_export_set_model(pl_buf_str(&job->made.out), pl_str_of(job->how->model), &made, err);
+    if (status != PL_OK) {
+        pl_buf_deinit(&made);
+        return status;
+    }
+    pl_buf_deinit(&job->made.out);
+    job->made.out = made;
+    return PL_OK;
+}
+
 /* Puts the export in the place of the structured chat it is made from. What is the same export
  * already stays as it is. */
 static enum pl_status write_export(struct job *job, struct pl_str text, struct pl_error *err)
 {
+    struct pl_export_how how = job->how->export_how;
     struct pl_buf made;
     pl_buf_init(&made, 0);
+    how.name = stem_of(job->at->in);
     enum pl_status status = PL_OK;
     if (job->how->import == job->how->export) {
         pl_buf_add(&made, text);
         status = made.status;
     } else {
-        status = pl_export_converted(job->how->export, job->how->appends_system,
-                                     job->opts.is_strict, &job->made, &made, err);
+        if (job->how->model)
+            status = set_model(job, err);
+        if (status == PL_OK)
+            status = pl_export_converted(job->how->export, &how, job->opts.is_strict, &job->made,
+                                         &made, err);
     }
     if (status == PL_OK) {
         pl_buf_deinit(&job->made.out);

@@ -12,7 +12,8 @@ struct pl_converting {
     struct pl_console *console; /* borrowed */
     struct pl_convert_opts opts;
     const struct pl_export *import, *export; /* NULL: a format like the others */
-    bool appends_system;                     /* of the export */
+    struct pl_export_how export_how;
+    const char *model; /* of the export; NULL: the prompt's */
 };
 
 /* What to read and where to write, all borrowed. */

@@ -115,6 +115,8 @@ static enum pl_exit check_options(struct pl_console *console, const struct pl_co
                                  use->option->name, use->option->verbs, verb);
         if (pl_option_check_choice(use, &err) != PL_OK)
             return pl_usage_fail(console, command->name, "%s", err.message);
+        if (!use->option->is_repeatable && pl_args_find(args, use->option->id) != use)
+            return pl_usage_fail(console, command->name, "--%s is given twice", use->option->name);
     }
     return PL_EXIT_OK;
 }

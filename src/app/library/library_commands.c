@@ -86,6 +86,8 @@ const struct pl_option pl_prompt_options[] = {
      .help = "the format; by default the prompt's own (text or structured-chat)"},
     {"append", PL_OPT_APPEND, .verbs = "export",
      .help = "with --to claude: add the system prompt to the command's own"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models", .verbs = "export",
+     .help = "the model of the export, in place of the prompt's; curl and anthropic need one"},
     {"out", PL_OPT_OUT, 'o', .args = {"FILE"}, .takes_file = true, .verbs = "export",
      .help = "write to FILE instead of standard output"},
     {"all", PL_OPT_ALL, .verbs = "export", .help = "write the whole library to a directory"},

@@ -6,6 +6,7 @@
 #include "io/file/file.h"
 #include "io/file/outfile.h"
 #include "io/file/file_tree.h"
+#include "promptfile/export.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,10 +18,57 @@ enum { MAX_FILE = 16 << 20 };
 
 /* --- one prompt ------------------------------------------------------------------------------ */
 
+/* A file of Claude Code has a name and a place: below the directory that --out names. */
+struct pl_claude_place {
+    const char *dir, *shape; /* the name goes in for %s */
+};
+
+static bool find_claude_place(struct pl_deed *deed, struct pl_claude_place *ret_place)
+{
+    static const struct {
+        const struct pl_export *export;
+        const char *shape;
+    } places[] = {{&pl_export_claude_command, "/%s.md"}, {&pl_export_claude_skill, "/%s/SKILL.md"}};
+    const char *to = pl_deed_option(deed, PL_OPT_TO), *out = pl_deed_option(deed, PL_OPT_OUT);
+    for (size_t i = 0; i < sizeof places / sizeof *places && to && out; i++)
+        if (strcmp(to, places[i].export->name) == 0 && pl_path_is_directory(out)) {
+            *ret_place = (struct pl_claude_place){out, places[i].shape};
+            return true;
+        }
+    return false;
+}
+
+/* The answer is the prompt. */
+static enum pl_exit put_claude_file(struct pl_deed *deed, const struct pl_claude_place *place,
+                                    struct pl_str text)
+{
+    char name[PL_CLAUDE_NAME_MAX + 1];
+    struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf path;
+    pl_buf_init(&path, 0);
+    pl_export_claude_name(pl_deed_text(deed, deed->answer.root, "name"), name);
+    const char *gap = strstr(place->shape, "%s");
+    pl_buf_addf(&path, "%s%.*s%s%s", place->dir, (int)(gap - place->shape), place->shape, name,
+                gap + 2);
+    pl_buf_addc(&path, '\0');
+    enum pl_status status = path.status;
+    if (status == PL_OK)
+        status = pl_path_make_parents(path.ptr, &err);
+    if (status == PL_OK)
+        status = pl_file_write(path.ptr, text, &err);
+    if (status != PL_OK)
+        return pl_console_fail_as(deed->console, place->dir, status, &err);
+    pl_console_say(deed->console, "wrote %s", path.ptr);
+    return PL_EXIT_OK;
+}
+
 static enum pl_exit export_one(struct pl_deed *deed)
 {
-    static const struct pl_deed_param params[] = {
-        {PL_OPT_TO, "format"}, {PL_OPT_APPEND, "append"}, {PL_OPT_VERSION, "version"}, {0}};
+    static const struct pl_deed_param params[] = {{PL_OPT_TO, "format"},
+                                                  {PL_OPT_APPEND, "append"},
+                                                  {PL_OPT_MODEL, "model"},
+                                                  {PL_OPT_VERSION, "version"},
+                                                  {0}};
     PL_CLEANUP_BUF struct pl_buf reply;
     pl_buf_init(&reply, 0);
     struct pl_http_call call = {.method = "GET"};
@@ -31,7 +79,13 @@ static enum pl_exit export_one(struct pl_deed *deed)
     if (code == PL_EXIT_OK)
         code = path ? pl_api_call(&deed->api, &call, pl_deed_query(deed, path, params), &reply)
                     : pl_deed_stop(deed, PL_NOMEM);
-    return code == PL_EXIT_OK ? pl_deed_put_result(deed, pl_buf_str(&reply)) : code;
+    if (code != PL_EXIT_OK)
+        return code;
+    struct pl_claude_place place;
+    if (!find_claude_place(deed, &place))
+        return pl_deed_put_result(deed, pl_buf_str(&reply));
+    code = pl_deed_ask(deed, "GET", pl_api_path(&deed->api, "/api/prompts/%", id, NULL));
+    return code == PL_EXIT_OK ? put_claude_file(deed, &place, pl_buf_str(&reply)) : code;
 }
 
 /* --- the library ----------------------------------------------------------------------------- */
@@ -225,11 +279,12 @@ enum pl_exit pl_verb_prompt_export(struct pl_deed *deed)
 {
     bool is_all = pl_args_has(deed->args, PL_OPT_ALL);
     bool has_one = pl_args_has(deed->args, PL_OPT_TO) || pl_args_has(deed->args, PL_OPT_VERSION) ||
-                   pl_args_has(deed->args, PL_OPT_OUT);
+                   pl_args_has(deed->args, PL_OPT_MODEL) || pl_args_has(deed->args, PL_OPT_OUT);
     if (deed->n_words != 1)
         return pl_deed_usage(deed, "usage: parley prompt export ID, or export --all DIR");
     if (is_all && has_one)
-        return pl_deed_usage(deed, "--all writes every version; remove --to, --version and --out");
+        return pl_deed_usage(
+            deed, "--all writes every version; remove --to, --version, --model and --out");
     if (!is_all && pl_args_has(deed->args, PL_OPT_PRUNE))
         return pl_deed_usage(deed, "--prune needs --all");
     return is_all ? export_all(deed) : export_one(deed);

@@ -1,10 +1,19 @@
 /* The table of exports, and the report of a conversion that ends in one. */
 #include "promptfile/export.h"
 
+#include "json/edit/edit.h"
+#include "json/parse/lenient.h"
+#include "json/text.h"
 #include "json/write.h"
 
 const struct pl_export *const pl_exports[] = {
-    &pl_export_yaml, &pl_export_markdown, &pl_export_curl, &pl_export_claude, NULL,
+    &pl_export_yaml,
+    &pl_export_markdown,
+    &pl_export_curl,
+    &pl_export_claude,
+    &pl_export_claude_command,
+    &pl_export_claude_skill,
+    NULL,
 };
 
 const struct pl_export *pl_export_find(struct pl_str name)
@@ -85,15 +94,16 @@ static enum pl_status join_reports(const struct pl_export *export, struct pl_con
     return whole.status == PL_OK ? made->report.status : whole.status;
 }
 
-enum pl_status pl_export_converted(const struct pl_export *export, bool appends_system,
+enum pl_status pl_export_converted(const struct pl_export *export, const struct pl_export_how *how,
                                    bool is_strict, struct pl_converted *made, struct pl_buf *to,
                                    struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf losses;
     pl_buf_init(&losses, 0);
     bool is_lossless = true;
-    struct pl_export_how how = {.appends_system = appends_system, .losses = &losses};
-    enum pl_status status = export->write(to, pl_buf_str(&made->out), &how, err);
+    struct pl_export_how with_losses = *how;
+    with_losses.losses = &losses;
+    enum pl_status status = export->write(to, pl_buf_str(&made->out), &with_losses, err);
     if (status == PL_OK)
         status = losses.status;
     if (status == PL_OK && made->report.len)
@@ -102,5 +112,33 @@ enum pl_status pl_export_converted(const struct pl_export *export, bool appends_
         return pl_fail(err, PL_INVALID,
                        "%s cannot say everything that is in this prompt; the report lists what",
                        export->name);
+    return status;
+}
+
+enum pl_status pl_export_set_model(struct pl_str chat, struct pl_str model, struct pl_buf *to,
+                                   struct pl_error *err)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    PL_CLEANUP_BUF struct pl_buf value;
+    struct pl_json_notes notes;
+    struct pl_json_doc doc;
+    struct pl_json_edit edit;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&value, 0);
+    enum pl_status status = pl_json_parse_lenient(&arena, chat, &pl_json_any, &doc, &notes, err);
+    if (status != PL_OK)
+        return status;
+    bool has_config = pl_json_member(&doc, doc.root, "config", PL_JSON_OBJECT);
+    pl_buf_adds(&value, has_config ? "" : "{\"model\":");
+    pl_json_quote(&value, model);
+    pl_buf_adds(&value, has_config ? "" : "}");
+    pl_json_edit_init(&edit, &arena, &doc);
+    status = value.status;
+    if (status == PL_OK)
+        status = pl_json_edit_set(&edit, has_config ? PL_STR("/config/model") : PL_STR("/config"),
+                                  pl_buf_str(&value), err);
+    if (status == PL_OK)
+        status = pl_json_edit_write(&edit, to);
+    pl_json_edit_deinit(&edit);
     return status;
 }

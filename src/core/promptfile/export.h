@@ -10,6 +10,8 @@
 /* How an export is written, and what it cannot say. */
 struct pl_export_how {
     bool appends_system; /* the system prompt is added to the one that the program has */
+    struct pl_str name, description; /* of the prompt; empty: not known */
+    const char *model_option; /* how a model is given where the prompt names none; NULL: there */
     /* What of the chat the export does not say, as objects of a loss report with commas between
      * them; pointers are into the chat. NULL: nobody asks. */
     struct pl_buf *losses;
@@ -27,17 +29,26 @@ struct pl_export {
     enum pl_status (*read)(struct pl_buf *to, struct pl_str text, struct pl_error *err);
 };
 
-extern const struct pl_export pl_export_yaml, pl_export_markdown, pl_export_curl, pl_export_claude;
+extern const struct pl_export pl_export_yaml, pl_export_markdown, pl_export_curl, pl_export_claude,
+    pl_export_claude_command, pl_export_claude_skill;
+
+/* "summarize-text" of "Summarize text!": a name for a file of Claude Code, as `to`; never empty. */
+enum { PL_CLAUDE_NAME_MAX = 64 };
+void pl_export_claude_name(struct pl_str name, char to[PL_CLAUDE_NAME_MAX + 1]);
 
 /* All of them, ended by NULL. */
 extern const struct pl_export *const pl_exports[];
 const struct pl_export *pl_export_find(struct pl_str name);
 
 /* Appends to `to` the export of what was converted into a structured chat, and makes the report of
- * the conversion that of the export. PL_INVALID also when something is lost and `is_strict`; the
+ * the conversion that of the export; `how` but for its losses. PL_INVALID also when something is lost and `is_strict`; the
  * report says what. */
-enum pl_status pl_export_converted(const struct pl_export *export, bool appends_system,
+enum pl_status pl_export_converted(const struct pl_export *export, const struct pl_export_how *how,
                                    bool is_strict, struct pl_converted *made, struct pl_buf *to,
+                                   struct pl_error *err);
+
+/* Appends the chat (JSON) with another model in its config. */
+enum pl_status pl_export_set_model(struct pl_str chat, struct pl_str model, struct pl_buf *to,
                                    struct pl_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "format/convert.h"
 #include "format/loss_report.h"
 #include "format/model_name.h"
-#include "promptfile/export.h"
+#include "promptfile/export_int.h"
 #include "json/parse/lenient.h"
 #include "json/pointer.h"
 #include "json/text.h"
@@ -60,23 +60,16 @@ static const struct endpoint {
      " \\\n  -H \"authorization: Bearer $OPENAI_API_KEY\""},
 };
 
-struct chat {
-    struct pl_arena arena;
-    struct pl_json_doc doc;
-    const struct pl_json_node *messages; /* NULL: none */
-    struct pl_str system, model;         /* empty: none; the vendor's own name */
-    const struct pl_format *provider;    /* that stood in front of it; NULL: none */
-};
-
-static enum pl_status text_at(struct chat *c, const struct pl_json_node *object, const char *key,
-                              struct pl_str *ret_text)
+static enum pl_status text_at(struct pl_exported_chat *c, const struct pl_json_node *object,
+                              const char *key, struct pl_str *ret_text)
 {
     const struct pl_json_node *n = pl_json_member(&c->doc, object, key, PL_JSON_STRING);
     *ret_text = (struct pl_str){0};
     return n ? pl_json_text(&c->arena, &c->doc, n, ret_text) : PL_OK;
 }
 
-static enum pl_status read_chat(struct chat *c, struct pl_str text, struct pl_error *err)
+enum pl_status pl_exported_chat_read(struct pl_exported_chat *c, struct pl_str text,
+                                     struct pl_error *err)
 {
     struct pl_json_notes notes;
     enum pl_status status =
@@ -94,7 +87,7 @@ static enum pl_status read_chat(struct chat *c, struct pl_str text, struct pl_er
 }
 
 /* By the provider in front of the name, or by how the name begins. */
-static const struct endpoint *find_endpoint(const struct chat *c)
+static const struct endpoint *find_endpoint(const struct pl_exported_chat *c)
 {
     const struct endpoint *e = endpoints;
     if (c->provider && c->provider != &pl_format_openai_responses) {
@@ -132,8 +125,8 @@ static void add_url(struct pl_buf *to, const struct endpoint *e, struct pl_str m
 
 /* --- losses ---------------------------------------------------------------------------------- */
 
-static void lose(const struct pl_export_how *how, const struct chat *c, enum pl_loss_code code,
-                 const struct pl_json_node *at, const char *detail)
+void pl_export_lose(const struct pl_export_how *how, const struct pl_exported_chat *c,
+                    enum pl_loss_code code, const struct pl_json_node *at, const char *detail)
 {
     if (!how->losses)
         return;
@@ -159,9 +152,9 @@ static bool is_one_of(struct pl_str name, const char *const *names)
 }
 
 /* Members of an object that are none of `said`. null and an empty list say nothing. */
-static void lose_others(const struct pl_export_how *how, const struct chat *c,
-                        const struct pl_json_node *object, const char *const *said,
-                        const char *detail)
+void pl_export_lose_others(const struct pl_export_how *how, const struct pl_exported_chat *c,
+                           const struct pl_json_node *object, const char *const *said,
+                           const char *detail)
 {
     if (!object || pl_json_kind(object) != PL_JSON_OBJECT)
         return;
@@ -171,7 +164,7 @@ static void lose_others(const struct pl_export_how *how, const struct chat *c,
         bool is_empty = pl_json_kind(value) == PL_JSON_NULL ||
                         (pl_json_kind(value) == PL_JSON_ARRAY && !pl_json_count(value));
         if (!is_empty && !is_one_of(pl_json_raw(&c->doc, k), said))
-            lose(how, c, PL_LOSS_DROPPED, value, detail);
+            pl_export_lose(how, c, PL_LOSS_DROPPED, value, detail);
     }
 }
 
@@ -209,10 +202,13 @@ static enum pl_status pass_losses(const struct pl_export_how *how, struct pl_str
 
 /* --- curl ------------------------------------------------------------------------------------ */
 
-static enum pl_status put_curl(struct pl_buf *to, struct chat *c, struct pl_str text,
+static enum pl_status put_curl(struct pl_buf *to, struct pl_exported_chat *c, struct pl_str text,
                                const struct pl_export_how *how, struct pl_error *err)
 {
     const struct endpoint *e = find_endpoint(c);
+    if (!c->model.len)
+        return pl_fail(err, PL_INVALID, "the prompt names no model, which a request needs; give %s",
+                       how->model_option ? how->model_option : "one in its config");
     if (strstr(e->url, "%s") && !is_plain_name(c->model))
         return pl_fail(err, PL_INVALID, "the name of the model cannot be part of a URL");
     struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = e->format};
@@ -237,9 +233,9 @@ static enum pl_status put_curl(struct pl_buf *to, struct chat *c, struct pl_str 
 static enum pl_status write_curl(struct pl_buf *to, struct pl_str text,
                                  const struct pl_export_how *how, struct pl_error *err)
 {
-    struct chat c = {0};
+    struct pl_exported_chat c = {0};
     pl_arena_init(&c.arena, 0);
-    enum pl_status status = read_chat(&c, text, err);
+    enum pl_status status = pl_exported_chat_read(&c, text, err);
     if (status == PL_OK)
         status = put_curl(to, &c, text, how, err);
     pl_arena_deinit(&c.arena);
@@ -250,9 +246,10 @@ static enum pl_status write_curl(struct pl_buf *to, struct pl_str text,
 
 /* A single message is the prompt as it is. Several messages are each between tags with their
  * role. */
-static enum pl_status make_prompt(struct chat *c, struct pl_buf *to)
+enum pl_status pl_exported_prompt_make(struct pl_exported_chat *c, struct pl_buf *to)
 {
     bool is_alone = pl_json_count(c->messages) == 1;
+    size_t from = to->len;
     for (const struct pl_json_node *n = pl_json_first(c->messages); n < pl_json_end(c->messages);
          n = pl_json_next(n)) {
         struct pl_str role, content;
@@ -265,14 +262,14 @@ static enum pl_status make_prompt(struct chat *c, struct pl_buf *to)
             pl_buf_add(to, content);
             continue;
         }
-        pl_buf_addf(to, "%s<%.*s>\n%.*s\n</%.*s>", to->len ? "\n\n" : "", PL_STR_ARG(role),
+        pl_buf_addf(to, "%s<%.*s>\n%.*s\n</%.*s>", to->len > from ? "\n\n" : "", PL_STR_ARG(role),
                     PL_STR_ARG(content), PL_STR_ARG(role));
     }
     return to->status;
 }
 
 /* A model of another vendor means nothing to this command, which then takes its own default. */
-static bool is_claude_model(struct pl_str model)
+bool pl_export_is_claude_model(struct pl_str model)
 {
     static const char *const names[] = {"claude", "opus", "sonnet", "haiku"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -283,7 +280,7 @@ static bool is_claude_model(struct pl_str model)
 
 /* The command takes a model of its own, a system prompt and one prompt; there is nothing else that
  * it could be told. */
-static void lose_for_claude(const struct pl_export_how *how, const struct chat *c)
+static void lose_for_claude(const struct pl_export_how *how, const struct pl_exported_chat *c)
 {
     static const char *const chat_says[] = {"protocol", "system_prompt", "messages",
                                             "config",   "variables",     NULL};
@@ -295,28 +292,31 @@ static void lose_for_claude(const struct pl_export_how *how, const struct chat *
         pl_json_member(&c->doc, c->doc.root, "system_prompt", PL_JSON_STRING);
     const struct pl_json_node *first = pl_json_first(c->messages);
     if (c->system.len && how->appends_system)
-        lose(how, c, PL_LOSS_MOVED, system, "stands behind the system prompt of the command");
+        pl_export_lose(how, c, PL_LOSS_MOVED, system,
+                       "stands behind the system prompt of the command");
     if (pl_json_count(c->messages) > 1)
-        lose(
+        pl_export_lose(
             how, c, PL_LOSS_APPROXIMATED, c->messages,
             "the command takes one prompt; the messages stand in it between tags with their roles");
     else if (!pl_str_eq(pl_json_raw(&c->doc, pl_json_get(&c->doc, first, PL_STR("role"))),
                         PL_STR("user")))
-        lose(how, c, PL_LOSS_APPROXIMATED, first, "the command sends it as a message of the user");
+        pl_export_lose(how, c, PL_LOSS_APPROXIMATED, first,
+                       "the command sends it as a message of the user");
     for (const struct pl_json_node *n = first; n < pl_json_end(c->messages); n = pl_json_next(n))
-        lose_others(how, c, n, message_says, "the prompt of the command is a text");
-    if (c->model.len && !is_claude_model(c->model))
-        lose(how, c, PL_LOSS_DROPPED, pl_json_member(&c->doc, config, "model", PL_JSON_STRING),
-             "the command has models of its own vendor only");
-    lose_others(how, c, config, config_says, "the command has no option for it");
-    lose_others(how, c, c->doc.root, chat_says, "the command has no option for it");
+        pl_export_lose_others(how, c, n, message_says, "the prompt of the command is a text");
+    if (c->model.len && !pl_export_is_claude_model(c->model))
+        pl_export_lose(how, c, PL_LOSS_DROPPED,
+                       pl_json_member(&c->doc, config, "model", PL_JSON_STRING),
+                       "the command has models of its own vendor only");
+    pl_export_lose_others(how, c, config, config_says, "the command has no option for it");
+    pl_export_lose_others(how, c, c->doc.root, chat_says, "the command has no option for it");
 }
 
-static void put_claude(struct pl_buf *to, const struct chat *c, const struct pl_export_how *how,
-                       struct pl_str prompt)
+static void put_claude(struct pl_buf *to, const struct pl_exported_chat *c,
+                       const struct pl_export_how *how, struct pl_str prompt)
 {
     pl_buf_adds(to, "claude -p");
-    if (is_claude_model(c->model)) {
+    if (pl_export_is_claude_model(c->model)) {
         pl_buf_adds(to, " --model=");
         add_word(to, c->model);
     }
@@ -332,15 +332,15 @@ static void put_claude(struct pl_buf *to, const struct chat *c, const struct pl_
 static enum pl_status write_claude(struct pl_buf *to, struct pl_str text,
                                    const struct pl_export_how *how, struct pl_error *err)
 {
-    struct chat c = {0};
+    struct pl_exported_chat c = {0};
     PL_CLEANUP_BUF struct pl_buf prompt;
     pl_buf_init(&prompt, 0);
     pl_arena_init(&c.arena, 0);
-    enum pl_status status = read_chat(&c, text, err);
+    enum pl_status status = pl_exported_chat_read(&c, text, err);
     if (status == PL_OK && (!c.messages || !pl_json_count(c.messages)))
         status = pl_fail(err, PL_INVALID, "there is no message to send");
     if (status == PL_OK)
-        status = make_prompt(&c, &prompt);
+        status = pl_exported_prompt_make(&c, &prompt);
     if (status == PL_OK)
         status = refuse_nul(pl_buf_str(&prompt), err);
     if (status == PL_OK)

@@ -183,8 +183,9 @@ static enum pl_status run_conversion(struct conversion *c, struct pl_str text, s
     if (status == PL_OK)
         status = pl_convert(text, &c->opts, &c->made, err);
     if (status == PL_OK && c->export)
-        status = pl_export_converted(c->export, c->appends_system, c->opts.is_strict, &c->made,
-                                     &c->exported, err);
+        status = pl_export_converted(c->export,
+                                     &(struct pl_export_how){.appends_system = c->appends_system},
+                                     c->opts.is_strict, &c->made, &c->exported, err);
     return status;
 }
 

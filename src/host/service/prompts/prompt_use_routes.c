@@ -4,6 +4,7 @@
 #include "promptfile/export.h"
 #include "http/exchange.h"
 #include "io/clock.h"
+#include "json/parse/lenient.h"
 #include "json/text.h"
 #include "service/prompts/prompt_request.h"
 #include "service/prompts/routes.h"
@@ -127,10 +128,47 @@ static bool read_append(struct pl_exchange *x, const struct pl_export *export, b
     return !x->is_problem;
 }
 
-static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl_prompt_text *text)
+/* Whether a request that is exported lacks its model, which nobody could guess. */
+static bool lacks_model(struct pl_exchange *x, const struct pl_export *export,
+                        const struct pl_format *format, struct pl_str chat)
+{
+    struct pl_json_doc doc;
+    struct pl_json_notes notes;
+    if (export != &pl_export_curl && format != &pl_format_anthropic)
+        return false;
+    /* What cannot be read is refused where it is written. */
+    if (pl_json_parse_lenient(&x->arena, chat, &pl_json_any, &doc, &notes, NULL) != PL_OK)
+        return false;
+    const struct pl_json_node *config = pl_json_member(&doc, doc.root, "config", PL_JSON_OBJECT);
+    const struct pl_json_node *model =
+        config ? pl_json_member(&doc, config, "model", PL_JSON_STRING) : NULL;
+    return !model || !pl_json_raw(&doc, model).len;
+}
+
+/* The chat with the model of the query, where one is named; false after a problem. */
+static bool put_model(struct pl_exchange *x, struct pl_str *chat)
+{
+    struct pl_str model = pl_target_param(&x->target, "model");
+    struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf made;
+    pl_buf_init(&made, 0);
+    if (!model.len)
+        return true;
+    enum pl_status status = pl_export_set_model(*chat, model, &made, &err);
+    if (status == PL_OK) {
+        *chat = pl_arena_dup(&x->arena, pl_buf_str(&made));
+        status = chat->ptr ? PL_OK : PL_NOMEM;
+    }
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}
+
+static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl_prompt_row *prompt,
+                      const struct pl_prompt_text *text)
 {
     const struct pl_export *export = pl_export_find(name);
-    struct pl_export_how how = {0};
+    struct pl_export_how how = {.name = prompt->name, .description = prompt->description};
     const struct pl_format *format = pl_format_find(name);
     struct pl_error err = {0};
     struct pl_str chat;
@@ -139,8 +177,13 @@ static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl
         pl_exchange_fail_name(x, "format", name);
         return;
     }
-    if (!read_append(x, export, &how.appends_system))
+    if (!read_append(x, export, &how.appends_system) || (status == PL_OK && !put_model(x, &chat)))
         return;
+    if (status == PL_OK && lacks_model(x, export, format, chat)) {
+        pl_option_refuse(x, "The prompt names no model, and such a request needs one; give it.",
+                         "/model");
+        return;
+    }
     if (status == PL_OK && export)
         status = export->write(&x->reply, chat, &how, &err);
     else if (status == PL_OK)
@@ -163,7 +206,7 @@ static void export_work(struct pl_exchange *x)
     if (!name.len)
         name = text.is_structured ? pl_str_of(pl_format_structured_chat.name) : PL_STR("text");
     if (!pl_str_eq(name, PL_STR("text"))) {
-        export_as(x, name, &text);
+        export_as(x, name, &prompt, &text);
     } else if (text.is_structured) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                             "A structured prompt cannot be written as text; use markdown or "
@@ -186,7 +229,10 @@ RUN(export)
 
 static const struct pl_route_param export_params[] = {
     {"format", "{\"type\":\"string\"}",
-     "Name of a format, or yaml, markdown, curl, claude, text; by default the prompt's own"},
+     "Name of a format, or yaml, markdown, curl, claude, claude-command, claude-skill, text; by "
+     "default the prompt's own"},
+    {"model", "{\"type\":\"string\"}",
+     "The model of the export, in place of the prompt's; curl and anthropic need one"},
     {"append", "{\"enum\":[\"true\",\"false\"]}",
      "With claude: add the system prompt to the command's own, where it otherwise replaces it"},
     {"version", "{\"type\":\"string\"}", "A number, a label or \"latest\" (default)"},
