@@ -81,7 +81,7 @@ test('curl and anthropic have a model, or ask for one', async () => {
   for (const format of ['curl', 'anthropic']) {
     const refused = cli('prompt', 'export', 'bare', '--to', format);
     assert.equal(refused.code, 1);
-    assert.match(refused.err, /--model: The prompt names no model, and such a request needs one; give it\./);
+    assert.match(refused.err, /--model: The prompt names no model, and such a request needs one\./);
     assert.doesNotMatch(refused.err, /\/model|api/);
     const { code, out, err } = cli('prompt', 'export', 'bare', '--to', format, '--model', 'claude-sonnet-4-5');
     assert.equal(code, 0, err);

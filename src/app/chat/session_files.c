@@ -155,6 +155,8 @@ enum pl_exit pl_session_import(struct pl_deed *deed)
         .method = "POST", .body = pl_buf_str(&deed->body), .has_body = true};
     enum pl_exit code =
         ask(deed, &call, pl_deed_query(deed, "/api/sessions/import?report=body", params));
+    if (code == PL_EXIT_NO)
+        pl_console_hint(deed->console, "%s was not imported.", pl_input_name(deed->words[0]));
     if (code == PL_EXIT_OK)
         code = pl_deed_print_made(deed, "id");
     if (code == PL_EXIT_OK)

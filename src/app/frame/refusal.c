@@ -70,6 +70,10 @@ static bool replace_phrase(struct pl_error *err)
         if (at) {
             snprintf(err->message, sizeof err->message, "%.*s%s%.300s", (int)(at - said), said,
                      phrases[i].here, at + strlen(phrases[i].server));
+            /* Where in the chat that the server made of a prompt: nobody has typed that. */
+            char *place = strstr(err->message, " (at /");
+            if (place)
+                *place = '\0';
             return true;
         }
     }

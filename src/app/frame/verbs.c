@@ -140,6 +140,10 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     size_t n_words = is_named ? args->operands.len - 1 : 0;
     if (!verb)
         return pl_verb_fail_unknown(console, command, args->operands.ptr[0]);
+    if (n_words && !verb->max_words)
+        return pl_usage_fail(console, command->name,
+                             "\"parley %s %s\" takes no argument, not \"%s\"", command->name,
+                             verb->name, args->operands.ptr[1]);
     if (n_words < verb->min_words || n_words > verb->max_words)
         return pl_usage_fail(console, command->name, "usage: parley %s %s %s", command->name,
                              verb->name, verb->words);

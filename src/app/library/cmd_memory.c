@@ -1,4 +1,5 @@
 /* parley memory: what is remembered across sessions. */
+#include "base/text/utf8.h"
 #include "app/frame/input.h"
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
@@ -6,7 +7,13 @@
 #include "io/file/file.h"
 #include "json/text.h"
 
-enum { MAX_LIMIT = 100, CONTENT_WIDTH = 70, MAX_IMPORT = 256 << 20, BATCH = 100 };
+enum {
+    MAX_CONTENT = 500,
+    MAX_LIMIT = 100,
+    CONTENT_WIDTH = 70,
+    MAX_IMPORT = 256 << 20,
+    BATCH = 100
+};
 
 /* Members that a person may write; in the order of the seed. */
 static const struct pl_deed_param members[] = {
@@ -170,6 +177,9 @@ static enum pl_exit run_add(struct pl_deed *deed)
     enum pl_exit code = pl_deed_read_text(deed, deed->words[0], true, &text);
     if (code != PL_EXIT_OK)
         return code;
+    if (!text.len || pl_utf8_count(text) > MAX_CONTENT)
+        return pl_deed_usage(deed, "a memory has 1 to %d characters, not %zu", MAX_CONTENT,
+                             pl_utf8_count(text));
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "content");
     pl_json_out_text(&deed->out, text);

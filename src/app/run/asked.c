@@ -147,6 +147,27 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct pl_
     return ret_asked->document.ptr ? PL_OK : PL_NOMEM;
 }
 
+/* A text has no pointers: " (at /messages/0/content)" at the end of a line would be about what was
+ * made of it here. */
+static void cut_places(struct pl_buf *lines)
+{
+    static const char before[] = " (at /";
+    size_t n = 0;
+    for (size_t i = 0; i < lines->len;) {
+        const char *end = memchr(lines->ptr + i, '\n', lines->len - i);
+        size_t len = end ? (size_t)(end - lines->ptr) - i : lines->len - i, kept = len;
+        for (size_t k = 0; k + sizeof before - 1 <= len && lines->ptr[i + len - 1] == ')'; k++)
+            if (memcmp(lines->ptr + i + k, before, sizeof before - 1) == 0)
+                kept = k;
+        memmove(lines->ptr + n, lines->ptr + i, kept);
+        n += kept;
+        if (end)
+            lines->ptr[n++] = '\n';
+        i += len + 1;
+    }
+    lines->len = n;
+}
+
 static enum pl_exit render(struct pl_deed *deed, const struct pl_draft *draft,
                            const struct pl_render_opts *opts, const char *place,
                            struct pl_asked *ret_asked)
@@ -168,6 +189,8 @@ static enum pl_exit render(struct pl_deed *deed, const struct pl_draft *draft,
         status = split(deed, filled, ret_asked, &err);
     enum pl_exit code = PL_EXIT_OK;
     err.status = status;
+    if (!draft->is_structured)
+        cut_places(&rendered.problems);
     if (rendered.problems.len)
         pl_variables_say(deed->console, place, "", &rendered.problems);
     else if (status != PL_OK)

@@ -242,8 +242,7 @@ static enum pl_status read_row(struct reading *r, struct pl_csv *csv, const stru
             return status;
         if (n > columns->n)
             return fail_at(r, cell->offset, err,
-                           "this row has more than the %zu cells of the "
-                           "first line",
+                           "this row has more cells than the first line names columns: %zu",
                            columns->n);
         if (cell->ends_row)
             break;
@@ -253,7 +252,7 @@ static enum pl_status read_row(struct reading *r, struct pl_csv *csv, const stru
     }
     return n == columns->n ? PL_OK
                            : fail_at(r, cell->offset, err,
-                                     "this row has %zu cells, and the first line names %zu columns",
+                                     "this row has %zu of the %zu cells that the first line names",
                                      n, columns->n);
 }
 

@@ -123,8 +123,7 @@ static bool read_append(struct pl_exchange *x, const struct pl_export *export, b
     struct pl_str text = pl_target_param(&x->target, "append");
     *ret_appends = pl_str_eq(text, PL_STR("true"));
     if (*ret_appends && (!export || !export->may_append))
-        pl_option_refuse(x, "This goes with format=claude, a command with a system prompt.",
-                         "/append");
+        pl_option_refuse(x, "This goes with claude, a command with a system prompt.", "/append");
     return !x->is_problem;
 }
 
@@ -180,8 +179,7 @@ static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl
     if (!read_append(x, export, &how.appends_system) || (status == PL_OK && !put_model(x, &chat)))
         return;
     if (status == PL_OK && lacks_model(x, export, format, chat)) {
-        pl_option_refuse(x, "The prompt names no model, and such a request needs one; give it.",
-                         "/model");
+        pl_option_refuse(x, "The prompt names no model, and such a request needs one.", "/model");
         return;
     }
     if (status == PL_OK && export)

@@ -1,0 +1,68 @@
+// What people type wrong: each has its message and its exit code, in wrong_inputs.json. A row is the words of the
+// command line, standard input where it matters, the code, and the first line that is said, in each language that
+// has one. PARLEY_KEEP_INPUTS=1 writes what is said now; read the difference before you keep it.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { run } from './harness.mjs';
+import { start } from './server.mjs';
+
+const path = join(dirname(fileURLToPath(import.meta.url)), 'wrong_inputs.json');
+const rows = JSON.parse(readFileSync(path, 'utf8'));
+const languages = { en: 'C.UTF-8', zh: 'zh_CN.UTF-8' };
+
+const files = {
+  'greeting.txt': 'Hello {{name}}!',
+  'nul.txt': 'a\0b',
+  'bad.json': '{"a": 1,}',
+  'chat.json': '{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}]}',
+  'bare.json': '{"protocol":"structured-chat","messages":[{"id":"1","role":"user","content":"Hi {{name}}"}]}',
+  'cases.csv': 'name,expect\nAda,contains:Ada\n',
+  'column.csv': 'nme\nAda\n',
+  'short.csv': 'name,expect\nAda\n',
+  'open.csv': 'name\n"Ada\n',
+  'missing.csv': 'expect\ncontains:x\n',
+  'broken.jsonl': '{"name":"Ada"}\n{"name":\n',
+  'list.jsonl': '["Ada"]\n',
+};
+let server;
+const cwd = mkdtempSync(join(tmpdir(), 'parley-wrong-'));
+before(async () => {
+  server = await start();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+  mkdirSync(join(cwd, 'out'));
+  assert.equal((await server.raw('POST', '/api/prompts', { body: JSON.stringify({ name: 'greeting', type: 'text', content: 'Hello {{name}}!' }) })).status, 201);
+});
+after(async () => {
+  await server.stop();
+  rmSync(cwd, { recursive: true, force: true });
+  if (process.env.PARLEY_KEEP_INPUTS) writeFileSync(path, `[\n${rows.map((row) => ` ${JSON.stringify(row)}`).join(',\n')}\n]\n`);
+});
+
+const say = (row, language) => {
+  const { code, out, err } = run(row.words, { input: row.input ?? '', cwd, env: { LC_ALL: languages[language], PARLEY_DATA: server.data, HOME: cwd } });
+  return { code, out, line: err.split('\n')[0], err };
+};
+
+test('there are at least 150 rows, and none twice', () => {
+  assert.ok(rows.length >= 150, `${rows.length}`);
+  assert.equal(new Set(rows.map(({ words }) => JSON.stringify(words))).size, rows.length);
+});
+
+for (const row of rows)
+  test(`parley ${row.words.join(' ')}`, () => {
+    if (process.env.PARLEY_KEEP_INPUTS) {
+      const { code, line } = say(row, 'en');
+      Object.assign(row, { code, en: line, zh: row.zh ?? null });
+    }
+    for (const language of Object.keys(languages).filter((one) => row[one])) {
+      const { code, out, line, err } = say(row, language);
+      assert.deepEqual([code, line, out], [row.code, row[language], ''], err);
+    }
+    assert.ok(row.en.startsWith('parley: ') && row.code >= 1 && row.code <= 4, JSON.stringify(row));
+    // Of the command line it speaks, and not of what the program asks for it.
+    assert.doesNotMatch(row.en, /\/api\/|\b(GET|POST|PATCH|DELETE|PUT)\b|\bbody\b|HTTP|\bquery\b|\bformat=/);
+  });
