@@ -188,18 +188,21 @@ static size_t space_left(const struct pl_editor *editor, size_t at)
 
 /* --- history --------------------------------------------------------------------------------- */
 
-static void show_entry(struct pl_editor *editor, size_t at)
+/* An entry, or after the newest one what was typed before. False: there is nothing to show, or no
+ * memory, and the text stays. */
+static bool show_entry(struct pl_editor *editor, size_t at)
 {
     size_t n = editor->history ? editor->history->entries.len : 0;
-    if (at > n || at == editor->history_at)
-        return;
+    if (at > n || (at == n && editor->history_at == n))
+        return false;
     if (editor->history_at == n && !set(editor, &editor->draft, pl_editor_text(editor)))
-        return;
+        return false;
     if (!set(editor, &editor->text,
              at == n ? pl_buf_str(&editor->draft) : editor->history->entries.ptr[at]))
-        return;
+        return false;
     editor->history_at = at;
     editor->cursor = editor->text.len;
+    return true;
 }
 
 /* The same cell of the line above or below, where there is one; otherwise false. */
@@ -224,8 +227,8 @@ static void search(struct pl_editor *editor, size_t below)
         if (place == SIZE_MAX)
             continue;
         editor->found_at = i;
-        show_entry(editor, i);
-        editor->cursor = place;
+        if (show_entry(editor, i))
+            editor->cursor = place;
         return;
     }
 }
@@ -252,7 +255,7 @@ static bool take_searching(struct pl_editor *editor, const struct pl_key *key)
         return true;
     case PL_KEY_CANCEL:
     case PL_KEY_INTERRUPT:
-        show_entry(editor, n);
+        (void)show_entry(editor, n);
         editor->is_searching = false;
         return true;
     case PL_KEY_ESCAPE:
@@ -312,9 +315,9 @@ static void move_or_browse(struct pl_editor *editor, bool is_up)
     if (move_line(editor, is_up))
         return;
     if (is_up && editor->history_at > 0)
-        show_entry(editor, editor->history_at - 1);
+        (void)show_entry(editor, editor->history_at - 1);
     else if (!is_up)
-        show_entry(editor, editor->history_at + 1);
+        (void)show_entry(editor, editor->history_at + 1);
 }
 
 /* Keys that move or change; false: it is not one of them. */

@@ -143,6 +143,10 @@ static void ctrl_r_finds_older_entries_letter_by_letter(void **state)
     expect(&t, "kept|");
     type(&t, "\022bui\005!");
     expect(&t, "make build!|");
+    /* An entry that was changed is found as it was. */
+    pl_editor_reset(&t.editor);
+    type(&t, "\033[A\025mine\022oth");
+    expect(&t, "|other");
     end(&t);
 }
 
