@@ -1,3 +1,4 @@
+/* A table by session id, under a lock: every shard asks, and the shard of the scheduler changes it. */
 #include "agent/background/unattended.h"
 
 #include "base/mem.h"
