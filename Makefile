@@ -19,7 +19,7 @@ PROPERTIES = anthropic envelope gemini gpt-oss harmony openai-chat openai-respon
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
-.PHONY: build page run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image abi clean help deps-%
+.PHONY: build page docs run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image abi clean help deps-%
 
 build: deps-build page build/build.ninja ## build the release program at build/parley
 	@$(NINJA) -C build
@@ -27,8 +27,13 @@ build: deps-build page build/build.ninja ## build the release program at build/p
 run: build ## build, then serve with the demo model, and print the address
 	@build/parley serve --model demo/echo
 
-page: deps-build ## build the web page into web/dist, which the program embeds
+page: deps-build ## build the web page and the documents, which the program embeds
 	@tools/page
+	@tools/docs/build
+
+docs: build ## make the reference from the program, and the documents as pages in build-docs/site
+	@node tools/docs/reference.mjs build/parley
+	@tools/docs/build
 
 tour: build ## build, then show what the commands do
 	@tools/tour build/parley
@@ -94,7 +99,7 @@ abi: deps-deb build-abi/build.ninja ## compare the binary interface of libparley
 	@tools/abi build-abi
 
 clean: ## remove every build directory
-	@rm -rf build build-abi build-asan build-bench build-cover build-deb build-fuzz build-steps build-tsan
+	@rm -rf build build-abi build-asan build-bench build-cover build-deb build-docs build-fuzz build-steps build-tsan
 
 help: ## list the targets
 	@awk -F': .*## |: ## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile

@@ -10,7 +10,7 @@ const P = 'public', R = 'read', S = 'sessions', G = 'gateway';
 const table = {
   'GET /': P, 'GET /healthz': P, 'GET /readyz': P, 'GET /api/version': P, 'GET /openapi.json': P, 'POST /api/login': P, 'GET /api/login': P, 'GET /api/login/oidc': P, 'GET /api/login/oidc/callback': P,
   'GET /api/share/{token}': P, 'GET /api/share/{token}/blobs/{id}': P, 'GET /api/ws': P,
-  ...Object.fromEntries(['/p', '/p/{id}', '/s', '/s/{id}', '/v', '/r', '/m', '/t', '/x', '/x/{id}', '/settings', '/settings/{part}', '/audit', '/share/{token}', '/cards/{hash}', '/assets/{file}', '/embed/{file}', '/{file}'].map((path) => [`GET ${path}`, P])),
+  ...Object.fromEntries(['/p', '/p/{id}', '/s', '/s/{id}', '/v', '/r', '/m', '/t', '/x', '/x/{id}', '/settings', '/settings/{part}', '/audit', '/share/{token}', '/cards/{hash}', '/assets/{file}', '/embed/{file}', '/{file}', '/docs', '/docs/{file}', '/docs/{folder}/{file}', '/docs/{folder}/{part}/{file}'].map((path) => [`GET ${path}`, P])),
   'GET /metrics': [R], 'GET /api/models': [R, S], 'GET /api/tools': [R, S], 'GET /api/me': [R, S],
   'POST /api/convert': [R], 'POST /api/detect': [R], 'POST /api/validate': [R], 'POST /api/lint': [R], 'POST /api/tokens': [R], 'POST /api/trim': [R], 'POST /api/render': [R],
   'POST /api/user/api-keys': [], 'GET /api/user/api-keys': [R], 'PATCH /api/user/api-keys/{id}': [], 'DELETE /api/user/api-keys/{id}': [], 'POST /api/user/api-keys/{id}/rotate': [],

@@ -22,6 +22,9 @@ const pages = [
   ['docs/guide/blobs.md', 'docs/guide/examples'],
   ['docs/guide/extensions.md', 'docs/guide/examples'],
   ['docs/reference/demo-scripts.md', 'docs/guide/examples'],
+  ['docs/index.md', 'docs/guide/examples'],
+  ['docs/tour.md', 'docs/guide/examples'],
+  ['docs/first-steps.md', 'docs/guide/examples'],
 ];
 
 // [[command, expected output]] of one block.
@@ -45,7 +48,7 @@ for (const [page, where] of pages) {
       const mark = '=====\n';
       // One shell for the block, so that cd and $? carry over.
       const script = commands.map(([command]) => `${command}\nstatus=$?; printf '${mark.replace('\n', '\\n')}'; (exit $status)`).join('\n');
-      const { out } = shell(`exec 2>&1\n${script}`, { program: 'bash', cwd, env: { PATH: `${dirname(parley)}:${process.env.PATH}` } });
+      const { out } = shell(`exec 2>&1\n${script}`, { program: 'bash', cwd, env: { PATH: `${dirname(parley)}:${process.env.PATH}`, HOME: site } });
       const said = out.split(mark).slice(0, -1);
       assert.deepEqual(said.map((text) => text.trimEnd()), commands.map(([, text]) => text.trimEnd()));
     });
@@ -59,7 +62,7 @@ test('the table of what maps to what is what the program does', () => {
 
 test('links between the documents lead somewhere', () => {
   const inFolder = (folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
-  for (const page of ['.', 'docs', 'docs/guide', 'docs/reference', 'docs/internals', 'docs/adr'].flatMap(inFolder)) {
+  for (const page of ['.', 'docs', 'docs/guide', 'docs/tasks', 'docs/reference', 'docs/internals', 'docs/adr'].flatMap(inFolder)) {
     const text = readFileSync(join(root, page), 'utf8');
     for (const [, link] of text.matchAll(/\]\(([^)#]+)\)/g)) {
       if (link.startsWith('http') || link.endsWith('/') || link === 'examples') continue;

@@ -16,6 +16,7 @@
 /* clang-format off */
 const struct pl_route *const pl_server_routes[] = {
     pl_routes_page,
+    pl_routes_docs,
     pl_routes_settings,
     pl_routes_models,
     pl_routes_cards,

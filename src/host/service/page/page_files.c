@@ -3,12 +3,22 @@
 
 #include "io/file/file.h"
 
-const struct pl_page_entry *pl_page_find(struct pl_str name)
+static const struct pl_page_entry *find(const struct pl_page_entry *entry, struct pl_str name)
 {
-    for (const struct pl_page_entry *entry = pl_page_entries; entry->name; entry++)
+    for (; entry->name; entry++)
         if (pl_str_eq(name, pl_str_of(entry->name)))
             return entry;
     return NULL;
+}
+
+const struct pl_page_entry *pl_page_find(struct pl_str name)
+{
+    return find(pl_page_entries, name);
+}
+
+const struct pl_page_entry *pl_docs_find(struct pl_str name)
+{
+    return find(pl_docs_entries, name);
 }
 
 struct pl_str pl_page_entry_bytes(const struct pl_page_entry *entry)
@@ -28,9 +38,12 @@ const char *pl_page_type(struct pl_str name)
         {".json", "application/json"},
         {".svg", "image/svg+xml"},
         {".png", "image/png"},
+        {".webp", "image/webp"},
         {".ico", "image/x-icon"},
         {".wasm", "application/wasm"},
         {".txt", "text/plain; charset=utf-8"},
+        {".c", "text/plain; charset=utf-8"},
+        {".py", "text/plain; charset=utf-8"},
         {".webmanifest", "application/manifest+json"},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

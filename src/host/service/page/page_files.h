@@ -13,9 +13,13 @@ struct pl_page_entry {
 };
 extern const struct pl_page_entry pl_page_entries[];
 extern const char pl_page_bytes[];
+/* The same of the documents. */
+extern const struct pl_page_entry pl_docs_entries[];
+extern const char pl_docs_bytes[];
 
 /* NULL: there is no such file. */
 const struct pl_page_entry *pl_page_find(struct pl_str name);
+const struct pl_page_entry *pl_docs_find(struct pl_str name);
 struct pl_str pl_page_entry_bytes(const struct pl_page_entry *entry);
 
 /* "text/javascript; charset=utf-8", by the end of the name. */

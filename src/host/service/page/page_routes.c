@@ -21,7 +21,7 @@ static const char first_steps[] =
     "        $URL/api/sessions/SESSION_ID/chat\n"
     "    curl -H \"Authorization: Bearer $KEY\" -N $URL/api/sessions/SESSION_ID/events\n"
     "    curl -H \"Authorization: Bearer $KEY\" $URL/api/sessions/SESSION_ID/messages\n"
-    "\n/openapi.json describes all of it.\n";
+    "\n/openapi.json describes all of it, and /docs explains it.\n";
 
 static const char no_page[] =
     "\nThis program was built without its web page. In the source tree \"make build\" builds both "

@@ -5,6 +5,7 @@
 #include "http/routes/route.h"
 
 extern const struct pl_route pl_routes_page[];
+extern const struct pl_route pl_routes_docs[];
 extern const struct pl_route pl_routes_settings[];
 extern const struct pl_route pl_routes_models[];
 extern const struct pl_route pl_routes_cards[];
