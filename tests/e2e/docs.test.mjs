@@ -55,6 +55,20 @@ for (const [page, where] of pages) {
   });
 }
 
+test('a first success takes no more commands than it is said to take', () => {
+  const words = { one: 1, two: 2, three: 3 };
+  const most = { 'One question': 1, 'A chat': 1, 'An answer that is checked against a schema': 1, 'A key with a budget': 1, 'A gateway with a fallback': 3 };
+  const sections = readFileSync(join(root, 'docs/first-steps.md'), 'utf8').split(/^## /m).slice(1);
+  assert.deepEqual(sections.map((text) => text.split(':')[0]), Object.keys(most));
+  for (const text of sections) {
+    const [, what, n] = text.match(/^(.*): (\w+) commands?\n/);
+    // To end what was started is no part of it.
+    const commands = text.match(/^\$ .*$/gm).filter((line) => !line.startsWith('$ kill '));
+    assert.equal(commands.length, words[n], what);
+    assert.ok(commands.length <= most[what], what);
+  }
+});
+
 test('the table of what maps to what is what the program does', () => {
   assert.equal(readFileSync(join(root, 'docs/guide/mapping.md'), 'utf8'), mappingPage(parley),
     'make it again: node tools/gen_mapping.mjs build/parley > docs/guide/mapping.md');

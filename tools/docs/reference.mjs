@@ -33,6 +33,45 @@ one action.\n\n| command | what it does |\n|---|---|\n${table}\n\n${pages}\n`;
 
 const KINDS = { TEXT: 'text', PORT: 'number', TIME: 'milliseconds', COUNT: 'number', FLAG: '`true` or `false`', LIST: 'list', LEVEL: '`error`, `warning`, `info` or `request`', PERIOD: 'time (`1d`, `12h`)' };
 
+// What a setting means that is no option, and so has no line in the help of `serve`.
+const MEANINGS = {
+  store_password_file: 'The file with the password of a PostgreSQL store',
+  store_answer_ms: 'How long PostgreSQL may take to answer',
+  store_away_ms: 'How long a commit waits for PostgreSQL to come back',
+  trusted_proxies: 'Proxies whose X-Forwarded-For is believed',
+  proxy_protocol: 'Proxies that begin each connection with a PROXY header',
+  fetch_ms: 'How long the download of a file may take',
+  queue_wait_ms: 'How long a request waits for a worker',
+  access_log: 'Where requests are logged: `off`, `stderr`, `journald` or a path',
+  access_log_level: 'Which requests are: `error`, `warning` or `request`',
+  access_log_max_mib: 'How large a file of the access log grows before it is rotated',
+  access_log_keep: 'How many rotated files stay',
+  gateway_record: 'Which exchanges of the gateway become sessions without being asked to: `off` or `sessions`, all of them',
+  allow_unpriced: 'A model without a price passes a budget in money',
+  probe: 'Servers of models on this machine are looked for',
+  upstream_connect_ms: 'How long connecting to a vendor may take',
+  upstream_first_byte_ms: 'How long the first byte of an answer may take',
+  upstream_idle_ms: 'How long a vendor may be silent within an answer',
+  upstream_cooldown_ms: 'How long a model that failed is skipped in a chain of fallbacks',
+  upstream_answer_ms: 'How long an answer in a session may take',
+  demo_word_ms: 'How long demo/agent takes for a word',
+  client_tool_ms: 'How long a client may take to run a tool of its own',
+  turn_ms: 'How long all work on one message may take',
+  task_ms: 'How long a run of a task may take',
+  otlp_endpoint: 'Where traces are sent, as OTLP',
+  otlp_headers_file: 'A file with headers for that, one to a line',
+  otlp_sample_percent: 'How many of the traces that begin here are sent',
+  deleted_days: 'For how many days what was deleted can be restored; 0: not at all',
+  retention_days: 'Sessions that were not changed for so many days are deleted; 0: none',
+  blob_grace: 'How long a blob stays that nothing refers to any more',
+  backup_dir: 'Where scheduled backups go',
+  backup_every: 'How often they are made',
+  backup_keep: 'How many of them stay',
+  schedules: 'Tasks run when they are due',
+  until_unused: 'The server ends when no command uses it any more',
+  ext_env: 'Variables for extensions: `NAME=VALUE`, or `NAME@HOST=VALUE` for a secret that only goes to that host',
+};
+
 function optionWords(program) {
   const text = say(program, ['help', 'serve']).match(/^Options\n([^]*?)\n\n/m)[1];
   return new Map([...text.matchAll(/^ {2}--([a-z-]+)[^\n]*\n((?: {6}[^\n]*\n?)+)/gm)].map(([, name, about]) => [name, cell(about)]));
@@ -44,14 +83,16 @@ function settings(program) {
   const rows = [...table.matchAll(/\{"([a-z_]+)",\s*(FIXED|LIVE),\s*(\w+),\s*(\w+),\s*AT\(\w+\),\s*(NULL|"[^"]*"|\w+),/g)].map(([, name, life, option, kind, value]) => {
     const names = [name, name.replace(/_(ms|mib)$/, '')].map((word) => word.replaceAll('_', '-'));
     const flag = option === 'NO_OPTION' ? '' : names.find((word) => about.has(word)) ?? '';
+    const meaning = about.get(flag) ?? MEANINGS[name];
+    if (!meaning) throw new Error(`tools/docs/reference.mjs does not say what the setting ${name} means`);
     const preset = value === 'NULL' ? '' : value.startsWith('"') ? `\`${value.slice(1, -1)}\`` : '';
-    return `| \`${name}\` | ${KINDS[kind] ?? kind.toLowerCase()} | ${preset} | ${flag ? `\`--${flag}\`` : ''} | ${life === 'LIVE' ? 'reload' : 'restart'} | ${cell(about.get(flag) ?? '')} |`;
+    return `| \`${name}\` | ${KINDS[kind] ?? kind.toLowerCase()} | ${preset} | ${flag ? `\`--${flag}\`` : ''} | ${life === 'LIVE' ? 'reload' : 'restart'} | ${cell(meaning)} |`;
   });
   return `# Settings\n\n${made} A setting is a line of the configuration file (\`port: 9000\`) and a variable of the environment
 (\`PARLEY_PORT\`, the name in capitals). Many are options of \`parley serve\`, too. An option overrides the environment, and the
 environment overrides the file. \`parley serve --print-config\` shows all with their values and where they come from.
 
-A change of the file applies after a *reload* (\`parley reload\`) or a *restart*. What a setting without an option does is in
+A change of the file applies after a *reload* (\`parley reload\`) or a *restart*. More about them is in
 [the server](../guide/server.md), [operations](../guide/operations.md), [access](../guide/access.md), [models](../guide/models.md)
 and [extensions](../guide/extensions.md). Providers, aliases and OpenID Connect are sections of the same file:
 [models](../guide/models.md), [signing in](../guide/access.md#openid-connect).
