@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import test from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { pages as referencePages } from '../../tools/docs/reference.mjs';
-import { directory, parley, root } from './harness.mjs';
+import { example, openapi, pages as referencePages } from '../../tools/docs/reference.mjs';
+import { directory, file, parley, root, run } from './harness.mjs';
 import { start } from './server.mjs';
 
 const site = join(directory, 'site');
@@ -21,6 +21,19 @@ const unescape = (text) => text.replaceAll('&amp;', '&').replaceAll('&quot;', '"
 test('the reference is what the program says', async () => {
   for (const [name, text] of await referencePages(parley))
     assert.equal(readFileSync(join(root, 'docs/reference', name), 'utf8'), text, `docs/reference/${name}: make it again with make docs`);
+});
+
+test('the body of every example fits the schema of its route', async () => {
+  const { paths, components } = await openapi(parley);
+  const names = new Set(Object.values(paths).flatMap((methods) => Object.values(methods))
+    .map(({ requestBody }) => requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1)).filter(Boolean));
+  assert.ok(names.size > 40, `${names.size} bodies`);
+  for (const name of names) {
+    const schema = JSON.stringify({ $ref: `#/$defs/${name}`, $defs: components.schemas }).replaceAll('"#/components/schemas/', '"#/$defs/');
+    const body = JSON.stringify(example({ $ref: `#/components/schemas/${name}` }, components.schemas));
+    const { code, out } = run(['validate', '--schema', file(`${name}.json`, schema), '-'], { input: body });
+    assert.equal(code, 0, `${name}: ${body}: ${out}`);
+  }
 });
 
 test('every guide and every page of the reference is in the site', () => {

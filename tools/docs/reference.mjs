@@ -109,7 +109,7 @@ const get = (socketPath, path) => new Promise((resolve, reject) => {
   }).on('error', reject);
 });
 
-async function openapi(program) {
+export async function openapi(program) {
   const data = mkdtempSync(join(tmpdir(), 'parley-docs-'));
   const child = spawn(program, ['serve', '--port', '0', '--data', data, '--log-level', 'error'], { env: { PATH: process.env.PATH, HOME: data }, stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -127,14 +127,15 @@ async function openapi(program) {
 const WORDS = { name: 'mine', title: 'daily', content: 'Hello {{name}}', message: 'hello world', cron: '0 9 * * *', prompt: 'hello', query: 'Kyoto', url: 'https://example.org/a.png', label: 'production', model: 'demo/echo', role: 'member', code: '…', to: 'anthropic' };
 
 // A small value that fits a schema: its required members, and the alternatives by their first.
-function example(schema, all, name = '', depth = 0) {
+export function example(schema, all, name = '', depth = 0) {
   if (!schema || depth > 5) return {};
   if (schema.$ref) return example(all[schema.$ref.split('/').at(-1)], all, name, depth + 1);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum[0];
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (type === 'object' || schema.properties) {
-    const required = new Set(schema.required ?? schema.anyOf?.[0]?.required ?? schema.oneOf?.[0]?.required ?? []);
+    const required = new Set([schema, schema.anyOf?.[0], schema.oneOf?.[0]].flatMap((part) => part?.required ?? []));
+    if (!required.size && schema.minProperties) required.add(Object.keys(schema.properties)[0]);
     return Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([key]) => required.has(key)).map(([key, member]) => [key, example(member, all, key, depth + 1)]));
   }
   for (const list of [schema.oneOf, schema.anyOf, schema.allOf]) if (list) return example(list[0], all, name, depth + 1);
