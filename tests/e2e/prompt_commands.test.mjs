@@ -324,7 +324,7 @@ test('a prompt is written in any format, and to a file', () => {
   const id = made(['new', 'exported', '--file', file('exported.json', JSON.stringify(chat))]);
   assert.deepEqual(JSON.parse(ok(['export', id]).out), chat);
   assert.match(ok(['export', id, '--to', 'markdown']).out, /Three days in \{\{city\}\}/);
-  assert.equal(JSON.parse(ok(['export', id, '--to', 'anthropic']).out).system, 'You are {{tone:kind}}.');
+  assert.equal(JSON.parse(ok(['export', id, '--to', 'anthropic', '--model', 'claude-x']).out).system, 'You are {{tone:kind}}.');
   const path = join(directory, 'exported.out');
   assert.equal(ok(['export', id, '--to', 'yaml', '--version', '1', '-o', path]).out, '');
   assert.match(readFileSync(path, 'utf8'), /By train/);

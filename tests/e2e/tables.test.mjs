@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { resolve } from 'node:path';
-import { parley, run as plain, shell } from './harness.mjs';
+import { missing, parley, run as plain, shell } from './harness.mjs';
 import { start } from './server.mjs';
 import { Tmux } from './tmux.mjs';
 
@@ -50,7 +50,7 @@ test('a column that there is not, one named twice, and two forms of output are r
     [['key', 'list', '--format', 'id', '--json'], /--format and --json exclude each other; --json has every field/],
     [['usage', '--format', 'group', '--csv'], /--format and --csv exclude each other/],
     [['usage', '--format', 'cost'], /there is no column "cost"; did you mean|there are group,/],
-    [['session', 'show', 'x', '--format', 'id'], /--format works with list, not with show/],
+    [['session', 'show', 'x', '--format', 'id'], /--format works with list, export, not with show/],
     [['session', 'export', 'sess_x', '--format', 'anthropc'], /did you mean "anthropic"\?/],
     [['blob', 'get', 'x', '--no-pager'], /--no-pager works with list, not with get/],
   ]) {
@@ -72,7 +72,7 @@ test('at a terminal a long table goes to PAGER, a short one does not', async (t)
   assert.ok(!/paged:/.test(short.screen()));
 });
 
-test('less shows it, and q ends it', async (t) => {
+test('less shows it, and q ends it', { skip: missing('less') }, async (t) => {
   const one = terminal(t, ['prompt', 'list', '--limit', '40']);
   await one.shows(/^:$/m);
   one.press('q');

@@ -102,6 +102,22 @@ static const struct pl_option *option_of(const struct pl_command *command, const
     return read;
 }
 
+/* "list, export": the verbs of every option of this name. */
+static enum pl_exit fail_verb(struct pl_console *console, const struct pl_command *command,
+                              const char *verb, const struct pl_option *option)
+{
+    char verbs[512] = "";
+    size_t n = 0;
+    for (const struct pl_option *one = command->options; one->name; one++) {
+        if (strcmp(one->name, option->name) != 0 || n >= sizeof verbs)
+            continue;
+        int added = snprintf(verbs + n, sizeof verbs - n, "%s%s", n ? ", " : "", one->verbs);
+        n += added > 0 ? (size_t)added : 0;
+    }
+    return pl_usage_fail(console, command->name, "--%s works with %s, not with %s", option->name,
+                         verbs, verb);
+}
+
 /* Refuses options that go with other verbs of the command. */
 static enum pl_exit check_options(struct pl_console *console, const struct pl_command *command,
                                   const char *verb, const struct pl_args *args)
@@ -111,8 +127,7 @@ static enum pl_exit check_options(struct pl_console *console, const struct pl_co
         struct pl_error err = {0};
         use->option = option_of(command, verb, use->option);
         if (!pl_option_has_verb(use->option, verb))
-            return pl_usage_fail(console, command->name, "--%s works with %s, not with %s",
-                                 use->option->name, use->option->verbs, verb);
+            return fail_verb(console, command, verb, use->option);
         if (pl_option_check_choice(use, &err) != PL_OK)
             return pl_usage_fail(console, command->name, "%s", err.message);
         if (!use->option->is_repeatable && pl_args_find(args, use->option->id) != use)
