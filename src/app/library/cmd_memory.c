@@ -173,13 +173,16 @@ static enum pl_exit run_search(struct pl_deed *deed)
 
 static enum pl_exit run_add(struct pl_deed *deed)
 {
+    struct pl_error err = {0};
     struct pl_str text;
     enum pl_exit code = pl_deed_read_text(deed, deed->words[0], true, &text);
     if (code != PL_EXIT_OK)
         return code;
     if (!text.len || pl_utf8_count(text) > MAX_CONTENT)
-        return pl_deed_usage(deed, "a memory has 1 to %d characters, not %zu", MAX_CONTENT,
-                             pl_utf8_count(text));
+        return pl_deed_fail(deed,
+                            pl_fail(&err, PL_INVALID, "a memory has 1 to %d characters, not %zu",
+                                    MAX_CONTENT, pl_utf8_count(text)),
+                            &err);
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "content");
     pl_json_out_text(&deed->out, text);
