@@ -16,6 +16,7 @@ const pages = [
   ['docs/guide/prompts.md', 'docs/guide/examples'],
   ['docs/guide/server.md', 'docs/guide/examples'],
   ['docs/guide/sessions.md', 'docs/guide/examples'],
+  ['docs/guide/run.md', 'docs/guide/examples'],
   ['docs/guide/prompt-library.md', 'docs/guide/examples'],
   ['docs/guide/memory.md', 'docs/guide/examples'],
   ['docs/guide/tasks.md', 'docs/guide/examples'],
