@@ -5,7 +5,16 @@
 #include "terminal/safe.h"
 #include "terminal/width.h"
 
-enum { MIN_COLUMNS = 20, MAX_TABLE = 64 << 10, MAX_FRAME = 60, MAX_INFO = 40, MAX_DIGITS = 9 };
+#include <assert.h>
+
+enum {
+    MIN_COLUMNS = 20,
+    MAX_TABLE = 64 << 10,
+    MAX_FRAME = 60,
+    MAX_INFO = 40,
+    MAX_DIGITS = 9,
+    MAX_LEVEL = 6
+};
 
 enum line_kind { MORE, BLANK, WORDS, HEADING, BULLET, NUMBERED, QUOTE, RULE, FENCE, ROW };
 
@@ -87,6 +96,7 @@ static enum line_kind look_rule(struct pl_str s, size_t at, bool is_end)
 static struct line look_mark(struct pl_str s, struct line line, size_t n, enum line_kind kind,
                              bool is_end)
 {
+    assert(kind != WORDS);
     size_t next = line.n_spaces + n;
     line.kind = next < s.len ? (s.ptr[next] == ' ' ? kind : WORDS) : is_end ? WORDS : MORE;
     line.n_mark = line.kind == kind ? n + 1 : 0;
@@ -139,7 +149,8 @@ static struct line look(struct pl_str s, bool is_end)
     }
     if (c == '#') {
         size_t n = run_of(s, line.n_spaces, '#');
-        return look_mark(s, line, n, n <= 6 ? HEADING : WORDS, is_end);
+        if (n <= MAX_LEVEL)
+            return look_mark(s, line, n, HEADING, is_end);
     }
     if (c == '`' || c == '~')
         return look_fence(s, line, is_end);
@@ -404,6 +415,7 @@ static bool step(struct pl_markdown *md, size_t *at, bool is_end, struct pl_buf 
             end_line(md, to);
         break;
     }
+    assert(n <= held.len);
     *at += n;
     return n || md->state != before;
 }

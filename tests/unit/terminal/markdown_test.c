@@ -75,6 +75,7 @@ static void lines(void **state)
 {
     (void)state;
     expect("# One\n### Three\n#not", "B<U<One>\nB<Three>\n#not\n");
+    expect("###### Six\n####### seven\n#######", "B<Six>\n####### seven\n#######\n");
     expect("- a\n  * b\n10. c\n1.5 is", "• a\n  • b\n10. c\n1.5 is\n");
     expect("> said", "▌ said\n");
     expect("a\n***\nb", "a\n───────────────────────────────────────\nb\n");
