@@ -15,8 +15,10 @@ static enum pl_exit fail_unknown_command(struct pl_console *console, const char 
     struct pl_suggest suggest = pl_suggest(pl_str_of(name));
     for (const struct pl_command *command = pl_commands; command->name; command++)
         pl_suggest_offer(&suggest, command->name);
-    if (name[0] == '-')
-        pl_suggest_offer(&suggest, "--version"), pl_suggest_offer(&suggest, "--help");
+    if (name[0] == '-') {
+        pl_suggest_offer(&suggest, "--version");
+        pl_suggest_offer(&suggest, "--help");
+    }
     const char *kind = name[0] == '-' ? "option" : "command";
     if (suggest.best)
         return pl_usage_fail(console, NULL, "unknown %s \"%s\"; did you mean \"%s\"?", kind, name,
