@@ -1,5 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { lean } from './build/lean.mjs';
 import { alias, words } from './build/shared.mjs';
 
 /** `npm run dev` talks to a server of yours: PARLEY_URL=http://127.0.0.1:8787 npm run dev */
@@ -11,11 +12,12 @@ const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:8787';
  */
 const begins = [
   /\/node_modules\/(svelte|esm-env|clsx)\//, /\/clients\/ts\/src\//, /\/src\/state\/(?!settings)/,
-  /\/src\/basics\/(Button|Dialog|ErrorNote|Icon|icons|Lazy|Menu|Skeleton|Status|Tabs|Toasts|place)\b/, /\/src\/frame\/(Bottom|Page|Side|nav)\b/,
+  /\/src\/basics\/(Button|Dialog|ErrorNote|Icon|icons|Lazy|Menu|Skeleton|Status|Tabs|Toasts|place)\b/, /\/src\/frame\/(Page|Side|nav)\b/,
 ];
 
 export default defineConfig({
-  plugins: [words(), svelte()],
+  plugins: [words(), lean(), svelte()],
+  worker: { format: 'es', plugins: () => [lean()] },
   resolve: { alias },
   build: {
     target: 'es2022',

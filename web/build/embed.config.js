@@ -1,10 +1,11 @@
 // The element as one file of its own: no framework in the host page, no other request.
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { lean } from './lean.mjs';
 import { alias, words } from './shared.mjs';
 
 export default defineConfig({
-  plugins: [words(), svelte({ compilerOptions: { css: 'injected' } })],
+  plugins: [words(), lean(), svelte({ compilerOptions: { css: 'injected' } })],
   resolve: { alias },
   publicDir: false,
   build: {

@@ -23,6 +23,46 @@ export function readWords() {
   return all;
 }
 
+/**
+ * A page loads the words that it shows, and no others: a key belongs to the group of the folder that uses it, and where
+ * several do, to the first group that all of them load. What a group needs beside its own is listed here.
+ */
+export const groups = {
+  base: [], frame: [], pdf: [], segments: [], blocks: ['segments'], first: [], workbench: [], sessions: ['blocks', 'segments'], viewer: ['segments'],
+  runs: [], memory: [], tasks: [], extensions: [], settings: [], audit: [], share: ['blocks', 'segments'],
+};
+/** Loaded when they are opened: palette, key sheet, sign-in. */
+const late = new Set(['Palette.svelte', 'KeySheet.svelte', 'SignIn.svelte']);
+
+function groupOf(file) {
+  const [folder, inner] = path.relative(path.join(root, 'src'), file).split(path.sep);
+  if (folder === 'pages' && inner in groups) return inner;
+  if (folder === 'frame') return late.has(inner) ? 'frame' : 'base';
+  return folder in groups ? folder : 'base';
+}
+
+const loads = (name) => ['base', name, ...groups[name]];
+
+let grouped = null;
+export function groupWords() {
+  if (grouped) return grouped;
+  const all = readWords();
+  const users = new Map(Object.keys(all).map((key) => [key, new Set()]));
+  for (const file of sources(path.join(root, 'src'))) {
+    if (file.includes(`${path.sep}embed${path.sep}`)) continue;
+    const text = fs.readFileSync(file, 'utf8');
+    const group = groupOf(file);
+    for (const match of text.matchAll(/['"`]([\w.]+)['"`]/g)) users.get(match[1])?.add(group);
+    for (const match of text.matchAll(/`([\w.]+\.)\$\{/g)) for (const [key, of] of users) if (key.startsWith(match[1])) of.add(group);
+  }
+  grouped = Object.fromEntries(Object.keys(groups).map((name) => [name, {}]));
+  for (const [key, of] of users) {
+    const name = of.size === 1 ? [...of][0] : of.size && ['blocks', 'segments'].find((one) => [...of].every((user) => loads(user).includes(one)));
+    grouped[name || 'base'][key] = all[key];
+  }
+  return grouped;
+}
+
 const places = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(' ');
 
 function* sources(dir) {
@@ -51,7 +91,7 @@ function check() {
   }
   for (const problem of problems) console.error(problem);
   if (problems.length) process.exit(1);
-  console.log(`words: ${Object.keys(all).length} keys in two languages, ${used} uses`);
+  console.log(`words: ${Object.keys(all).length} keys in two languages, ${used} uses; ${Object.entries(groupWords()).map(([name, of]) => `${name} ${Object.keys(of).length}`).join(', ')}`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) check();

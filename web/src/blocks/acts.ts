@@ -11,4 +11,6 @@ export interface Acts {
   /** What became of a page action: carried out by this page, or not known here. */
   bridge?: (block: ContentBlock) => boolean;
   base?: string;
+  /** Where the blobs of this transcript are read, when not as one's own. */
+  blobs?: string;
 }

@@ -7,5 +7,6 @@ export const confirm: Loader = () => import('./Confirm.svelte');
 export const compaction: Loader = () => import('./Compaction.svelte');
 export const card: Loader = () => import('./CardFrame.svelte');
 export const media: Loader = () => import('$/segments/Media.svelte');
+export const file: Loader = () => import('$/segments/FileCard.svelte');
 export const values: Loader = () => import('$/segments/Values.svelte');
 export const plan: Loader = () => import('./Plan.svelte');

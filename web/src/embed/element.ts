@@ -5,7 +5,7 @@
 import { mount, unmount } from 'svelte';
 import { server } from '$/state/server.svelte';
 import { prefs, type Lang } from '$/state/prefs.svelte';
-import { loadWords } from '$/state/words.svelte';
+import { loadWords, withWords } from '$/state/words.svelte';
 import { sheet } from './styles';
 import View from './View.svelte';
 
@@ -49,6 +49,7 @@ export class ParleySession extends HTMLElement {
     root.adoptedStyleSheets = [shared];
     this.dataset.theme = this.getAttribute('theme') ?? 'auto';
     await loadWords((this.getAttribute('lang') || prefs.lang).startsWith('zh') ? 'zh-CN' as Lang : 'en');
+    await withWords('sessions', Promise.resolve());
     if (!this.#isHere || this.#key) server.connect(this.getAttribute('server') ?? location.origin, this.#key);
     else await server.refresh();
     if (!share) void server.loadModels();

@@ -1,4 +1,5 @@
 /** Copying. Plain http away from this machine has no clipboard; a hidden field does it then. */
+import { shownName } from '$/lib/names';
 import { frame } from './frame.svelte';
 import { t } from './words.svelte';
 
@@ -32,7 +33,7 @@ export async function copyText(text: string, said?: string): Promise<boolean> {
 export function download(name: string, data: BlobPart, type = 'application/json'): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([data], { type }));
-  link.download = name;
+  link.download = shownName(name);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -2,18 +2,40 @@
  * The words of the page in the language chosen. `t` takes a key and fills the places; where a text has the two forms
  * "one || other", `n` chooses by the rules of the language. No sentence is joined from pieces.
  */
+import { load, needs, type Group } from 'virtual:words';
 import { prefs, type Lang } from './prefs.svelte';
 
-const loaders: Record<Lang, () => Promise<{ default: Record<string, string> }>> = {
-  en: () => import('virtual:words/en'),
-  'zh-CN': () => import('virtual:words/zh-CN'),
-};
-const known = new Map<Lang, Record<string, string>>();
+const known: Record<Lang, Record<string, string>> = { en: {}, 'zh-CN': {} };
+const read = new Map<string, Promise<void>>();
+/** Groups that are shown somewhere: a change of the language brings all of them. */
+const shown = new Set<Group>(['base']);
 let current: { lang: Lang; words: Record<string, string> } = $state.raw({ lang: 'en', words: {} });
 
+function readGroup(lang: Lang, group: Group): Promise<void> {
+  const name = `${lang} ${group}`;
+  if (!read.has(name)) {
+    read.set(name, load[lang][group]().then((module) => { Object.assign(known[lang], module.default); }, (error: unknown) => {
+      read.delete(name);
+      throw error;
+    }));
+  }
+  return read.get(name)!;
+}
+const readAll = async (lang: Lang, groups: Iterable<Group>): Promise<void> => { await Promise.all([...groups].map((group) => readGroup(lang, group))); };
+
+/** The words of a language, of all groups that are shown. */
 export async function loadWords(lang: Lang): Promise<void> {
-  if (!known.has(lang)) known.set(lang, (await loaders[lang]()).default);
-  current = { lang, words: known.get(lang)! };
+  await readAll(lang, shown);
+  current = { lang, words: { ...known[lang] } };
+}
+
+/** The words of a page or a part of one, with what is loaded beside them. */
+export async function withWords<T>(group: Group, part: Promise<T>): Promise<T> {
+  const isNew = [group, ...needs[group]].filter((name) => !shown.has(name));
+  for (const name of isNew) shown.add(name);
+  const [module] = await Promise.all([part, readAll(current.lang, [group, ...needs[group]])]);
+  if (isNew.length) current = { lang: current.lang, words: { ...known[current.lang] } };
+  return module;
 }
 
 export async function setLang(lang: Lang): Promise<void> {
@@ -23,8 +45,8 @@ export async function setLang(lang: Lang): Promise<void> {
 
 /** The words of the other language too: the palette finds commands by either. */
 export async function wordsOf(lang: Lang): Promise<Record<string, string>> {
-  if (!known.has(lang)) known.set(lang, (await loaders[lang]()).default);
-  return known.get(lang)!;
+  await readAll(lang, shown);
+  return known[lang];
 }
 
 export const lang = (): Lang => current.lang;

@@ -1,10 +1,13 @@
 /** What the Viewer holds: one text, what the server read in it, and what a conversion of it would lose. */
 import type { Problem, Schemas } from '@parley/client';
 import { indent, Lines, scan, type Scan } from '$/lib/json';
-import type { Envelope, Message } from '$/segments/types';
+import { shownName } from '$/lib/names';
+import type { Envelope, Message, Segment } from '$/segments/types';
+import type { PdfSource } from '$/state/pdf.svelte';
 import { keep } from '$/state/prefs.svelte';
 import { problemOf, server } from '$/state/server.svelte';
 import { t } from '$/state/words.svelte';
+import { pdfIn } from './pdf';
 
 export interface Loss { code: string; pointer: string; detail: string; [member: string]: unknown }
 export interface LossGroup { key: string; code: string; detail: string; pattern: string; pointers: string[] }
@@ -88,6 +91,15 @@ class Viewer {
     return null;
   }
 
+  /** The source as data, for what an envelope does not carry. */
+  #data = $derived.by((): unknown => { try { return JSON.parse(this.isRest ? this.scan.rest : this.text); } catch { return null; } });
+  #fromEnvelope = $derived(new Map(this.#envelopeMap.map(({ from, to }) => [to, from])));
+
+  /** The PDF behind a document: its bytes stay in the source. */
+  pdfOf(pointer: string, segment: Segment): PdfSource | null {
+    return pdfIn(this.#data, this.format === 'envelope' ? pointer : this.#fromEnvelope.get(pointer), segment);
+  }
+
   /** Losses that belong to a segment of the envelope. */
   counts = $derived.by(() => {
     const counts = new Map<string, number>();
@@ -99,7 +111,7 @@ class Viewer {
   });
 
   open(text: string, name: string): void {
-    this.name = name;
+    this.name = shownName(name);
     this.text = text;
     this.envelope = null;
     this.format = null;
@@ -113,7 +125,7 @@ class Viewer {
     this.lines = new Lines(this.shown);
     this.scan = isWide ? scan(this.shown) : found;
     if (text.length < 100_000) {
-      this.recent = [{ name, text }, ...this.recent.filter((r) => r.name !== name)].slice(0, 8);
+      this.recent = [{ name: this.name, text }, ...this.recent.filter((r) => r.name !== this.name)].slice(0, 8);
       keep.set('viewer.recent', this.recent);
     }
     void this.read();

@@ -184,6 +184,11 @@ export class Runner {
   }
 }
 
+/** It still writes, or has not begun. */
+export const isOpen = (one: Column): boolean => one.status === 'waiting' || one.status === 'streaming';
+/** The name of a model without that of its provider. */
+export const nameOf = (model: string): string => model.slice(model.indexOf('/') + 1);
+
 export interface Row { label: string; cells: { text: string; share: number; isBest: boolean }[] }
 
 /** Bars are shares of the greatest; the least is best. */

@@ -1,0 +1,89 @@
+/**
+ * Reads PDFs with pdf.js, in a worker of this server. Nothing of a PDF runs: there is no layer for its links and forms, no
+ * sandbox for its scripts, no XFA and no eval. What pdf.js would fetch comes from the files of the page or not at all.
+ */
+import { AnnotationMode, getDocument, GlobalWorkerOptions, InvalidPDFException, PasswordResponses, ResponseException, VerbosityLevel, type PDFDocumentProxy, type PDFPageProxy } from 'pdfjs-dist';
+import workerUrl from 'pdfjs-dist/build/pdf.worker.mjs?worker&url';
+import { files } from './files';
+import type { PdfSource } from '$/state/pdf.svelte';
+
+GlobalWorkerOptions.workerSrc = workerUrl;
+
+export type { PDFDocumentProxy, PDFPageProxy };
+/** Why a PDF is not shown; each is a sentence in the words. */
+export type Trouble = 'damaged' | 'locked' | 'missing' | 'failed';
+export class PdfTrouble extends Error {
+  constructor(readonly code: Trouble, detail: string) { super(detail); }
+}
+
+/** Pixels of one picture in a PDF, and of one canvas: what is bigger would take the memory of the tab. */
+const MOST_PIXELS = 64 << 20;
+const MOST_CANVAS = 16 << 20;
+
+/** Decoders that pdf.js also has as plain code: its policy lets the worker compile nothing. */
+const doneWithout = new Set(['jbig2.wasm']);
+
+export interface Opened {
+  doc: PDFDocumentProxy;
+  /** Files that this PDF needs and the page does not have: some of it is not drawn. */
+  lacks: () => string[];
+  close: () => void;
+}
+
+const bytesOf = async (url: string): Promise<Uint8Array<ArrayBuffer>> => {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+/** `ask` gives the password, or null when the person gives up; `again` says that the last one was wrong. */
+export async function openPdf(source: PdfSource, ask: (again: boolean) => Promise<string | null>, onlack: () => void): Promise<Opened> {
+  const lacking = new Set<string>();
+  class Files {
+    async fetch({ filename }: { filename: string }): Promise<Uint8Array> {
+      const url = files[filename];
+      if (url) return await bytesOf(url);
+      if (!doneWithout.has(filename)) {
+        lacking.add(filename);
+        onlack();
+      }
+      throw new Error(`the page has no ${filename}`);
+    }
+  }
+  const task = getDocument({
+    ...(source.data ? { data: source.data.slice() } : { url: source.url! }),
+    BinaryDataFactory: Files, useWorkerFetch: false, isEvalSupported: false, enableXfa: false, verbosity: VerbosityLevel.ERRORS,
+    maxImageSize: MOST_PIXELS, canvasMaxAreaInBytes: MOST_PIXELS * 4, disableAutoFetch: true,
+  });
+  let isGivenUp = false;
+  task.onPassword = (answer: (password: string) => void, reason: number): void => {
+    void ask(reason === PasswordResponses.INCORRECT_PASSWORD).then((password) => {
+      if (password !== null) return answer(password);
+      isGivenUp = true;
+      void task.destroy();
+    });
+  };
+  try {
+    const doc = await task.promise;
+    return { doc, lacks: () => [...lacking], close: () => void task.destroy() };
+  } catch (error) {
+    void task.destroy();
+    const detail = error instanceof Error ? error.message : String(error);
+    if (isGivenUp) throw new PdfTrouble('locked', detail);
+    if (error instanceof ResponseException) throw new PdfTrouble(error.missing ? 'missing' : 'failed', detail);
+    throw new PdfTrouble(error instanceof InvalidPDFException ? 'damaged' : 'failed', detail);
+  }
+}
+
+/** Draws a page into a canvas of its own; `stop` ends it. A page of any size has a canvas of a bounded one. */
+export function drawPage(page: PDFPageProxy, scale: number): { canvas: HTMLCanvasElement; done: Promise<void>; stop: () => void } {
+  const size = page.getViewport({ scale });
+  const wanted = scale * (window.devicePixelRatio || 1);
+  const pixels = size.width * size.height * (window.devicePixelRatio || 1) ** 2;
+  const viewport = page.getViewport({ scale: pixels > MOST_CANVAS ? wanted * Math.sqrt(MOST_CANVAS / pixels) : wanted });
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(1, Math.floor(viewport.width));
+  canvas.height = Math.max(1, Math.floor(viewport.height));
+  const work = page.render({ canvas, viewport, annotationMode: AnnotationMode.ENABLE });
+  return { canvas, done: work.promise, stop: () => work.cancel() };
+}
