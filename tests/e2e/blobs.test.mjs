@@ -98,6 +98,15 @@ test('what was stored comes back, with its hash, its type and its name', async (
   assert.equal(head.bytes.length, 0);
 });
 
+test('a name is saved without what hides or turns its ending', async () => {
+  for (const [name, saved] of [['a\u202egnp.exe', 'a_gnp.exe'], ['\u2066x\u2069.pdf\u200b.js', '_x_.pdf_.js'], ['\u061c\ufeff猫.txt', '__%E7%8C%AB.txt']]) {
+    const made = await upload(Buffer.from(`of ${name}`), { type: 'application/octet-stream', name });
+    assert.equal(made.status, 201);
+    assert.equal(made.json.name, name, 'it stays as it was given');
+    assert.equal((await server.ask('GET', made.json.url)).headers['content-disposition'], `attachment; filename*=UTF-8''${saved}`);
+  }
+});
+
 test('every length around a piece comes back', async () => {
   for (const n of [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 7]) {
     const bytes = randomBytes(n);

@@ -1,11 +1,11 @@
 #include "terminal/safe.h"
 
+#include "base/text/hidden.h"
 #include "base/text/utf8.h"
 
 bool pl_safe_is_unprintable(int32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+    return pl_text_is_hidden(c);
 }
 
 static bool is_joiner(int32_t c)

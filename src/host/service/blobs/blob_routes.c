@@ -1,5 +1,7 @@
 /* Blobs: images, audio and documents, stored once for all users that have them. Uploads are in
  * blob_upload.c; downloads also work a piece at a time. */
+#include "base/text/hidden.h"
+#include "base/text/utf8.h"
 #include "http/exchange.h"
 #include "service/blobs/blob_fetch.h"
 #include "service/blobs/blob_inspect.h"
@@ -112,21 +114,32 @@ static bool is_shown(struct pl_str type)
            !pl_str_starts(type, PL_STR("image/svg"));
 }
 
-/* RFC 6266, with the name as RFC 8187 spells it. */
-static void say_disposition(struct pl_exchange *x, const struct pl_blob_row *blob)
+/* Spells a name as RFC 8187 does. A character that is invisible or turns the writing direction
+ * becomes "_": it would make a file look as if it had another ending. */
+static size_t spell_name(struct pl_str text, char *name, size_t size)
 {
-    char name[3 * PL_BLOB_MAX_NAME + 1];
+    enum { MOST_SPELLED = 3 * 4 };
     size_t n = 0;
-    for (size_t i = 0; i < blob->name.len && n + 3 < sizeof name; i++) {
-        unsigned char c = (unsigned char)blob->name.ptr[i];
+    for (size_t at = 0, from = 0; at < text.len && n + MOST_SPELLED < size; from = at) {
+        int32_t c = pl_utf8_next(text, &at);
         bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
                         (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
-        if (is_plain)
-            name[n++] = (char)c;
-        else
-            n += (size_t)snprintf(name + n, sizeof name - n, "%%%02X", c);
+        if (is_plain || pl_text_is_hidden(c)) {
+            name[n++] = is_plain ? (char)c : '_';
+            continue;
+        }
+        for (; from < at; from++)
+            n += (size_t)snprintf(name + n, size - n, "%%%02X", (unsigned char)text.ptr[from]);
     }
     name[n] = 0;
+    return n;
+}
+
+/* RFC 6266. */
+static void say_disposition(struct pl_exchange *x, const struct pl_blob_row *blob)
+{
+    char name[3 * PL_BLOB_MAX_NAME + 16];
+    size_t n = spell_name(blob->name, name, sizeof name);
     pl_exchange_header(x, "Content-Disposition", "%s%s%s",
                        is_shown(blob->content_type) ? "inline" : "attachment",
                        n ? "; filename*=UTF-8''" : "", name);

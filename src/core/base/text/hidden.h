@@ -1,0 +1,16 @@
+/* Characters that a person does not see, or that make others look like something else. */
+#ifndef PL_BASE_HIDDEN_H
+#define PL_BASE_HIDDEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Control characters (C0, DEL, C1) and those that are invisible or turn the writing direction. What
+ * is no code point (below 0) is hidden too. */
+static inline bool pl_text_is_hidden(int32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+}
+
+#endif
