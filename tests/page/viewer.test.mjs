@@ -118,6 +118,22 @@ test('broken input says line, column and what was expected, and shows the rest b
   await close();
 });
 
+test('in Chinese a loss says what it means, and its detail stands beside it', { skip }, async () => {
+  const { page, close } = await visit(server, { lang: 'zh-CN' });
+  await go(page, '/v');
+  await put(page, JSON.stringify(chat));
+  const row = page.locator('[data-loss=dropped]').first();
+  await row.getByText('目标格式没有对应的位置，因此不会写入。').waitFor();
+  assert.match(await row.locator('[lang=en]').innerText(), /[a-z]{3}/);
+  await close();
+  const { page: english, close: leave } = await visit(server);
+  await go(english, '/v');
+  await put(english, JSON.stringify(chat));
+  await english.locator('[data-loss=dropped] [lang=en]').first().waitFor();
+  assert.equal(await english.getByText('The target has no place for it').count(), 0, 'the detail says it already');
+  await leave();
+});
+
 test('hostile text stays text: names, values, file names, unknown kinds', { skip }, async () => {
   const { page, close } = await visit(server);
   await go(page, '/v');

@@ -73,10 +73,20 @@ function* sources(dir) {
   }
 }
 
+/** The codes of losses, as the program has them: each needs a word and a sentence. */
+function lossCodes() {
+  const text = fs.readFileSync(path.join(root, '../src/core/format/loss_report.c'), 'utf8');
+  const codes = [...text.matchAll(/\[PL_LOSS_\w+\] = \{"(\w+)"/g)].map((match) => match[1]);
+  if (!codes.length) problems.push('src/core/format/loss_report.c: no codes of losses were found');
+  return codes;
+}
+
 function check() {
   const all = readWords();
   for (const [key, [en, zh]] of Object.entries(all))
     if (places(en) !== places(zh)) problems.push(`${key}: the languages differ in ${places(en)} and ${places(zh)}`);
+  for (const code of lossCodes())
+    for (const key of [`l.${code}`, `l.${code}.d`]) if (!(key in all)) problems.push(`words/losses.json: there are no words for the loss ${code} (${key})`);
   let used = 0;
   for (const file of sources(path.join(root, 'src'))) {
     const text = fs.readFileSync(file, 'utf8');
