@@ -2,7 +2,7 @@
  * page. */
 #include "app/server/server_commands.h"
 
-#include "app/server/key_wish.h"
+#include "app/access/key_wish.h"
 
 #include "ext/cell/level.h"
 #include "ext/cell/uids.h"

@@ -1,5 +1,5 @@
 /* The options of `parley key` as what the key shall be: read, checked, written as a request. */
-#include "app/server/key_wish.h"
+#include "app/access/key_wish.h"
 
 #include "base/text/decimal.h"
 #include "base/text/utf8.h"

@@ -1,4 +1,4 @@
-#include "app/server/user_find.h"
+#include "app/access/user_find.h"
 
 /* The users of this name. */
 static enum pl_exit ask(struct pl_api *api, const char *name, struct pl_json_doc *doc,

@@ -1,9 +1,9 @@
 /* parley user: add, look at, disable, enable and remove the users of a server. */
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
-#include "app/server/key_wish.h"
-#include "app/server/user_export.h"
-#include "app/server/user_find.h"
+#include "app/access/key_wish.h"
+#include "app/access/user_export.h"
+#include "app/access/user_find.h"
 
 #include "base/text/utf8.h"
 

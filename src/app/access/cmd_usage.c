@@ -1,7 +1,7 @@
 /* parley usage: what users, keys and models have used. */
 #include "app/frame/verbs.h"
 #include "app/server/server_commands.h"
-#include "app/server/user_find.h"
+#include "app/access/user_find.h"
 
 static const char *const groups[] = {"user", "key", "model", "provider", "day", NULL};
 

@@ -1,6 +1,6 @@
 /* Each list of the user becomes DIR/NAME.json, and each of its items, where a route has more of it,
  * a file of its own: DIR/sessions/ID.json. */
-#include "app/server/user_export.h"
+#include "app/access/user_export.h"
 
 #include "io/file/file_tree.h"
 #include "io/file/outfile.h"

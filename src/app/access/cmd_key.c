@@ -3,9 +3,9 @@
 #include "app/frame/api.h"
 #include "app/table/columns.h"
 #include "app/frame/verbs.h"
-#include "app/server/key_wish.h"
+#include "app/access/key_wish.h"
 #include "app/server/local_store.h"
-#include "app/server/user_find.h"
+#include "app/access/user_find.h"
 
 #include "access/auth.h"
 #include "base/text/utf8.h"
