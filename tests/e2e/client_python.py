@@ -262,10 +262,14 @@ def a_reader_that_is_cut_at_many_patches_resumes_without_a_gap():
         live.on_event = lambda event: event["event"] == "session:snapshot" and modes.append(event["data"]["mode"])
         live.on_close = closes.append
         live.listen(session_id, cut)
-        parley.chat(session_id, script(*[line for i in range(60) for line in ("think t%d" % i, "say s%d" % i, "wait 5")]))
-        assert live.wait_for(lambda: view.session and view.session["status"] == "completed", SAFETY_S)
+        # On a busy machine a connection brings many events before it ends, and there are fewer cuts in a chat.
+        n_turns = 0
+        while len(closes) < 10:
+            n_turns += 2
+            parley.chat(session_id, script(*[line for i in range(60) for line in ("think t%d" % i, "say s%d" % i, "wait 5")]))
+            assert live.wait_for(lambda: len(view.turns) == n_turns and view.session["status"] == "completed", SAFETY_S)
         same_as_server(live, view, session_id)
-        assert len(cuts) >= 15 and len(closes) >= 10, (len(cuts), len(closes))
+        assert len(cuts) >= 10, len(cuts)
         assert len(cuts) == len(set(cuts)), "no event was seen twice"
         assert modes == [], "all that was missed was still held"
 
