@@ -340,4 +340,20 @@ test('a message as deep as JSON may be is answered, summed up and read', async (
   await client.stop(id);
 });
 
+test('a block that no client could show ends the answer with a reason, and the session goes on', async () => {
+  for (const line of ['block nonsense {}', 'block text {"id":"c1"}', 'block plan_status nothing']) {
+    const { id } = await client.createSession();
+    const { epoch } = (await client.messages(id)).position;
+    await client.chat(id, { message: script('say before', line, 'say after') });
+    const { status } = await settled(client, id);
+    const turn = (await turnsOf(id)).at(-1);
+    assert.deepEqual([status, turn.status, textOf(turn)], ['failed', 'failed', 'before'], line);
+    assert.match(JSON.stringify(turn), /a block of an unknown type, or one whose content does not match its type/);
+    assert.equal((await client.messages(id)).position.epoch, epoch, 'nothing was recovered');
+    await client.chat(id, { message: 'again' });
+    await settled(client, id);
+    assert.equal(textOf((await turnsOf(id)).at(-1)), 'again');
+  }
+});
+
 test('the server ends in good order', () => endsWell(server));

@@ -292,16 +292,19 @@ enum pl_status pl_step_model_block(struct pl_step *x)
     struct pl_json_doc doc = {0};
     if (!loop)
         return PL_OK;
-    if (type == PL_BLOCK_COUNT)
-        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "The type of a block must be one of the twelve");
     enum pl_status status = content.len ? pl_step_json(x, content, &doc) : PL_OK;
-    if (status != PL_OK)
+    if (status == PL_NOMEM)
         return status;
-    if (!pl_block_accepts(type, content.len ? doc.root : NULL))
-        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "The content of a block does not match its type");
+    x->out->refusal = PL_REFUSAL_NONE; /* what a model says refuses nobody's request */
+    bool is_good = status == PL_OK && type != PL_BLOCK_COUNT &&
+                   pl_block_accepts(type, content.len ? doc.root : NULL);
     pl_turn_flush(x, loop->turn, true);
+    if (!is_good) {
+        cut_off(x, loop,
+                PL_STR("The answer was cut off: the model sent a block of an unknown type, or one "
+                       "whose content does not match its type"));
+        return PL_OK;
+    }
     if (!may_begin(x, loop, true) || !may_grow(x, loop, content.len))
         return PL_OK;
     struct pl_block *block =
