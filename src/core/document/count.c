@@ -91,7 +91,7 @@ static const char *role_word(enum pl_role role)
 static enum pl_status write_element(const struct pl_count_rule *rule, struct pl_conv *conv,
                                     size_t *i, struct pl_json_out *out)
 {
-    const struct pl_message *first = &conv->messages.ptr[*i], *m = first;
+    const struct pl_message *first = &conv->messages.ptr[*i];
     struct pl_tally whole = {0};
     enum pl_status status = PL_OK;
     pl_json_out_open(out, '{');
@@ -102,7 +102,8 @@ static enum pl_status write_element(const struct pl_count_rule *rule, struct pl_
     pl_json_out_key(out, "parts");
     pl_json_out_open(out, '[');
     while (*i < conv->messages.len && status == PL_OK &&
-           (m = &conv->messages.ptr[*i])->element == first->element) {
+           conv->messages.ptr[*i].element == first->element) {
+        const struct pl_message *m = &conv->messages.ptr[*i];
         status = pl_count_message(rule, conv, m, &whole);
         for (uint32_t k = 0; k < m->n_parts && status == PL_OK; k++) {
             struct pl_tally tally = {0};
