@@ -11,7 +11,7 @@ before(async () => {
 });
 
 const PAGES = ['index.html', 'tour.html', 'reference/events.html', 'reference/settings.html', 'guide/page.html',
-  'zh-CN/index.html', 'zh-CN/tour.html', 'zh-CN/concepts.html'];
+  'zh-CN/index.html', 'zh-CN/guide/page.html', 'zh-CN/guide/conversion.html', 'zh-CN/reference/protocol.html'];
 
 for (const theme of ['light', 'dark'])
   for (const phone of [false, true])
