@@ -65,6 +65,22 @@ test('things that are alike stand beside each other: runs of one second, files, 
   await one.done();
 });
 
+test('a session that comes to the top while the list is read is not there twice', options, async () => {
+  const one = await person();
+  const made = [];
+  for (let i = 0; i < 103; i++) made.push((await ask('POST', '/api/sessions', { intent: `number ${i}`, model: 'demo/echo' })).id);
+  const page = await one.open('/s');
+  const shown = (id) => page.locator(`.list a[href="/s/${id}"]`);
+  await shown(made.at(-1)).waitFor();
+  assert.equal(await shown(made[0]).count(), 0, 'it is among the older ones');
+  await ask('PATCH', `/api/sessions/${made[0]}`, { intent: 'the oldest' });
+  await shown(made[0]).waitFor();
+  await page.getByRole('button', { name: 'Older sessions' }).click();
+  await shown(made[1]).waitFor();
+  assert.equal(await shown(made[0]).count(), 1);
+  await one.done();
+});
+
 test('a memory is written, found, disabled and superseded', options, async () => {
   const one = await person();
   const page = await one.open('/m');
