@@ -146,8 +146,7 @@ const struct pl_json_node *pl_json_pointer_step(const struct pl_json_doc *doc,
     return pl_json_kind(from) == PL_JSON_ARRAY ? find_element(from, token) : NULL;
 }
 
-/* As much of a token as fits in a message, whole characters only. */
-static int shown_bytes(struct pl_str token)
+int pl_json_pointer_shown(struct pl_str token)
 {
     size_t n = token.len > 100 ? 100 : token.len;
     while (n > 0 && n < token.len && ((unsigned char)token.ptr[n] & 0xC0) == 0x80)
@@ -156,30 +155,43 @@ static int shown_bytes(struct pl_str token)
 }
 
 /* Whole steps only: half a step would name something else. */
-static void point_at(struct pl_error *err, struct pl_str pointer)
+static void point_at(struct pl_error *err, const struct pl_buf *pointer)
 {
     static const char dots[] = "/…";
-    size_t n = pointer.len;
-    if (n >= sizeof err->pointer) {
-        n = sizeof err->pointer - sizeof dots;
-        while (n > 0 && pointer.ptr[n] != '/')
+    size_t n = pointer->len;
+    if (n >= sizeof err->pointer || pointer->status != PL_OK) {
+        const size_t most = sizeof err->pointer - sizeof dots;
+        n = n - 1 < most ? n - 1 : most;
+        while (n > 0 && pointer->ptr[n] != '/')
             n--;
         memcpy(err->pointer + n, dots, sizeof dots);
     } else {
         err->pointer[n] = 0;
     }
-    if (n)
-        memcpy(err->pointer, pointer.ptr, n);
+    memcpy(err->pointer, pointer->ptr, n);
 }
 
-/* Says which step led nowhere; `done` is the part of the pointer that was found. */
+void pl_json_pointer_blame(struct pl_error *err, const struct pl_json_doc *doc,
+                           const struct pl_json_node *node)
+{
+    if (!err)
+        return;
+    /* Reporting takes no memory. What does not fit here is cut anyway. */
+    char space[2 * sizeof err->pointer];
+    struct pl_buf pointer = {.ptr = space, .cap = sizeof space, .max = sizeof space};
+    pl_json_pointer_of(&pointer, doc, node);
+    pl_error_locate(err, doc->text, node->off);
+    point_at(err, &pointer);
+}
+
+/* Says which step led nowhere. */
 static enum pl_status lost(const struct pl_json_doc *doc, const struct pl_json_node *at,
-                           struct pl_str done, struct pl_str token, struct pl_error *err)
+                           struct pl_str token, struct pl_error *err)
 {
     if (!err)
         return PL_NOT_FOUND;
-    int cut = shown_bytes(token);
-    const char *where = done.len ? "there" : "at the top";
+    int cut = pl_json_pointer_shown(token);
+    const char *where = at == doc->root ? "at the top" : "there";
     uint32_t index;
     if (pl_json_kind(at) == PL_JSON_OBJECT)
         (void)pl_fail(err, PL_NOT_FOUND, "the object %s has no member \"%.*s\"", where, cut,
@@ -194,31 +206,50 @@ static enum pl_status lost(const struct pl_json_doc *doc, const struct pl_json_n
         (void)pl_fail(err, PL_NOT_FOUND,
                       "\"%.*s\" is not an index of the array %s; use digits without leading zeros",
                       cut, token.ptr, where);
-    pl_error_locate(err, doc->text, at->off);
-    point_at(err, done);
+    pl_json_pointer_blame(err, doc, at);
     return PL_NOT_FOUND;
+}
+
+enum pl_status pl_json_pointer_get_from(const struct pl_json_doc *doc,
+                                        const struct pl_json_node *from, struct pl_str pointer,
+                                        const struct pl_json_node **ret_node, struct pl_error *err)
+{
+    if (!pl_json_pointer_is_valid(pointer))
+        return pl_fail(err, PL_SYNTAX,
+                       "\"%.*s\" is not a JSON Pointer: start with / and write ~ as ~0, / as ~1",
+                       pl_json_pointer_shown(pointer), pointer.ptr);
+    const struct pl_json_node *at = from;
+    struct pl_str token;
+    while (pl_json_pointer_next(&pointer, &token)) {
+        const struct pl_json_node *next = pl_json_pointer_step(doc, at, token);
+        if (!next)
+            return lost(doc, at, token, err);
+        at = next;
+    }
+    *ret_node = at;
+    return PL_OK;
 }
 
 enum pl_status pl_json_pointer_get(const struct pl_json_doc *doc, struct pl_str pointer,
                                    const struct pl_json_node **ret_node, struct pl_error *err)
 {
-    if (!pl_json_pointer_is_valid(pointer))
-        return pl_fail(err, PL_SYNTAX,
-                       "\"%.*s\" is not a JSON Pointer: start with / and write ~ as ~0, / as ~1",
-                       shown_bytes(pointer), pointer.ptr);
-    const struct pl_json_node *at = doc->root;
-    struct pl_str rest = pointer, token;
-    for (;;) {
-        struct pl_str done = {pointer.ptr, pointer.len - rest.len};
-        if (!pl_json_pointer_next(&rest, &token))
-            break;
-        const struct pl_json_node *next = pl_json_pointer_step(doc, at, token);
-        if (!next)
-            return lost(doc, at, done, token, err);
-        at = next;
-    }
-    *ret_node = at;
-    return PL_OK;
+    return pl_json_pointer_get_from(doc, doc->root, pointer, ret_node, err);
+}
+
+const struct pl_json_node *pl_json_child_towards(const struct pl_json_node *container,
+                                                 const struct pl_json_node *node,
+                                                 uint32_t *ret_index)
+{
+    const struct pl_json_node *child = pl_json_first(container);
+    uint32_t index = 0;
+    if (pl_json_kind(container) == PL_JSON_ARRAY)
+        for (; node >= pl_json_next(child); index++)
+            child = pl_json_next(child);
+    else
+        for (; node >= pl_json_next_member(child); index++)
+            child = pl_json_next_member(child);
+    *ret_index = index;
+    return child;
 }
 
 /* The child of `container` whose subtree holds `node`; adds its step to the pointer. */
@@ -226,16 +257,12 @@ static const struct pl_json_node *step_towards(struct pl_buf *to, const struct p
                                                const struct pl_json_node *container,
                                                const struct pl_json_node *node)
 {
-    const struct pl_json_node *child = pl_json_first(container);
+    uint32_t index;
+    const struct pl_json_node *child = pl_json_child_towards(container, node, &index);
     if (pl_json_kind(container) == PL_JSON_ARRAY) {
-        uint32_t index = 0;
-        for (; node >= pl_json_next(child); index++)
-            child = pl_json_next(child);
         pl_json_pointer_add_index(to, index);
         return child;
     }
-    while (node >= pl_json_next_member(child))
-        child = pl_json_next_member(child);
     if (!(child->tag & PL_JSON_ESCAPED)) {
         pl_json_pointer_add(to, pl_json_raw(doc, child));
         return node == child ? child : child + 1;

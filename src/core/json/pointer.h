@@ -10,6 +10,11 @@
 enum pl_status pl_json_pointer_get(const struct pl_json_doc *doc, struct pl_str pointer,
                                    const struct pl_json_node **ret_node, struct pl_error *err);
 
+/* The same, starting at a value of the document. */
+enum pl_status pl_json_pointer_get_from(const struct pl_json_doc *doc,
+                                        const struct pl_json_node *from, struct pl_str pointer,
+                                        const struct pl_json_node **ret_node, struct pl_error *err);
+
 /* The value one escaped token leads to from here; NULL when it leads nowhere. */
 const struct pl_json_node *pl_json_pointer_step(const struct pl_json_doc *doc,
                                                 const struct pl_json_node *from,
@@ -36,5 +41,18 @@ void pl_json_pointer_add_index(struct pl_buf *to, uint32_t index);
  * are kept, this is for reporting. */
 void pl_json_pointer_of(struct pl_buf *to, const struct pl_json_doc *doc,
                         const struct pl_json_node *node);
+
+/* As many bytes of a pointer or token as fit in a message, whole characters only. */
+int pl_json_pointer_shown(struct pl_str token);
+
+/* Sets the place of *err (which may be NULL) to that of a node. */
+void pl_json_pointer_blame(struct pl_error *err, const struct pl_json_doc *doc,
+                           const struct pl_json_node *node);
+
+/* The child whose subtree holds `node`, which is inside `container`: an element, or the key of a
+ * member. *ret_index is how many children stand before it. */
+const struct pl_json_node *pl_json_child_towards(const struct pl_json_node *container,
+                                                 const struct pl_json_node *node,
+                                                 uint32_t *ret_index);
 
 #endif
