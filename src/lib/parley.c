@@ -1,13 +1,10 @@
-/* The public API over base and json: handles around their structs, C strings around views. */
+/* The public API over base and whole JSON documents: handles around their structs, C strings around views. */
 #include "lib/parley_int.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "json/edit/edit.h"
 #include "json/parse/lenient.h"
-#include "json/number.h"
-#include "json/pointer.h"
-#include "json/text.h"
 #include "json/write.h"
 
 /* Statuses cross the border by value. */
@@ -22,7 +19,6 @@ SAME(USAGE);
 SAME(NOT_FOUND);
 SAME(CONFLICT);
 SAME(INTERNAL);
-_Static_assert((int)PARLEY_OBJECT == (int)PL_JSON_OBJECT, "parley_kind follows pl_json_kind");
 
 _Static_assert(sizeof((struct parley_error){0}.pointer) == sizeof((struct pl_error){0}.pointer),
                "pointers fit");
@@ -65,17 +61,6 @@ enum pl_status pl_export_text(struct pl_buf *buf, char **ret_text, size_t *ret_s
     return PL_OK;
 }
 
-/* A parley_value is a pl_json_node the outside cannot look into. */
-static const struct parley_value *export_node(const struct pl_json_node *node)
-{
-    return (const struct parley_value *)node;
-}
-
-static const struct pl_json_node *import_node(const struct parley_value *value)
-{
-    return (const struct pl_json_node *)value;
-}
-
 const char *parley_status_text(enum parley_status status)
 {
     return pl_status_info((enum pl_status)status)->text;
@@ -84,6 +69,11 @@ const char *parley_status_text(enum parley_status status)
 const char *parley_version(void)
 {
     return PARLEY_VERSION;
+}
+
+int parley_version_number(void)
+{
+    return PARLEY_VERSION_NUMBER;
 }
 
 void parley_set_allocator(parley_alloc_fn *fn, void *ctx)
@@ -113,9 +103,16 @@ static enum pl_status parse(struct parley_json *json, struct pl_str text, unsign
             return pl_fail(err, PL_NOMEM, "out of memory for a copy of the text");
     }
     json->text = text;
-    if (flags & PARLEY_LENIENT)
-        return pl_json_parse_lenient(&json->arena, text, &opts, &json->doc, &json->notes, err);
-    return pl_json_parse(&json->arena, text, &opts, &json->doc, err);
+    json->decoded = pl_arena_zalloc(&json->arena, 1, sizeof *json->decoded);
+    if (!json->decoded)
+        return pl_fail(err, PL_NOMEM, "out of memory for the document");
+    enum pl_status status =
+        flags & PARLEY_LENIENT
+            ? pl_json_parse_lenient(&json->arena, text, &opts, &json->doc, &json->notes, err)
+            : pl_json_parse(&json->arena, text, &opts, &json->doc, err);
+    if (status == PL_OK)
+        pl_decoded_init(json->decoded, &json->doc);
+    return status;
 }
 
 enum parley_status parley_json_parse(const char *text, size_t size, unsigned flags,
@@ -143,6 +140,8 @@ void parley_json_destroy(struct parley_json *json)
 {
     if (!json)
         return;
+    if (json->decoded)
+        pl_decoded_deinit(json->decoded);
     pl_arena_deinit(&json->arena);
     pl_mem_free(json);
 }
@@ -159,103 +158,7 @@ enum parley_status parley_json_note(const struct parley_json *json, size_t index
 
 const struct parley_value *parley_json_root(const struct parley_json *json)
 {
-    return export_node(json->doc.root);
-}
-
-enum parley_status parley_json_get(const struct parley_json *json, const char *pointer,
-                                   const struct parley_value **ret_value, struct parley_error *err)
-{
-    struct pl_error detail = {0};
-    const struct pl_json_node *node;
-    enum pl_status status = pl_json_pointer_get(&json->doc, pl_str_of(pointer), &node, &detail);
-    if (status == PL_OK)
-        *ret_value = export_node(node);
-    return pl_export_error(status, &detail, err);
-}
-
-enum parley_kind parley_value_kind(const struct parley_value *value)
-{
-    return (enum parley_kind)pl_json_kind(import_node(value));
-}
-
-size_t parley_value_count(const struct parley_value *value)
-{
-    const struct pl_json_node *node = import_node(value);
-    return pl_json_is_container(node) ? pl_json_count(node) : 0;
-}
-
-const char *parley_value_raw(const struct parley_json *json, const struct parley_value *value,
-                             size_t *ret_size)
-{
-    struct pl_str span = pl_json_span(&json->doc, import_node(value));
-    if (ret_size)
-        *ret_size = span.len;
-    return span.ptr;
-}
-
-enum parley_status parley_value_string(const struct parley_json *json,
-                                       const struct parley_value *value, char **ret_text,
-                                       size_t *ret_size)
-{
-    const struct pl_json_node *node = import_node(value);
-    if (pl_json_kind(node) != PL_JSON_STRING)
-        return PARLEY_USAGE;
-    struct pl_str raw = pl_json_raw(&json->doc, node);
-    char *text = pl_mem_alloc(raw.len + 1, 1);
-    if (!text)
-        return PARLEY_NOMEM;
-    size_t size = pl_json_decode(text, raw);
-    text[size] = '\0';
-    if (ret_size)
-        *ret_size = size;
-    *ret_text = text;
-    return PARLEY_OK;
-}
-
-enum parley_status parley_value_int64(const struct parley_json *json,
-                                      const struct parley_value *value, int64_t *ret_number)
-{
-    const struct pl_json_node *node = import_node(value);
-    if (pl_json_kind(node) != PL_JSON_NUMBER)
-        return PARLEY_USAGE;
-    bool fits = pl_json_number_int64(pl_json_span(&json->doc, node), ret_number);
-    return fits ? PARLEY_OK : PARLEY_INVALID;
-}
-
-enum parley_status parley_value_double(const struct parley_json *json,
-                                       const struct parley_value *value, double *ret_number)
-{
-    const struct pl_json_node *node = import_node(value);
-    if (pl_json_kind(node) != PL_JSON_NUMBER)
-        return PARLEY_USAGE;
-    *ret_number = pl_json_number_double(pl_json_span(&json->doc, node));
-    return PARLEY_OK;
-}
-
-struct parley_iter parley_iter_of(const struct parley_value *container)
-{
-    const struct pl_json_node *node = import_node(container);
-    if (!pl_json_is_container(node))
-        return (struct parley_iter){0};
-    return (struct parley_iter){
-        .at = export_node(pl_json_first(node)),
-        .end = export_node(pl_json_end(node)),
-        .has_keys = pl_json_kind(node) == PL_JSON_OBJECT,
-    };
-}
-
-int parley_iter_next(struct parley_iter *iter, const struct parley_value **ret_key,
-                     const struct parley_value **ret_value)
-{
-    if (iter->at == iter->end)
-        return 0;
-    const struct pl_json_node *at = import_node(iter->at);
-    const struct pl_json_node *value = iter->has_keys ? at + 1 : at;
-    if (ret_key)
-        *ret_key = iter->has_keys ? iter->at : NULL;
-    *ret_value = export_node(value);
-    iter->at = export_node(pl_json_next(value));
-    return 1;
+    return pl_export_node(json->doc.root);
 }
 
 enum parley_status parley_json_write(const struct parley_json *json,

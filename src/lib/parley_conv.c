@@ -1,4 +1,5 @@
 /* The public API over conversations: names instead of tables, C strings instead of buffers. */
+#include "lib/opts.h"
 #include "lib/parley_int.h"
 
 #include "carry/carry.h"
@@ -80,22 +81,30 @@ enum parley_status parley_detect(const char *text, size_t size, const char **ret
     return pl_export_error(status, &detail, err);
 }
 
-static enum pl_status import_opts(const struct parley_convert_opts *from,
-                                  struct pl_convert_opts *to, struct pl_error *err)
+/* A carry is wanted, or used. */
+static const struct pl_way_home *way_home(const struct parley_convert_opts *opts, bool wants_carry)
 {
-    *to = (struct pl_convert_opts){
-        .kind = (enum pl_format_kind)from->document,
-        .mode = (enum pl_mode)from->mode,
-        .is_strict = from->is_strict != 0,
-        .way_home = &pl_carry_way,
-        .carry = {from->carry, from->carry ? from->carry_size : 0},
-    };
+    return wants_carry || opts->carry ? &pl_carry_way : NULL;
+}
+
+static size_t carry_size(const struct parley_convert_opts *opts)
+{
+    return !opts->carry ? 0 : opts->carry_size ? opts->carry_size : strlen(opts->carry);
+}
+
+static enum pl_status import_convert(const struct parley_convert_opts *from,
+                                     struct pl_convert_opts *to, struct pl_error *err)
+{
+    to->kind = (enum pl_format_kind)from->document;
+    to->mode = (enum pl_mode)from->mode;
+    to->is_strict = from->is_strict != 0;
+    to->carry = (struct pl_str){from->carry, carry_size(from)};
     to->refuses_wrong_types = pl_mode_refuses_wrong_types(to->mode, to->kind);
     if (!from->to || to->kind > PL_KIND_RESPONSE || to->mode > PL_MODE_GATEWAY)
         return pl_fail(err, PL_USAGE,
                        from->to ? "unknown kind of document, or unknown mode"
                                 : "no target format; set `to`");
-    if (from->carry && !from->carry_size)
+    if (from->carry && !to->carry.len)
         return pl_fail(err, PL_USAGE, "this is not a carry: it is empty");
     enum pl_status status = pl_import_format(from->from, &to->from, err);
     if (status == PL_OK)
@@ -105,22 +114,6 @@ static enum pl_status import_opts(const struct parley_convert_opts *from,
     if (status == PL_OK && to->profile && strcmp(to->profile->format, from->to) != 0)
         status = pl_fail(err, PL_USAGE, "the profile %s is for %s, not for %s", from->profile,
                          to->profile->format, from->to);
-    return status;
-}
-
-/* A report alone is handed out when the answer is no. */
-static enum pl_status export_texts(struct pl_converted *made, bool is_done,
-                                   struct parley_converted *to)
-{
-    enum pl_status status = PL_OK;
-    if (is_done || made->report.len)
-        status = pl_export_text(&made->report, &to->report, &to->report_size);
-    if (is_done && status == PL_OK)
-        status = pl_export_text(&made->out, &to->out, &to->out_size);
-    if (is_done && status == PL_OK)
-        status = pl_export_text(&made->carry, &to->carry, &to->carry_size);
-    if (status == PL_OK && made->from)
-        to->from = made->from->name;
     return status;
 }
 
@@ -146,37 +139,75 @@ void parley_workspace_destroy(struct parley_workspace *workspace)
     pl_mem_free(workspace);
 }
 
-enum parley_status parley_convert(const char *text, size_t size,
-                                  const struct parley_convert_opts *opts,
-                                  struct parley_converted *ret_made, struct parley_error *err)
+/* What the caller gets, until all of it is there. */
+struct texts {
+    char *out, *report, *carry;
+    size_t size;
+};
+
+/* A report alone is handed out when the answer is no. */
+static enum pl_status export_texts(struct pl_converted *made, bool is_done, bool wants_carry,
+                                   struct texts *to)
 {
-    struct pl_error detail = {0};
-    struct pl_convert_opts own;
-    struct pl_converted made;
-    *ret_made = (struct parley_converted){0};
-    pl_converted_init(&made);
-    enum pl_status status = import_opts(opts, &own, &detail);
-    if (status == PL_OK) {
-        own.workspace = opts->workspace ? &opts->workspace->space : NULL;
-        status = pl_convert((struct pl_str){text, size}, &own, &made, &detail);
+    enum pl_status status = PL_OK;
+    if (made->report.len)
+        status = pl_export_text(&made->report, &to->report, NULL);
+    if (is_done && wants_carry && status == PL_OK)
+        status = pl_export_text(&made->carry, &to->carry, NULL);
+    if (is_done && status == PL_OK)
+        status = pl_export_text(&made->out, &to->out, &to->size);
+    if (status != PL_OK) {
+        pl_mem_free(PL_TAKE(to->report));
+        pl_mem_free(PL_TAKE(to->carry));
     }
-    if (status == PL_OK || status == PL_INVALID) {
-        enum pl_status exported = export_texts(&made, status == PL_OK, ret_made);
-        if (exported != PL_OK) {
-            parley_converted_clear(ret_made);
-            status = exported;
-        }
-    }
-    pl_converted_deinit(&made);
-    return pl_export_error(status, &detail, err);
+    return status;
 }
 
-void parley_converted_clear(struct parley_converted *made)
+static enum pl_status convert(struct pl_str text, const struct parley_convert_opts *from,
+                              struct pl_convert_opts *opts, struct texts *to, struct pl_error *err)
 {
-    parley_free(made->out);
-    parley_free(made->report);
-    parley_free(made->carry);
-    *made = (struct parley_converted){0};
+    struct parley_convert_opts said = PARLEY_CONVERT_OPTS_INIT;
+    bool wants_carry = opts->way_home != NULL;
+    struct pl_converted made;
+    enum pl_status status = pl_import_opts(from, &said, sizeof said, "convert_opts", err);
+    if (status == PL_OK)
+        status = import_convert(&said, opts, err);
+    if (status != PL_OK)
+        return status;
+    opts->way_home = way_home(&said, wants_carry);
+    opts->workspace = said.workspace ? &said.workspace->space : NULL;
+    pl_converted_init(&made);
+    status = pl_convert(text, opts, &made, err);
+    if (status == PL_OK || status == PL_INVALID) {
+        enum pl_status exported = export_texts(&made, status == PL_OK, wants_carry, to);
+        status = exported != PL_OK ? exported : status;
+    }
+    pl_converted_deinit(&made);
+    return status;
+}
+
+enum parley_status parley_convert(const char *text, size_t size,
+                                  const struct parley_convert_opts *opts, char **ret_text,
+                                  size_t *ret_size, char **ret_report, char **ret_carry,
+                                  struct parley_error *err)
+{
+    struct pl_error detail = {0};
+    struct texts made = {0};
+    struct pl_convert_opts own = {
+        .skips_report = !ret_report,
+        .way_home = ret_carry ? &pl_carry_way : NULL,
+    };
+    enum pl_status status = convert((struct pl_str){text, size}, opts, &own, &made, &detail);
+    if (ret_report && (status == PL_OK || status == PL_INVALID))
+        *ret_report = made.report;
+    if (status == PL_OK) {
+        *ret_text = made.out;
+        if (ret_size)
+            *ret_size = made.size;
+        if (ret_carry)
+            *ret_carry = made.carry;
+    }
+    return pl_export_error(status, &detail, err);
 }
 
 /* A target is a format or one of its profiles. */
@@ -204,7 +235,11 @@ enum parley_status parley_lint(const char *text, size_t size, const struct parle
     PL_CLEANUP_BUF struct pl_buf buf;
     pl_arena_init(&arena, 0);
     pl_buf_init(&buf, 0);
-    enum pl_status status = opts ? import_lint(opts, &request, &detail) : PL_OK;
+    struct parley_lint_opts said = PARLEY_LINT_OPTS_INIT;
+    enum pl_status status =
+        opts ? pl_import_opts(opts, &said, sizeof said, "lint_opts", &detail) : PL_OK;
+    if (status == PL_OK)
+        status = import_lint(&said, &request, &detail);
     if (status == PL_OK)
         status = pl_lint_document(&arena, (struct pl_str){text, size}, &request, &linted, &detail);
     if (status == PL_OK) {

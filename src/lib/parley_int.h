@@ -8,12 +8,15 @@
 #include "base/buf.h"
 #include "json/json.h"
 #include "json/parse/lenient.h"
+#include "lib/decoded.h"
 
 struct parley_json {
     struct pl_arena arena;  /* the copy of the text, the tree and the notes */
     struct pl_str text;     /* as given: arena, or borrowed from the caller with PARLEY_BORROW */
     struct pl_json_doc doc; /* its text is `text`, or a copy with what was tolerated blanked */
     struct pl_json_notes notes;
+    struct pl_decoded *decoded; /* arena, what it holds is owned; grows while the rest does not
+                                   change, so it is behind a pointer */
 };
 
 enum parley_status pl_export_status(enum pl_status status);
@@ -26,16 +29,25 @@ enum parley_status pl_export_error(enum pl_status status, const struct pl_error 
 enum pl_status pl_export_text(struct pl_buf *buf, char **ret_text, size_t *ret_size);
 
 struct pl_format;
+struct pl_dialect;
 
 /* A format by its name; NULL is no format, and no mistake. */
 enum pl_status pl_import_format(const char *name, const struct pl_format **ret_format,
                                 struct pl_error *err);
+
+enum pl_status pl_import_dialect(const char *name, const struct pl_dialect **ret_dialect,
+                                 struct pl_error *err);
 
 /* A parley_value is a pl_json_node the outside cannot look into; NULL stands for the root. */
 static inline const struct pl_json_node *pl_import_node(const struct parley_json *json,
                                                         const struct parley_value *value)
 {
     return value ? (const struct pl_json_node *)value : json->doc.root;
+}
+
+static inline const struct parley_value *pl_export_node(const struct pl_json_node *node)
+{
+    return (const struct parley_value *)node;
 }
 
 #endif

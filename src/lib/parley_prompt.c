@@ -1,28 +1,32 @@
 /* The public API over what is done to one conversation: counting, trimming, filling in. */
+#include "lib/opts.h"
 #include "lib/parley_int.h"
 
 #include "base/mem.h"
 #include "prompt/render.h"
 #include "document/trim.h"
 
-static enum pl_status import_count(const struct parley_count_opts *from,
+static enum pl_status import_count(const struct parley_count_opts *opts,
                                    const struct pl_format **ret_as, struct pl_count_choice *to,
                                    struct pl_error *err)
 {
+    struct parley_count_opts from = PARLEY_COUNT_OPTS_INIT;
     *ret_as = NULL;
     *to = (struct pl_count_choice){0};
-    if (!from)
-        return PL_OK;
-    if (from->encoding && from->model)
+    enum pl_status status =
+        opts ? pl_import_opts(opts, &from, sizeof from, "count_opts", err) : PL_OK;
+    if (status != PL_OK)
+        return status;
+    if (from.encoding && from.model)
         return pl_fail(err, PL_USAGE, "give an encoding or a model, not both");
-    if (from->encoding) {
-        to->has_encoding = pl_encoding_find(pl_str_of(from->encoding), &to->encoding);
+    if (from.encoding) {
+        to->has_encoding = pl_encoding_find(pl_str_of(from.encoding), &to->encoding);
         if (!to->has_encoding)
-            return pl_fail(err, PL_NOT_FOUND, "there is no encoding \"%s\"", from->encoding);
+            return pl_fail(err, PL_NOT_FOUND, "there is no encoding \"%s\"", from.encoding);
     }
-    if (from->model)
-        to->model = pl_str_of(from->model);
-    return pl_import_format(from->as, ret_as, err);
+    if (from.model)
+        to->model = pl_str_of(from.model);
+    return pl_import_format(from.as, ret_as, err);
 }
 
 enum parley_status parley_count(const char *text, size_t size, const struct parley_count_opts *opts,

@@ -17,13 +17,14 @@ const char *parley_dialect_name(size_t index)
     return NULL;
 }
 
-static enum pl_status find_dialect(const char *name, const struct pl_dialect **ret_dialect,
-                                   struct pl_error *err)
+enum pl_status pl_import_dialect(const char *name, const struct pl_dialect **ret_dialect,
+                                 struct pl_error *err)
 {
     const struct pl_dialect *dialect = pl_dialect_find(pl_str_of(name));
     if (!dialect)
         return pl_fail(err, PL_NOT_FOUND,
-                       "there is no dialect \"%s\"; parley_dialect_name() lists the names", name);
+                       "there is no dialect \"%s\"; parley_dialect_name() lists the names",
+                       name ? name : "");
     *ret_dialect = dialect;
     return PL_OK;
 }
@@ -32,9 +33,9 @@ static enum pl_status create(const char *from, const char *to, struct parley_str
                              struct pl_error *err)
 {
     const struct pl_dialect *source = NULL, *target = NULL;
-    enum pl_status status = find_dialect(from, &source, err);
+    enum pl_status status = pl_import_dialect(from, &source, err);
     if (status == PL_OK)
-        status = find_dialect(to, &target, err);
+        status = pl_import_dialect(to, &target, err);
     return status == PL_OK ? pl_stream_create(source, target, &stream->stream) : status;
 }
 

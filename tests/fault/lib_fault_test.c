@@ -42,10 +42,108 @@ static enum pl_status use_json(void *ctx)
     }
     if (status == PARLEY_OK) {
         char *made = NULL;
-        status = parley_value_string(json, value, &made, NULL);
+        status = parley_value_string(json, value, &made, NULL, NULL);
         status = (enum parley_status)finish_text(status, made);
     }
     parley_json_destroy(json);
+    return (enum pl_status)status;
+}
+
+/* A string with an escape is decoded into memory of the document; a failure leaves the document as
+ * it was, and the next try has it. */
+static enum pl_status borrow_texts(void *ctx)
+{
+    (void)ctx;
+    struct parley_json *json = NULL;
+    const struct parley_value *value = NULL;
+    const char *borrowed = NULL;
+    size_t size = 77;
+    enum parley_status status = parley_json_parse(text, strlen(text), 0, &json, NULL);
+    if (status == PARLEY_OK)
+        status = parley_json_get(json, "/a/2", &value, NULL);
+    if (status == PARLEY_OK)
+        status = parley_value_text(json, value, &borrowed, &size, NULL);
+    if (status == PARLEY_OK)
+        assert_memory_equal(borrowed, "xA", 2);
+    else
+        assert_true(!borrowed && size == 77);
+    parley_json_destroy(json);
+    return (enum pl_status)status;
+}
+
+static enum pl_status find_values(void *ctx)
+{
+    (void)ctx;
+    struct parley_json *json = NULL;
+    const struct parley_value *value = NULL;
+    struct parley_found found;
+    struct parley_error err;
+    char *pointer = NULL;
+    enum parley_status status = parley_json_parse(text, strlen(text), PARLEY_BORROW, &json, NULL);
+    if (status != PARLEY_OK)
+        return (enum pl_status)status;
+    /* Neither finding nor the reason why not takes memory. */
+    assert_int_equal(parley_value_get(json, NULL, "a", &value, &err), PARLEY_OK);
+    assert_int_equal(parley_value_get(json, value, "x", &value, &err), PARLEY_USAGE);
+    assert_int_equal(parley_value_at(json, value, 2, &value, &err), PARLEY_OK);
+    assert_int_equal(parley_value_relative(json, value, "2/b/c", &found, &err), PARLEY_OK);
+    assert_int_equal(parley_value_relative(json, value, "0+1", &found, &err), PARLEY_NOT_FOUND);
+    assert_int_equal(parley_value_find(json, found.value, "/x", &value, &err), PARLEY_NOT_FOUND);
+    assert_string_equal(err.pointer, "/b/c");
+    status = parley_value_pointer(json, found.value, &pointer, NULL);
+    parley_json_destroy(json);
+    return finish_text(status, pointer);
+}
+
+static const char chat[] =
+    "{\"model\":\"m\",\"seed\":7,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+
+/* With what is wanted of it; all or nothing. */
+static enum pl_status convert(void *ctx)
+{
+    const unsigned wants = *(const unsigned *)ctx;
+    struct parley_convert_opts opts = PARLEY_CONVERT_OPTS_INIT;
+    char *out = NULL, *report = NULL, *carry = NULL;
+    opts.to = "anthropic";
+    enum parley_status status =
+        parley_convert(chat, strlen(chat), &opts, &out, NULL, wants & 1 ? &report : NULL,
+                       wants & 2 ? &carry : NULL, NULL);
+    assert_int_equal(report != NULL, status == PARLEY_OK && wants & 1);
+    assert_int_equal(carry != NULL, status == PARLEY_OK && (wants & 2) != 0);
+    parley_free(report);
+    parley_free(carry);
+    return finish_text(status, out);
+}
+
+static const char events[] =
+    "data: "
+    "{\"id\":\"r1\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"H\\n\"}}]}"
+    "\n\ndata: {\"id\":\"r1\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":"
+    "[{\"index\":0,\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":"
+    "\"{\\\"a"
+    "\\\":1}\"}}]}}]}\n\ndata: "
+    "{\"id\":\"r1\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},"
+    "\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2}}"
+    "\n\n";
+
+/* Until the end, or broken off. */
+static enum pl_status read_deltas(void *ctx)
+{
+    const char *last = ctx;
+    struct parley_reader *reader = NULL;
+    size_t n = 0;
+    enum parley_status status = parley_reader_create("openai-chat", &reader, NULL);
+    if (status == PARLEY_OK)
+        status = parley_reader_feed(reader, events, strlen(events), NULL);
+    if (status == PARLEY_OK)
+        status = parley_reader_feed(reader, last, strlen(last), NULL);
+    if (status == PARLEY_OK)
+        status = parley_reader_end(reader, NULL);
+    if (status == PARLEY_OK)
+        while (parley_reader_next(reader))
+            n++;
+    assert_true(status != PARLEY_OK || n >= 8);
+    parley_reader_destroy(reader);
     return (enum pl_status)status;
 }
 
@@ -102,6 +200,34 @@ static void json_is_read_and_written_or_nothing_is(void **state)
     assert_true(pl_fault_each(use_json, NULL) > 0);
 }
 
+static void a_text_is_borrowed_or_nothing_is(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(borrow_texts, NULL) > 0);
+}
+
+static void values_are_found_without_memory(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(find_values, NULL) > 0);
+}
+
+static void a_conversion_is_made_or_nothing_is(void **state)
+{
+    (void)state;
+    for (unsigned wants = 0; wants < 4; wants++)
+        assert_true(pl_fault_each(convert, &wants) > 0);
+}
+
+static void deltas_are_read_or_memory_is_said_to_be_missing(void **state)
+{
+    (void)state;
+    char whole[] = "data: [DONE]\n\n", broken[] = "data: {\n\n", short_of_it[] = "";
+    assert_true(pl_fault_each_tolerant(read_deltas, whole, PL_OK) > 0);
+    assert_true(pl_fault_each_tolerant(read_deltas, broken, PL_SYNTAX) > 0);
+    assert_true(pl_fault_each_tolerant(read_deltas, short_of_it, PL_OK) > 0);
+}
+
 static void an_edit_is_made_or_nothing_is(void **state)
 {
     (void)state;
@@ -119,6 +245,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_read_and_written_or_nothing_is),
+        cmocka_unit_test(a_text_is_borrowed_or_nothing_is),
+        cmocka_unit_test(values_are_found_without_memory),
+        cmocka_unit_test(a_conversion_is_made_or_nothing_is),
+        cmocka_unit_test(deltas_are_read_or_memory_is_said_to_be_missing),
         cmocka_unit_test(an_edit_is_made_or_nothing_is),
         cmocka_unit_test(a_schema_is_compiled_and_used_or_nothing_is),
     };

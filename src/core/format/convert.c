@@ -126,6 +126,13 @@ static void rename_model(struct trip *t)
     }
 }
 
+/* The sweep finds what nobody said: for the report, and to refuse it. A carry is written beside what
+ * was found. */
+static bool needs_sweep(const struct trip *t)
+{
+    return !t->opts->skips_report || t->opts->is_strict || t->opts->way_home;
+}
+
 static enum pl_status write_target(struct trip *t)
 {
     pl_writer_renew(t->writer, t->conv, &t->made.out);
@@ -134,7 +141,7 @@ static enum pl_status write_target(struct trip *t)
     /* Most targets are about as long as their source: growing would copy it again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
     enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
-    if (status == PL_OK || status == PL_INVALID)
+    if ((status == PL_OK || status == PL_INVALID) && needs_sweep(t))
         pl_conv_sweep(t->conv);
     if (status == PL_OK)
         status = t->conv->status != PL_OK ? t->conv->status : t->made.out.status;
@@ -157,7 +164,17 @@ static enum pl_status write_carry(struct trip *t)
 
 static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
 {
+    if (t->opts->skips_report)
+        return PL_OK;
     return pl_loss_report_write(&t->made.report, t->task.from->name, t->task.to->name, conv);
+}
+
+/* Something was lost where that is refused. */
+static enum pl_status refuse_losses(struct trip *t, const char *what)
+{
+    return pl_fail(t->err, PL_INVALID, "%s cannot express %s, and --strict refuses losses; %s",
+                   t->task.to->name, what,
+                   t->opts->skips_report ? "ask for a report to see which" : "see the report");
 }
 
 /* There is nothing to carry. */
@@ -196,10 +213,7 @@ static enum pl_status go_home(struct trip *t)
     if (status == PL_OK)
         status = write_report(t, t->conv);
     if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(t->conv))
-        return pl_fail(t->err, PL_INVALID,
-                       "%s cannot express every change, and --strict refuses losses; see the "
-                       "report",
-                       t->task.to->name);
+        return refuse_losses(t, "every change");
     return status;
 }
 
@@ -268,9 +282,7 @@ static enum pl_status translate(struct trip *t)
     if (reported != PL_OK)
         return reported;
     if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(t->conv))
-        return pl_fail(t->err, PL_INVALID,
-                       "%s cannot express all of it, and --strict refuses losses; see the report",
-                       t->task.to->name);
+        return refuse_losses(t, "all of it");
     bool has_carry = status == PL_OK && !is_same && t->opts->way_home;
     return has_carry ? write_carry(t) : status;
 }

@@ -32,10 +32,11 @@ struct pl_convert_opts {
     struct pl_str model; /* what the target calls it; empty: as the source does */
     const struct pl_way_home *way_home; /* pl_carry_way (carry/carry.h); NULL: one way only, and no
                                          * carry is written */
-    struct pl_str carry;            /* of the conversion this one undoes; empty: none. Needs a way
+    struct pl_str carry;           /* of the conversion this one undoes; empty: none. Needs a way
                                        home */
-    const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
+    const struct pl_json_doc *doc; /* the text, parsed already as vendors read it
                                        (pl_json_any), not with is_strict; NULL: not yet */
+    bool skips_report; /* no report is written, and what only it needs is not computed */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
     uint32_t n_called_before; /* calls of the vendor's tools in what came before this answer: ids
                                  that are made for them are numbered */

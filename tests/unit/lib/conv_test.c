@@ -14,16 +14,42 @@ static const char chat[] = "{ \"model\":\"m\", \"max_tokens\": 0.5e2, \"seed\":7
                            "  \"messages\": [ {\"role\":\"system\",\"content\":\"Be brief.\"},\n"
                            "                {\"role\":\"user\",\"content\":\"Caf\\u00e9?\"} ] }\n";
 
-static struct parley_converted convert(const char *text, size_t size,
-                                       const struct parley_convert_opts *opts)
+/* Options with these members set. */
+#define OPTS(...)                                                                                  \
+    (&(struct parley_convert_opts){.size = sizeof(struct parley_convert_opts), __VA_ARGS__})
+
+/* Everything that a conversion makes. */
+struct converted {
+    char *out, *report, *carry;
+    size_t out_size;
+};
+
+static void clear(struct converted *made)
 {
-    struct parley_converted made;
+    parley_free(made->out);
+    parley_free(made->report);
+    parley_free(made->carry);
+    *made = (struct converted){0};
+}
+
+static enum parley_status try_convert(const char *text, size_t size,
+                                      const struct parley_convert_opts *opts,
+                                      struct converted *made, struct parley_error *err)
+{
+    *made = (struct converted){0};
+    return parley_convert(text, size, opts, &made->out, &made->out_size, &made->report,
+                          &made->carry, err);
+}
+
+static struct converted convert(const char *text, size_t size,
+                                const struct parley_convert_opts *opts)
+{
+    struct converted made;
     struct parley_error err;
-    if (parley_convert(text, size, opts, &made, &err) != PARLEY_OK)
+    if (try_convert(text, size, opts, &made, &err) != PARLEY_OK)
         fail_msg("%s", err.message);
     assert_int_equal(strlen(made.out), made.out_size);
-    assert_int_equal(strlen(made.report), made.report_size);
-    assert_int_equal(strlen(made.carry), made.carry_size);
+    assert_true(strlen(made.report) > 0 && strlen(made.carry) > 0);
     return made;
 }
 
@@ -32,19 +58,16 @@ static void every_format_is_left_and_come_home_to_byte_for_byte(void **state)
     (void)state;
     size_t n = 0;
     for (const char *name; (name = parley_format_name(n)); n++) {
-        struct parley_converted there =
-            convert(chat, strlen(chat), &(struct parley_convert_opts){.to = name});
-        assert_string_equal(there.from, "openai-chat");
-        struct parley_convert_opts back = {.from = name, .to = "openai-chat"};
+        struct converted there = convert(chat, strlen(chat), OPTS(.to = name));
+        assert_non_null(strstr(there.report, "{\"from\":\"openai-chat\""));
+        struct parley_convert_opts back = *OPTS(.from = name, .to = "openai-chat");
         /* A format into itself needs no carry, and has none to give. */
-        if (strcmp(name, "openai-chat") != 0) {
+        if (strcmp(name, "openai-chat") != 0)
             back.carry = there.carry;
-            back.carry_size = there.carry_size;
-        }
-        struct parley_converted home = convert(there.out, there.out_size, &back);
+        struct converted home = convert(there.out, there.out_size, &back);
         assert_string_equal(home.out, chat);
-        parley_converted_clear(&there);
-        parley_converted_clear(&home);
+        clear(&there);
+        clear(&home);
         assert_null(home.out);
     }
     assert_true(n >= 9);
@@ -57,15 +80,15 @@ static void a_workspace_changes_no_result(void **state)
     assert_int_equal(parley_workspace_create(&workspace), PARLEY_OK);
     const char *name;
     for (size_t i = 0; (name = parley_format_name(i % 4)) && i < 12; i++) {
-        struct parley_convert_opts opts = {.to = name};
-        struct parley_converted without = convert(chat, strlen(chat), &opts);
+        struct parley_convert_opts opts = *OPTS(.to = name);
+        struct converted without = convert(chat, strlen(chat), &opts);
         opts.workspace = workspace;
-        struct parley_converted with = convert(chat, strlen(chat), &opts);
+        struct converted with = convert(chat, strlen(chat), &opts);
         assert_string_equal(with.out, without.out);
         assert_string_equal(with.carry, without.carry);
         assert_string_equal(with.report, without.report);
-        parley_converted_clear(&with);
-        parley_converted_clear(&without);
+        clear(&with);
+        clear(&without);
     }
     parley_workspace_destroy(workspace);
     parley_workspace_destroy(NULL);
@@ -74,19 +97,120 @@ static void a_workspace_changes_no_result(void **state)
 static void what_is_lost_is_reported_and_refused_when_asked(void **state)
 {
     (void)state;
-    struct parley_convert_opts opts = {.to = "anthropic"};
-    struct parley_converted made = convert(chat, strlen(chat), &opts);
+    struct parley_convert_opts opts = *OPTS(.to = "anthropic");
+    struct converted made = convert(chat, strlen(chat), &opts);
     assert_non_null(strstr(made.report, "{\"code\":\"dropped\",\"pointer\":\"/seed\""));
     assert_non_null(strstr(made.report, "\"lossless\":false"));
-    parley_converted_clear(&made);
+    clear(&made);
     struct parley_error err;
     opts.is_strict = 1;
-    assert_int_equal(parley_convert(chat, strlen(chat), &opts, &made, &err), PARLEY_INVALID);
+    assert_int_equal(try_convert(chat, strlen(chat), &opts, &made, &err), PARLEY_INVALID);
     assert_null(made.out);
     assert_null(made.carry);
     assert_non_null(strstr(made.report, "/seed"));
     assert_true(strlen(err.message) > 0);
-    parley_converted_clear(&made);
+    clear(&made);
+}
+
+/* How often the library asked for memory, and for how much. */
+struct asked {
+    size_t n, n_bytes;
+};
+
+static void *count_asked(void *ctx, void *ptr, size_t size)
+{
+    struct asked *asked = ctx;
+    if (size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    asked->n++;
+    asked->n_bytes += size;
+    return realloc(ptr, size);
+}
+
+/* A long conversation, with losses in every message. */
+static char *long_chat(size_t *ret_size)
+{
+    static const char head[] =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}";
+    static const char one[] = ",{\"role\":\"assistant\",\"content\":\"Yes\",\"smoke\":1},"
+                              "{\"role\":\"user\",\"content\":\"And?\",\"mirrors\":[2]}";
+    enum { N = 500 };
+    char *text = malloc(sizeof head + N * sizeof one + 3);
+    assert_non_null(text);
+    size_t n = strlen(head);
+    memcpy(text, head, n);
+    for (int i = 0; i < N; i++, n += strlen(one))
+        memcpy(text + n, one, strlen(one));
+    memcpy(text + n, "]}", 3);
+    *ret_size = n + 2;
+    return text;
+}
+
+static size_t bytes_asked_for(const char *text, size_t size, bool wants_report, bool wants_carry,
+                              char **ret_out)
+{
+    struct asked asked = {0};
+    char *report = NULL, *carry = NULL;
+    parley_set_allocator(count_asked, &asked);
+    assert_int_equal(parley_convert(text, size, OPTS(.to = "anthropic"), ret_out, NULL,
+                                    wants_report ? &report : NULL, wants_carry ? &carry : NULL,
+                                    NULL),
+                     PARLEY_OK);
+    assert_int_equal(report != NULL, wants_report);
+    assert_int_equal(carry != NULL, wants_carry);
+    parley_free(report);
+    parley_free(carry);
+    parley_set_allocator(NULL, NULL);
+    return asked.n_bytes;
+}
+
+static void what_is_not_wanted_is_not_made(void **state)
+{
+    (void)state;
+    size_t size;
+    char *text = long_chat(&size), *alone = NULL, *with_report = NULL, *with_carry = NULL;
+    size_t n_alone = bytes_asked_for(text, size, false, false, &alone);
+    size_t n_report = bytes_asked_for(text, size, true, false, &with_report);
+    size_t n_carry = bytes_asked_for(text, size, false, true, &with_carry);
+    assert_string_equal(alone, with_report);
+    assert_string_equal(alone, with_carry);
+    /* The memory for either is not asked for without it. Each has a line for every loss. */
+    assert_true(n_alone + 1000 * 20 < n_report);
+    assert_true(n_alone + 1000 * 20 < n_carry);
+    free(alone);
+    free(with_report);
+    free(with_carry);
+    free(text);
+}
+
+static void losses_are_refused_without_a_report_too(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    struct parley_error err;
+    assert_int_equal(parley_convert(chat, strlen(chat), OPTS(.to = "anthropic", .is_strict = 1),
+                                    &text, NULL, NULL, NULL, &err),
+                     PARLEY_INVALID);
+    assert_null(text);
+    assert_non_null(strstr(err.message, "ask for a report"));
+}
+
+static void the_way_home_needs_no_further_carry(void **state)
+{
+    (void)state;
+    struct converted there = convert(chat, strlen(chat), OPTS(.to = "gemini"));
+    char *home = NULL;
+    size_t size = 0;
+    assert_int_equal(parley_convert(there.out, there.out_size,
+                                    OPTS(.to = "openai-chat", .carry = there.carry), &home, &size,
+                                    NULL, NULL, NULL),
+                     PARLEY_OK);
+    assert_string_equal(home, chat);
+    assert_int_equal(size, strlen(chat));
+    parley_free(home);
+    clear(&there);
 }
 
 static void a_profile_applies_in_gateway_mode(void **state)
@@ -94,52 +218,44 @@ static void a_profile_applies_in_gateway_mode(void **state)
     (void)state;
     static const char warm[] = "{\"model\":\"m\",\"temperature\":0.5,\"messages\":"
                                "[{\"role\":\"user\",\"content\":\"Hi\"}]}";
-    struct parley_convert_opts opts = {
-        .to = "anthropic", .mode = PARLEY_GATEWAY, .profile = "anthropic@2026-10-21"};
-    struct parley_converted made = convert(warm, strlen(warm), &opts);
+    struct parley_convert_opts opts =
+        *OPTS(.to = "anthropic", .mode = PARLEY_GATEWAY, .profile = "anthropic@2026-10-21");
+    struct converted made = convert(warm, strlen(warm), &opts);
     assert_null(strstr(made.out, "temperature"));
-    parley_converted_clear(&made);
+    clear(&made);
     opts.mode = PARLEY_CONVERT;
     opts.profile = NULL;
     made = convert(warm, strlen(warm), &opts);
     assert_non_null(strstr(made.out, "\"temperature\":0.5"));
-    parley_converted_clear(&made);
+    clear(&made);
 }
 
 static void assert_refused(const struct parley_convert_opts *opts, enum parley_status expected)
 {
-    struct parley_converted made;
+    struct converted made;
     struct parley_error err;
-    assert_int_equal(parley_convert(chat, strlen(chat), opts, &made, &err), expected);
+    assert_int_equal(try_convert(chat, strlen(chat), opts, &made, &err), expected);
     assert_null(made.out);
     assert_null(made.carry);
     assert_true(strlen(err.message) > 0);
-    parley_converted_clear(&made);
+    clear(&made);
 }
 
 static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
-    assert_refused(&(struct parley_convert_opts){0}, PARLEY_USAGE);
-    assert_refused(&(struct parley_convert_opts){.to = "smoke"}, PARLEY_NOT_FOUND);
-    assert_refused(&(struct parley_convert_opts){.from = "smoke", .to = "gemini"},
-                   PARLEY_NOT_FOUND);
-    assert_refused(&(struct parley_convert_opts){.to = "gemini", .profile = "smoke"},
-                   PARLEY_NOT_FOUND);
-    assert_refused(&(struct parley_convert_opts){.to = "gemini", .profile = "anthropic@2026-10-21"},
-                   PARLEY_USAGE);
-    assert_refused(&(struct parley_convert_opts){.to = "gemini", .mode = (enum parley_mode)9},
-                   PARLEY_USAGE);
-    assert_refused(&(struct parley_convert_opts){.to = "gemini", .carry = "", .carry_size = 0},
-                   PARLEY_USAGE);
-    assert_refused(&(struct parley_convert_opts){.to = "gemini", .carry = "{}", .carry_size = 2},
-                   PARLEY_INVALID);
-    struct parley_converted made;
-    assert_int_equal(
-        parley_convert("{", 1, &(struct parley_convert_opts){.to = "gemini"}, &made, NULL),
-        PARLEY_SYNTAX);
+    assert_refused(OPTS(.to = NULL), PARLEY_USAGE);
+    assert_refused(OPTS(.to = "smoke"), PARLEY_NOT_FOUND);
+    assert_refused(OPTS(.from = "smoke", .to = "gemini"), PARLEY_NOT_FOUND);
+    assert_refused(OPTS(.to = "gemini", .profile = "smoke"), PARLEY_NOT_FOUND);
+    assert_refused(OPTS(.to = "gemini", .profile = "anthropic@2026-10-21"), PARLEY_USAGE);
+    assert_refused(OPTS(.to = "gemini", .mode = (enum parley_mode)9), PARLEY_USAGE);
+    assert_refused(OPTS(.to = "gemini", .carry = "", .carry_size = 0), PARLEY_USAGE);
+    assert_refused(OPTS(.to = "gemini", .carry = "{}", .carry_size = 2), PARLEY_INVALID);
+    struct converted made;
+    assert_int_equal(try_convert("{", 1, OPTS(.to = "gemini"), &made, NULL), PARLEY_SYNTAX);
     assert_null(made.report);
-    parley_converted_clear(&made);
+    clear(&made);
 }
 
 static void a_format_is_told_from_the_content(void **state)
@@ -192,7 +308,9 @@ static void lint_answers_in_json(void **state)
     assert_non_null(strstr(text, "{\"findings\":[{\"code\":\"tool.missing\""));
     parley_free(text);
     text = NULL;
-    struct parley_lint_opts opts = {.as = "openai-chat", .target = "smoke"};
+    struct parley_lint_opts opts = PARLEY_LINT_OPTS_INIT;
+    opts.as = "openai-chat";
+    opts.target = "smoke";
     assert_int_equal(parley_lint(unanswered, strlen(unanswered), &opts, &text, &size, &err),
                      PARLEY_NOT_FOUND);
     assert_null(text);
@@ -219,9 +337,11 @@ static void tokens_are_counted_and_a_conversation_made_to_fit(void **state)
     assert_non_null(strstr(text, "\"estimated\":false"));
     parley_free(text);
     text = NULL;
-    struct parley_count_opts opts = {.encoding = "smoke"};
+    struct parley_count_opts opts = PARLEY_COUNT_OPTS_INIT;
+    opts.encoding = "smoke";
     assert_int_equal(parley_count(talk, strlen(talk), &opts, &text, &size, &err), PARLEY_NOT_FOUND);
-    opts = (struct parley_count_opts){.encoding = "o200k_base", .model = "gpt-5"};
+    opts.encoding = "o200k_base";
+    opts.model = "gpt-5";
     assert_int_equal(parley_count(talk, strlen(talk), &opts, &text, &size, &err), PARLEY_USAGE);
     opts.model = NULL;
     assert_int_equal(parley_trim(talk, strlen(talk), &opts, 1, NULL, &text, &size, &report, &err),
@@ -345,13 +465,14 @@ static void *fail_later(void *ctx, void *ptr, size_t size)
 
 static enum parley_status do_everything(void)
 {
-    struct parley_converted made;
+    struct converted made;
     struct parley_stream *stream = NULL;
     char *text = NULL;
-    enum parley_status status = parley_convert(
-        chat, strlen(chat), &(struct parley_convert_opts){.to = "anthropic"}, &made, NULL);
-    assert_true((made.out && made.report && made.carry) == (status == PARLEY_OK));
-    parley_converted_clear(&made);
+    enum parley_status status =
+        try_convert(chat, strlen(chat), OPTS(.to = "anthropic"), &made, NULL);
+    assert_true(status == PARLEY_OK ? made.out && made.report && made.carry
+                                    : !made.out && !made.report && !made.carry);
+    clear(&made);
     if (status == PARLEY_OK)
         status = parley_lint(chat, strlen(chat), NULL, &text, NULL, NULL);
     parley_free(text);
@@ -397,6 +518,9 @@ int main(void)
         cmocka_unit_test(every_format_is_left_and_come_home_to_byte_for_byte),
         cmocka_unit_test(a_workspace_changes_no_result),
         cmocka_unit_test(what_is_lost_is_reported_and_refused_when_asked),
+        cmocka_unit_test(what_is_not_wanted_is_not_made),
+        cmocka_unit_test(losses_are_refused_without_a_report_too),
+        cmocka_unit_test(the_way_home_needs_no_further_carry),
         cmocka_unit_test(a_profile_applies_in_gateway_mode),
         cmocka_unit_test(options_that_make_no_sense_are_refused),
         cmocka_unit_test(a_format_is_told_from_the_content),

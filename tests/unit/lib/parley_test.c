@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -34,19 +35,19 @@ static void values_keep_their_spelling_and_decode_on_demand(void **state)
     assert_memory_equal(parley_value_raw(json, s, &size), "\"a\\u0041\\u0000\"", 15);
     assert_int_equal(size, 15);
     char *text;
-    assert_int_equal(parley_value_string(json, s, &text, &size), PARLEY_OK);
+    assert_int_equal(parley_value_string(json, s, &text, &size, NULL), PARLEY_OK);
     assert_int_equal(size, 3);
     assert_memory_equal(text, "aA\0", 4);
     parley_free(text);
     int64_t integer;
     double real;
-    assert_int_equal(parley_value_int64(json, n, &integer), PARLEY_OK);
+    assert_int_equal(parley_value_int64(json, n, &integer, NULL), PARLEY_OK);
     assert_int_equal(integer, 15);
-    assert_int_equal(parley_value_double(json, get(json, "/big"), &real), PARLEY_OK);
+    assert_int_equal(parley_value_double(json, get(json, "/big"), &real, NULL), PARLEY_OK);
     assert_true(isinf(real));
-    assert_int_equal(parley_value_int64(json, get(json, "/big"), &integer), PARLEY_INVALID);
-    assert_int_equal(parley_value_int64(json, s, &integer), PARLEY_USAGE);
-    assert_int_equal(parley_value_string(json, n, &text, &size), PARLEY_USAGE);
+    assert_int_equal(parley_value_int64(json, get(json, "/big"), &integer, NULL), PARLEY_INVALID);
+    assert_int_equal(parley_value_int64(json, s, &integer, NULL), PARLEY_USAGE);
+    assert_int_equal(parley_value_string(json, n, &text, &size, NULL), PARLEY_USAGE);
     parley_json_destroy(json);
 }
 
@@ -287,8 +288,9 @@ static void an_explanation_is_json_with_places(void **state)
     assert_memory_equal(parley_value_raw(answer, get(answer, "/errors/0/keyword"), NULL),
                         "\"type\"", 6);
     int64_t line, column;
-    assert_int_equal(parley_value_int64(answer, get(answer, "/errors/0/line"), &line), PARLEY_OK);
-    assert_int_equal(parley_value_int64(answer, get(answer, "/errors/0/column"), &column),
+    assert_int_equal(parley_value_int64(answer, get(answer, "/errors/0/line"), &line, NULL),
+                     PARLEY_OK);
+    assert_int_equal(parley_value_int64(answer, get(answer, "/errors/0/column"), &column, NULL),
                      PARLEY_OK);
     assert_int_equal(line, 2);
     assert_int_equal(column, 8);
@@ -317,6 +319,13 @@ static void the_version_is_that_of_the_build(void **state)
 {
     (void)state;
     assert_string_equal(parley_version(), PARLEY_VERSION);
+    /* What the build says, what the header says, and what it says in pieces. */
+    char pieces[64];
+    (void)snprintf(pieces, sizeof pieces, "%d.%d.%d", PARLEY_VERSION_MAJOR, PARLEY_VERSION_MINOR,
+                   PARLEY_VERSION_PATCH);
+    assert_string_equal(PARLEY_VERSION_STRING, PARLEY_VERSION);
+    assert_string_equal(pieces, PARLEY_VERSION);
+    assert_int_equal(parley_version_number(), PARLEY_VERSION_NUMBER);
     assert_string_equal(parley_status_text(PARLEY_NOMEM), "out of memory");
 }
 

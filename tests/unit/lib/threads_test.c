@@ -62,10 +62,66 @@ static void threads_share_a_schema_and_its_documents(void **state)
     parley_schema_destroy(shared.schema);
 }
 
+enum { N_STRINGS = 300 };
+
+/* What one thread borrowed. */
+struct borrower {
+    const struct parley_json *json;
+    const char *texts[N_STRINGS];
+};
+
+/* Returns NULL when every text was right. */
+static void *borrow_all(void *arg)
+{
+    struct borrower *borrower = arg;
+    struct parley_iter iter = parley_iter_of(parley_json_root(borrower->json));
+    const struct parley_value *value;
+    for (int i = 0; parley_iter_next(&iter, NULL, &value); i++) {
+        struct parley_found found;
+        size_t size;
+        if (parley_value_text(borrower->json, value, &borrower->texts[i], &size, NULL) !=
+                PARLEY_OK ||
+            size != 2 || borrower->texts[i][0] != '\n' || borrower->texts[i][1] != 'a' + i % 26)
+            return (void *)"a text was wrong";
+        if (parley_value_relative(borrower->json, value, "0#", &found, NULL) != PARLEY_OK ||
+            found.index != (size_t)i)
+            return (void *)"an index was wrong";
+    }
+    return NULL;
+}
+
+static void threads_borrow_the_same_texts(void **state)
+{
+    (void)state;
+    char text[N_STRINGS * 6 + 2] = "[";
+    struct borrower borrowers[N_THREADS];
+    struct parley_json *json = NULL;
+    pthread_t threads[N_THREADS];
+    for (int i = 0; i < N_STRINGS; i++) {
+        const char one[] = {
+            '"', '\\', 'n', (char)('a' + i % 26), '"', i + 1 < N_STRINGS ? ',' : ']'};
+        memcpy(text + 1 + i * 6, one, 6);
+    }
+    assert_int_equal(parley_json_parse(text, N_STRINGS * 6 + 1, 0, &json, NULL), PARLEY_OK);
+    for (int i = 0; i < N_THREADS; i++) {
+        borrowers[i].json = json;
+        assert_int_equal(pthread_create(&threads[i], NULL, borrow_all, &borrowers[i]), 0);
+    }
+    for (int i = 0; i < N_THREADS; i++) {
+        void *complaint;
+        pthread_join(threads[i], &complaint);
+        assert_null(complaint);
+    }
+    for (int i = 1; i < N_THREADS; i++)
+        assert_memory_equal(borrowers[i].texts, borrowers[0].texts, sizeof borrowers[0].texts);
+    parley_json_destroy(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_share_a_schema_and_its_documents),
+        cmocka_unit_test(threads_borrow_the_same_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
