@@ -339,7 +339,7 @@ static const struct pl_dialect read_out = {
     .writer_size = sizeof(struct parley_reader *),
     .write = writes,
     .has_choices = true,
-    .keeps_own = true,
+    .takes_all = true,
 };
 
 /* --- life ------------------------------------------------------------------------------------ */

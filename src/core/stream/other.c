@@ -105,7 +105,7 @@ const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct
 bool pl_stream_wants_own(const struct pl_stream *s)
 {
     return s->from != s->to && s->to->write[PL_DELTA_OTHER] &&
-           (s->to->keeps_own || shape_of(s->to));
+           (s->to->takes_all || shape_of(s->to));
 }
 
 void pl_stream_keep_own(struct pl_stream *s, struct pl_str part, enum pl_own_role role)

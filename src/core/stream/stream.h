@@ -110,7 +110,7 @@ struct pl_dialect {
     pl_delta_writer *const *write; /* PL_DELTA_COUNT of them */
     pl_delta_writer *write_first;  /* before any other, whatever comes first; optional */
     bool has_choices; /* says further answers beside the first; others pass over them */
-    bool keeps_own;   /* takes parts that only the source's vendor has, as they are */
+    bool takes_all;   /* reads instead of writing: every answer, and what only one vendor has */
     void (*write_deinit)(void *state);
 };
 

@@ -239,8 +239,9 @@ static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_no
     const struct pl_json_node *c[CHOICE_COUNT];
     pl_pick(&in->doc, choice, choice_names, CHOICE_COUNT, c);
     int64_t index = pl_pick_count(&in->doc, c[CHOICE_INDEX]);
-    /* Few have room for more than one answer. */
-    if (index > 0 && (!in->s->to->has_choices || index > UINT8_MAX))
+    /* Only Gemini has room for more than one answer. */
+    bool is_taken = in->s->to == &pl_dialect_gemini || in->s->to->takes_all;
+    if (index > 0 && (!is_taken || index > UINT8_MAX))
         return PL_OK;
     in->choice = index > 0 ? (uint32_t)index : 0;
     enum pl_status status = take_delta(in, c[CHOICE_DELTA]);
