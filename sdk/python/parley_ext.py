@@ -194,14 +194,19 @@ class Extension:
                                "slash_commands": [definition for definition, _ in self.commands.values()],
                                "event_hooks": list(self.hooks)}, "register")
 
-    def run(self):
-        self.out, sys.stdout = sys.stdout.buffer, sys.stderr
+    def run(self, socket=None):
+        """Works until the host has enough. With a socket (parley_ext_socket.py) it runs elsewhere: how that was closed."""
+        self.out, sys.stdout = (socket, sys.stdout) if socket else (sys.stdout.buffer, sys.stderr)
         self.register()
-        for line in sys.stdin.buffer:
+        for line in socket or sys.stdin.buffer:
             frame = json.loads(line)
             take = getattr(self, "_on_" + frame["type"], None)
             if take:
                 take(frame["id"], frame["payload"])
+            if socket and frame["payload"].get("event") == "shutdown":
+                socket.close()
+        if socket:
+            return socket.code, socket.reason
         os._exit(0)  # the host has closed the pipe; threads that still wait wait for nothing
 
     def _expect(self):
