@@ -304,8 +304,10 @@ static void on_far(struct pl_letter *letter)
         stop_instance(exts, ask);
         return;
     }
-    struct pl_ext_place *place = pl_ext_place_get(exts, ask->extension_id, ask->user_id);
-    if (!place || ask->reply.status != PL_OK) {
+    /* One that lacks a part of its own has no place: its ids may be what is missing. */
+    struct pl_ext_place *place =
+        ask->reply.status == PL_OK ? pl_ext_place_get(exts, ask->extension_id, ask->user_id) : NULL;
+    if (!place) {
         pl_ext_ask_fail(ask, PL_TOOL_ERROR_MEMORY, "Out of memory.");
         return;
     }

@@ -107,9 +107,12 @@ static enum pl_status change(struct pl_ext_chain *chain, const struct pl_json_do
     if (message)
         add_message(&out, &old, doc, message);
     pl_json_out_close(&out, '}');
-    chain->ruling.data = pl_arena_dup(&chain->arena, pl_buf_str(&text));
+    struct pl_str data = pl_arena_dup(&chain->arena, pl_buf_str(&text));
+    if (text.status != PL_OK || !data.ptr)
+        return PL_NOMEM; /* what was there stays: a hook that fails open goes on with it */
+    chain->ruling.data = data;
     chain->ruling.is_changed = true;
-    return text.status != PL_OK || !chain->ruling.data.ptr ? PL_NOMEM : PL_OK;
+    return PL_OK;
 }
 
 /* An answer that changes something needs the capability events. */
