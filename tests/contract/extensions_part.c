@@ -54,6 +54,8 @@ static void assert_same(const struct pl_extension_row *got, const struct pl_exte
     assert_str(got->source, row->source);
     assert_str(got->last_error, row->last_error);
     assert_str(got->registered, row->registered);
+    assert_str(got->before_version, row->before_version);
+    assert_str(got->before_manifest, row->before_manifest);
     assert_true(got->created_ms == row->created_ms && got->updated_ms == row->updated_ms);
     assert_true(got->revision == row->revision);
 }
@@ -105,6 +107,8 @@ static void a_change_expects_the_revision_that_was_read(void **state)
     row.state = PL_STR("disabled");
     row.last_error = PL_STR("it hung");
     row.registered = PL_STR("{\"name\":\"Weather\"}");
+    row.before_version = PL_STR("1.0.0");
+    row.before_manifest = PL_STR("{\"schema\":\"pi.ext.manifest.v1\"}");
     row.updated_ms = 2000;
     struct pl_error err = {0};
     assert_int_equal(update(f, &row, &err), PL_OK);

@@ -42,7 +42,7 @@ const table = {
   'POST /api/blobs': [S], 'GET /api/blobs': [R, S], 'POST /api/blobs/fetch': [S], 'GET /api/blobs/{id}': [R, S], 'DELETE /api/blobs/{id}': [S], 'GET /api/blobs/{id}/info': [R, S],
   'POST /api/media/frames': [S],
   'GET /api/extensions': ['admin', R], 'POST /api/extensions': ['admin'], 'GET /api/extensions/connect': ['extension'], 'GET /api/extensions/{id}': ['admin', R], 'PATCH /api/extensions/{id}': ['admin'], 'DELETE /api/extensions/{id}': ['admin'],
-  'GET /api/extensions/{id}/log': [S, R], 'GET /api/extensions/{id}/explain': [S, R], 'POST /api/extensions/{id}/restart': ['admin'],
+  'GET /api/extensions/{id}/log': [S, R], 'GET /api/extensions/{id}/explain': [S, R], 'GET /api/user/extensions': [S, R], 'POST /api/extensions/{id}/restart': ['admin'],
   'POST /v1/chat/completions': [G], 'POST /v1/responses': [G], 'POST /v1/messages': [G], 'POST /v1/messages/count_tokens': [G], 'POST /v1beta/models/{model}': [G],
   'POST /v1beta/models/{vendor}/{model}': [G], 'POST /v1/models/{model}': [G], 'POST /v1/models/{vendor}/{model}': [G], 'GET /v1/models': [G, R], 'GET /v1/models/{model}': [G, R],
   'GET /v1/models/{vendor}/{model}': [G, R], 'GET /v1beta/models': [G, R], 'GET /v1beta/models/{model}': [G, R], 'GET /v1beta/models/{vendor}/{model}': [G, R],

@@ -122,6 +122,15 @@ test('one who makes an extension crash takes it from nobody else', async () => {
   let shown;
   await until(async () => { shown = await seen(); return shown.quarantined_users === 1; }, () => JSON.stringify(shown));
   assert.equal(shown.state, 'enabled'); // for the administrator, who did not make it crash
+  // Each sees the own state, and nothing that is for administrators.
+  const mine = async (who) => (await who.ask('GET', '/api/user/extensions')).json.items.find(({ id }) => id === 'fragile');
+  const [ofAda, ofBo] = [await mine(ada), await mine(bo)];
+  assert.deepEqual([ofAda.state, ofAda.is_running, ofBo.state, ofBo.last_error, ofBo.is_running, ofBo.restarts], ['quarantined', false, 'enabled', '', true, 0]);
+  assert.match(ofAda.last_error, /exited with code 9/);
+  assert.ok(ofAda.restarts >= 5 && ofBo.is_measured && ofBo.tools.includes('fragile'), JSON.stringify([ofAda, ofBo]));
+  assert.ok(!('artifact' in ofAda) && !('source' in ofAda) && !('quarantined_users' in ofAda));
+  assert.equal((await ada.ask('GET', '/api/extensions/fragile/explain')).json.state, 'quarantined');
+  assert.equal((await ada.ask('GET', '/api/extensions/fragile')).status, 403);
   assert.equal((await calc(ada)).message, 'Blocked by fragile: it is quarantined');
   assert.match(JSON.stringify(await one(ada)), /quarantined|UnknownTool/);
   // The others go on.

@@ -82,6 +82,36 @@ test('a second one of the same id is an update, which asks again only for more',
   assert.equal((await add(accepted(first, { update: true }))).json.version, '1.0.0');
 });
 
+test('what a version asks for and the one before did not is marked, until the next update', async () => {
+  const of = (version, capabilities) => manifest({ extension_id: 'grows', version, capability_manifest: { schema: 'pi.ext.cap.v1', capabilities } });
+  const read = { capability: 'read', scope: { paths: ['docs/**'] } };
+  const marks = ({ capabilities }) => capabilities.map(({ capability, new_since_version: since }) => [capability, since]);
+  const first = (await add(accepted(of('1.0.0', [read])))).json;
+  assert.deepEqual([first.version_before, marks(first)], [undefined, [['read', undefined]]]);
+  const wider = of('1.1.0', [{ ...read, scope: { paths: ['docs/**', 'src/**'] } }, { capability: 'exec' }, { capability: 'log' }]);
+  const second = (await add(accepted(wider, { update: true }))).json;
+  assert.deepEqual([second.version_before, marks(second)], ['1.0.0', [['read', '1.1.0'], ['exec', '1.1.0'], ['log', '1.1.0']]]);
+  // Other files with the same manifest ask for nothing new, and a change by an administrator is none of the version.
+  const files2 = { files: files(wider, [{ path: 'more.py', content: '' }]), update: true };
+  assert.deepEqual(marks((await add(files2)).json), marks(second));
+  assert.deepEqual(marks((await server.ask('PATCH', '/api/extensions/grows', { body: { deny: ['exec'] } })).json), marks(second));
+  const third = (await add(accepted(of('1.2.0', [read, { capability: 'exec' }, { capability: 'ui' }]), { update: true }))).json;
+  assert.deepEqual([third.version_before, marks(third)], ['1.1.0', [['read', undefined], ['exec', undefined], ['ui', '1.2.0']]]);
+  assert.equal((await server.ask('GET', '/api/extensions')).json.items.find(({ id }) => id === 'grows').capabilities[2].new_since_version, '1.2.0');
+  await server.ask('DELETE', '/api/extensions/grows');
+});
+
+test('the walls of its sandbox are those that the doctor finds', async () => {
+  await add(accepted(manifest({ extension_id: 'walled' })));
+  const { sandbox, is_measured, is_running, restarts, walls } = (await get('walled')).json;
+  const said = run(['doctor', '--data', server.data]).out;
+  assert.match(said, new RegExp(`level ${sandbox}`));
+  assert.deepEqual([is_measured, is_running, restarts], [false, false, 0]);
+  assert.deepEqual(walls.map(({ name }) => name), ['uid', 'namespaces', 'root', 'landlock', 'seccomp', 'limits', 'memory']);
+  if (sandbox === 'full') assert.ok(walls.every(({ stands }) => stands), JSON.stringify(walls));
+  await server.ask('DELETE', '/api/extensions/walled');
+});
+
 test('profile, grants and state change; a stale change does not', async () => {
   const json = manifest({ extension_id: 'changes' });
   const made = (await add(accepted(json))).json;

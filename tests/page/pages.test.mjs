@@ -161,6 +161,10 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   await row('exec').and(page.locator('[data-decision=ask]')).getByText('The person is asked each time.').waitFor();
   await row('read').and(page.locator('[data-decision=allow]')).getByText('The profile allows it.').waitFor();
   assert.equal(await row('read').locator('.path').textContent(), '**');
+  // What stands around it, as the server says.
+  const { walls, sandbox } = await extension();
+  assert.equal(await page.locator(`[data-sandbox=${sandbox}] .walls li`).count(), walls.length);
+  await page.getByText(`${walls.filter(({ stands }) => stands).length} of ${walls.length} walls are up`).waitFor();
   await row('exec').getByRole('radio', { name: 'Allow' }).click();
   await row('exec').and(page.locator('[data-decision=allow]')).getByText('Allowed for this extension.').waitFor();
   await row('exec').getByRole('radio', { name: 'Deny' }).click();

@@ -383,6 +383,15 @@ export interface components {
             state: "enabled" | "disabled" | "quarantined";
             /** @description For administrators: for how many users it is quarantined */
             quarantined_users?: number;
+            /** @description An instance of yours runs now */
+            is_running: boolean;
+            /** @description How often your instance was started again after a crash */
+            restarts: number;
+            sandbox: components["schemas"]["ExtensionSandbox"];
+            is_measured: components["schemas"]["ExtensionMeasured"];
+            walls: components["schemas"]["ExtensionWalls"];
+            /** @description The version before the last update that changed its manifest */
+            version_before?: string;
             /** @description SHA-256 of its files */
             artifact: string;
             /** @description SHA-256 of the manifest that was accepted, as canonical JSON */
@@ -417,6 +426,8 @@ export interface components {
             /** @enum {string} */
             decision: "allow" | "ask" | "deny";
             reason: string;
+            /** @description The version before the last update did not ask for this */
+            new_since_version?: string;
         };
         ExtensionTool: {
             name: string;
@@ -428,8 +439,62 @@ export interface components {
         ExtensionLog: {
             items: Record<string, unknown>[];
         };
+        /**
+         * @description How closed its cell is
+         * @enum {string}
+         */
+        ExtensionSandbox: "none" | "landlock" | "namespaces" | "full" | "remote";
+        /** @description sandbox and walls are as they were when your instance ran last; otherwise what this machine would give it */
+        ExtensionMeasured: boolean;
+        /** @description The parts of the sandbox; none for one that runs elsewhere */
+        ExtensionWalls: {
+            /** @enum {string} */
+            name: "uid" | "namespaces" | "root" | "landlock" | "seccomp" | "limits" | "memory";
+            stands: boolean;
+            says: string;
+        }[];
+        ExtensionOfUser: {
+            id: string;
+            name: string;
+            version: string;
+            description: string;
+            /**
+             * @description For you: it is quarantined for the users for whom it has crashed too often, and for nobody else
+             * @enum {string}
+             */
+            state: "enabled" | "quarantined";
+            /** @description Why it is quarantined for you; otherwise empty */
+            last_error: string;
+            is_running: boolean;
+            restarts: number;
+            sandbox: components["schemas"]["ExtensionSandbox"];
+            is_measured: components["schemas"]["ExtensionMeasured"];
+            walls: components["schemas"]["ExtensionWalls"];
+            capabilities: {
+                capability: string;
+                /** @enum {string} */
+                decision: "allow" | "ask" | "deny";
+                reason: string;
+            }[];
+            tools: string[];
+            commands: string[];
+        };
+        ExtensionsOfUser: {
+            items: components["schemas"]["ExtensionOfUser"][];
+        };
         ExtensionExplained: {
             id: string;
+            name: string;
+            version: string;
+            description: string;
+            /** @enum {string} */
+            state: "enabled" | "disabled" | "quarantined";
+            last_error: string;
+            is_running: boolean;
+            restarts: number;
+            sandbox: components["schemas"]["ExtensionSandbox"];
+            is_measured: components["schemas"]["ExtensionMeasured"];
+            walls: components["schemas"]["ExtensionWalls"];
             profile: string;
             has_registered: boolean;
             granted: Record<string, unknown>[];

@@ -26,6 +26,8 @@ static void add_tail(struct pl_params *params, const struct pl_extension_row *ro
     pl_params_text(params, row->last_error);
     pl_params_text(params, row->manifest);
     pl_params_text(params, row->registered);
+    pl_params_text(params, row->before_version);
+    pl_params_text(params, row->before_manifest);
 }
 
 static void expect(struct pl_batch *batch, struct pl_str id)
@@ -103,6 +105,8 @@ static struct pl_extension_row read_extension(struct pl_read *read)
         .last_error = pl_read_text(read, 14),
         .manifest = pl_read_text(read, 15),
         .registered = pl_read_text(read, 16),
+        .before_version = pl_read_text(read, 17),
+        .before_manifest = pl_read_text(read, 18),
     };
 }
 

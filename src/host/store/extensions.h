@@ -18,7 +18,9 @@ struct pl_extension_row {
     struct pl_str source; /* where it was added from, for a person to read */
     struct pl_str last_error; /* {NULL, 0}: none */
     struct pl_str registered; /* payload of the last register, JSON; {NULL, 0}: never ran */
-    int64_t revision;         /* in a change: the one that was read */
+    /* Before its last update with another manifest; {NULL, 0}: there was none. */
+    struct pl_str before_version, before_manifest;
+    int64_t revision; /* in a change: the one that was read */
     int64_t created_ms, updated_ms;
 };
 

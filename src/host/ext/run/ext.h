@@ -241,6 +241,16 @@ void pl_ext_question_tell(struct pl_shard *home, struct pl_str question_id, stru
 size_t pl_ext_quarantines(struct pl_ext_server *host, struct pl_str extension_id,
                           struct pl_str user_id, bool *ret_is, char *ret_why, size_t size);
 
+/* Members is_running, restarts, sandbox, is_measured and walls[{name, stands, says}] of an extension for this user: what stood
+ * around it when it ran last, or else what this machine would give it. May make a process to see: on a worker. */
+void pl_ext_sandbox_write(struct pl_ext_server *host, struct pl_str extension_id,
+                          struct pl_str user_id, bool is_remote, struct pl_json_out *out);
+
+/* Appends what concerns a user of every extension that is not disabled: JSON objects with commas between them. PL_NOMEM. May make a
+ * process to see: on a worker. */
+enum pl_status pl_ext_concerns_write(struct pl_ext_server *host, struct pl_str user_id,
+                                     struct pl_buf *to);
+
 /* Appends the log of an extension: JSON objects with commas between them, oldest first. `user_id` {NULL, 0}: of all
  * users. Any thread. */
 void pl_ext_log_write(struct pl_ext_server *host, struct pl_str extension_id, struct pl_str user_id,

@@ -200,6 +200,10 @@ void pl_ext_place_destroy(struct pl_ext_place *place);
 struct pl_shard *pl_ext_shard_of(struct pl_server *server, struct pl_str extension_id,
                                  struct pl_str user_id);
 
+/* --- ran.c: what stands around a run */
+/* It begins (with its cell; NULL: it runs elsewhere), or has ended. */
+void pl_ext_ran_tell(const struct pl_ext_place *place, const struct pl_cell *cell, bool is_running);
+
 /* --- instance.c: the life of a run */
 /* NULL: out of memory. */
 struct pl_ext_instance *pl_ext_instance_start(struct pl_ext_place *place,

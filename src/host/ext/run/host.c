@@ -75,7 +75,9 @@ static bool copy_row(struct pl_ext_known *known, const struct pl_extension_row *
                                 &known->row.state,
                                 &known->row.source,
                                 &known->row.last_error,
-                                &known->row.registered};
+                                &known->row.registered,
+                                &known->row.before_version,
+                                &known->row.before_manifest};
     known->row = *row;
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         struct pl_str from = *strings[i];
@@ -218,6 +220,7 @@ void pl_ext_server_destroy(struct pl_ext_server *host)
     }
     pl_table_deinit(&host->registered);
     pl_ext_logs_deinit(host);
+    pl_ext_rans_deinit(host);
     pl_ext_set_release(host->set);
     pthread_mutex_destroy(&host->lock);
     pthread_mutex_destroy(&host->reloading);

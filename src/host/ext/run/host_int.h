@@ -6,6 +6,7 @@
 #include "ext/run/ext.h"
 #include "ext/package/package.h"
 #include "base/table.h"
+#include "ext/cell/level.h"
 #include "extproto/redact.h"
 #include "extproto/registration.h"
 
@@ -54,6 +55,13 @@ struct pl_ext_log {
     char id[];
 };
 
+/* What is around a cell. */
+struct pl_ext_walls {
+    enum pl_cell_level level;
+    unsigned parts; /* PL_CELL_HAS(…) */
+    int landlock_abi;
+};
+
 struct pl_ext_server {
     struct pl_server *server; /* borrowed */
     const struct pl_ext_above *above;
@@ -63,6 +71,9 @@ struct pl_ext_server {
     struct pl_ext_set *set;
     struct pl_table registered; /* "extension\nuser" -> struct pl_ext_entry */
     struct pl_table logs;
+    struct pl_table ran; /* "extension\nuser" -> struct pl_ext_ran */
+    struct pl_ext_walls probed;
+    int64_t probed_ms; /* unix; 0: never */
     atomic_bool has_any;
 };
 
@@ -97,6 +108,9 @@ struct pl_ext_registered *pl_ext_registered_hold(struct pl_ext_registered *regis
 void pl_ext_registered_release(struct pl_ext_registered *registered); /* accepts NULL */
 bool pl_ext_registered_wants(const struct pl_ext_registered *registered, enum pl_ext_hook hook,
                              struct pl_str tool_name, struct pl_ext_subscription *ret_subscription);
+
+/* --- ran.c */
+void pl_ext_rans_deinit(struct pl_ext_server *host);
 
 /* --- log.c */
 /* Keeps a line for GET …/log. `json` is an object of seed 004's log. */

@@ -137,6 +137,7 @@ static void begin(struct pl_ext_instance *instance)
 {
     struct pl_cell *cell = PL_TAKE(instance->made);
     snprintf(instance->sandbox, sizeof instance->sandbox, "%s", pl_cell_level_name(cell->level));
+    pl_ext_ran_tell(instance->place, cell, true);
     instance->child = pl_ext_child_take(instance->exts, cell, on_child_exit, instance);
     if (!instance->child)
         pl_ext_cell_leave(instance->exts, cell, NULL);
@@ -210,6 +211,7 @@ struct pl_ext_instance *pl_ext_instance_connect(struct pl_ext_place *place,
     instance->wire = pl_ext_wire_hold(wire);
     instance->is_remote = true;
     snprintf(instance->sandbox, sizeof instance->sandbox, "remote");
+    pl_ext_ran_tell(place, NULL, true);
     pl_ext_instance_become(instance, PL_EXT_LIFE_AWAITING_REGISTER);
     pl_ext_audit_life(instance, "extension.start", NULL);
     return instance;
@@ -261,6 +263,7 @@ void pl_ext_instance_end(struct pl_ext_instance *instance, enum pl_ext_life life
     place->instance = NULL;
     pl_loop_hook_add(instance->exts->loop, &instance->bury);
     pl_ext_place_left(place, life != PL_EXT_LIFE_STOPPED, instance->why);
+    pl_ext_ran_tell(place, NULL, false);
 }
 
 static void say_exit(struct pl_ext_instance *instance)

@@ -190,6 +190,92 @@ void pl_ext_standing_write(const struct pl_ext_standing *standing, struct pl_jso
     write_hooks(standing->registered, out);
 }
 
+/* How it is for this user, and why it is not otherwise. */
+static void write_state(struct pl_ext_server *host, const struct pl_ext_known *known,
+                        struct pl_str user_id, struct pl_json_out *out)
+{
+    enum pl_ext_state state = pl_ext_known_state(known, user_id);
+    char why[256] = "";
+    bool is_mine = false;
+    (void)pl_ext_quarantines(host, known->package.id, user_id, &is_mine, why, sizeof why);
+    const struct {
+        const char *key;
+        struct pl_str value;
+    } members[] = {
+        {"id", known->package.id},
+        {"name", known->package.name},
+        {"version", known->package.version},
+        {"description", known->package.description},
+        {"state", pl_str_of(pl_ext_state_word(state))},
+        {"last_error", is_mine ? pl_str_of(why) : PL_STR("")},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        pl_json_out_key(out, members[i].key);
+        pl_json_out_text(out, members[i].value);
+    }
+    pl_ext_sandbox_write(host, known->package.id, user_id, !known->package.dir.len, out);
+}
+
+static void write_concern(struct pl_ext_server *host, const struct pl_ext_known *known,
+                          struct pl_str user_id, struct pl_json_out *out)
+{
+    struct pl_ext_registered *registered = pl_ext_registered_of(host, known, user_id);
+    struct pl_ext_standing standing = {
+        .known = known, .registered = registered, .is_remote = !known->package.dir.len};
+    const struct pl_ext_manifest *manifest =
+        registered ? &registered->said.manifest : &known->package.manifest;
+    static const char *const words[] = {
+        [PL_EXT_ALLOW] = "allow", [PL_EXT_ASK] = "ask", [PL_EXT_DENY] = "deny"};
+    pl_json_out_open(out, '{');
+    write_state(host, known, user_id, out);
+    pl_json_out_key(out, "capabilities");
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; i < manifest->n; i++) {
+        enum pl_ext_capability capability = manifest->requirements[i].capability;
+        enum pl_ext_reason reason = pl_ext_standing_judge(&standing, capability);
+        pl_json_out_open(out, '{');
+        pl_json_out_key(out, "capability");
+        pl_json_out_text(out, pl_str_of(pl_ext_capability_name(capability)));
+        pl_json_out_key(out, "decision");
+        pl_json_out_text(out, pl_str_of(words[pl_ext_reason_decision(reason)]));
+        pl_json_out_key(out, "reason");
+        pl_json_out_text(out, pl_str_of(pl_ext_reason_text(reason)));
+        pl_json_out_close(out, '}');
+    }
+    pl_json_out_close(out, ']');
+    pl_json_out_key(out, "tools");
+    pl_json_out_open(out, '[');
+    for (size_t i = 0; registered && i < registered->said.n_tools; i++)
+        if (!registered->said.tools[i].refusal && !registered->is_withheld[i])
+            pl_json_out_text(out, registered->said.tools[i].name);
+    pl_json_out_close(out, ']');
+    if (registered) {
+        write_commands(registered, out);
+    } else {
+        pl_json_out_key(out, "commands");
+        pl_json_out_raw(out, PL_STR("[]"));
+    }
+    pl_json_out_close(out, '}');
+    pl_ext_registered_release(registered);
+}
+
+enum pl_status pl_ext_concerns_write(struct pl_ext_server *host, struct pl_str user_id,
+                                     struct pl_buf *to)
+{
+    struct pl_ext_set *set = pl_ext_set_hold(host);
+    struct pl_json_out out = pl_json_out(to);
+    for (size_t i = 0, n = 0; i < set->n; i++) {
+        if (set->items[i]->package.state == PL_EXT_STATE_DISABLED)
+            continue;
+        if (n++)
+            pl_buf_addc(to, ',');
+        out = pl_json_out(to);
+        write_concern(host, set->items[i], user_id, &out);
+    }
+    pl_ext_set_release(set);
+    return to->status;
+}
+
 enum pl_status pl_ext_explain(struct pl_ext_server *host, struct pl_str extension_id,
                               struct pl_str user_id, struct pl_buf *to)
 {
@@ -201,8 +287,7 @@ enum pl_status pl_ext_explain(struct pl_ext_server *host, struct pl_str extensio
         .known = known, .registered = registered, .is_remote = !known->package.dir.len};
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "id");
-    pl_json_out_text(&out, known->package.id);
+    write_state(host, known, user_id, &out);
     pl_json_out_key(&out, "profile");
     pl_json_out_text(&out, known->row.profile);
     pl_json_out_key(&out, "has_registered");

@@ -242,6 +242,7 @@ static void put_row(struct pl_exchange *x, struct pl_batch *batch, struct adding
     struct pl_str profile = pl_body_text(x, "profile"), source = pl_body_text(x, "source");
     int64_t now_ms = pl_clock_unix_ms();
     bool is_new = !old->id.len;
+    bool is_same = pl_str_eq(old->manifest_hash, pl_str_of(package->manifest_hash));
     struct pl_extension_row row = {
         .id = package->id,
         .name = package->name,
@@ -263,6 +264,8 @@ static void put_row(struct pl_exchange *x, struct pl_batch *batch, struct adding
             is_new || pl_str_eq(old->state, PL_STR("quarantined")) ? PL_STR("enabled") : old->state,
         .source = source.ptr ? source : PL_STR(""),
         .registered = is_new ? (struct pl_str){0} : old->registered,
+        .before_version = is_same ? old->before_version : old->version,
+        .before_manifest = is_same ? old->before_manifest : old->manifest,
         .revision = is_new ? 1 : old->revision,
         .created_ms = is_new ? now_ms : old->created_ms,
         .updated_ms = now_ms,

@@ -51,7 +51,15 @@ static const char *decision_word(enum pl_ext_decision decision)
     return words[decision];
 }
 
-void pl_extension_write_capabilities(struct pl_json_out *out, const struct pl_ext_package *package)
+/* Whether the version before asked for this too. */
+static bool was_asked(const struct pl_ext_manifest *before, struct pl_ext_requirement *requirement)
+{
+    struct pl_ext_manifest one = {.requirements = requirement, .n = 1};
+    return pl_ext_manifest_covers(before, &one);
+}
+
+void pl_extension_write_capabilities(struct pl_json_out *out, const struct pl_ext_package *package,
+                                     const struct pl_ext_manifest *before)
 {
     pl_json_out_open(out, '[');
     for (size_t i = 0; i < package->manifest.n; i++) {
@@ -66,6 +74,8 @@ void pl_extension_write_capabilities(struct pl_json_out *out, const struct pl_ex
         put_texts(out, "env", &requirement->env);
         pl_put_text(out, "decision", pl_str_of(decision_word(pl_ext_reason_decision(reason))));
         pl_put_text(out, "reason", pl_str_of(pl_ext_reason_text(reason)));
+        if (before && !was_asked(before, &package->manifest.requirements[i]))
+            pl_put_text(out, "new_since_version", package->version);
         pl_json_out_close(out, '}');
     }
     pl_json_out_close(out, ']');
@@ -185,8 +195,11 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
     put_lines(out, "granted", row->granted);
     put_lines(out, "denied", row->denied);
     pl_json_out_key(out, "capabilities");
+    struct pl_ext_package before;
+    bool has_before = row->before_manifest.len &&
+                      pl_ext_package_read(&x->arena, row->before_manifest, &before, NULL) == PL_OK;
     if (status == PL_OK)
-        pl_extension_write_capabilities(out, &package);
+        pl_extension_write_capabilities(out, &package, has_before ? &before.manifest : NULL);
     else
         pl_json_out_raw(out, PL_STR("[]"));
     if (tools || !n_tools) {
@@ -201,6 +214,10 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
                 status != PL_OK  ? pl_str_of(err.message)
                 : is_quarantined ? pl_str_of(why)
                                  : row->last_error);
+    if (has_before)
+        pl_put_text(out, "version_before", row->before_version);
+    pl_ext_sandbox_write(x->shard->server->ext, row->id, x->caller.user_id,
+                         pl_str_eq(row->runtime, PL_STR("remote")), out);
     pl_put_int(out, "revision", row->revision);
     pl_put_time(out, "created_at", row->created_ms);
     pl_put_time(out, "updated_at", row->updated_ms);

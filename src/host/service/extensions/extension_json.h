@@ -10,8 +10,10 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
                         const struct pl_extension_row *row,
                         const struct pl_extension_tool_row *tools, size_t n_tools);
 
-/* What a package may do and what the policy says to it: one object for each requirement. */
-void pl_extension_write_capabilities(struct pl_json_out *out, const struct pl_ext_package *package);
+/* What a package may do and what the policy says to it: one object for each requirement; what the version before did not ask
+ * for is marked. `before` may be NULL. */
+void pl_extension_write_capabilities(struct pl_json_out *out, const struct pl_ext_package *package,
+                                     const struct pl_ext_manifest *before);
 
 /* The same as a text for a person, a line for each. */
 void pl_extension_say_capabilities(struct pl_buf *to, const struct pl_ext_manifest *manifest);

@@ -48,6 +48,21 @@ static void extension_explain(struct pl_exchange *x)
     pl_exchange_work(x, explain_work, NULL);
 }
 
+static void mine_work(struct pl_exchange *x)
+{
+    pl_buf_adds(&x->reply, "{\"items\":[");
+    enum pl_status status =
+        pl_ext_concerns_write(x->shard->server->ext, x->caller.user_id, &x->reply);
+    pl_buf_adds(&x->reply, "]}");
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, NULL);
+}
+
+static void my_extensions(struct pl_exchange *x)
+{
+    pl_exchange_work(x, mine_work, NULL);
+}
+
 /* One that is quarantined is enabled again, for all users. */
 static void restart_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
@@ -83,6 +98,9 @@ const struct pl_route pl_routes_extension_runs[] = {
      extension_explain, "extension_explain",
      "Explain what an extension may do for you, and why not more", "extensions", NULL,
      "ExtensionExplained", 200, NULL},
+    {PL_METHOD_GET, "/api/user/extensions", 0, PL_FOR_SESSIONS | PL_FOR_READ, my_extensions,
+     "extension_mine", "List the extensions as they are for you: state, tools, what they may do",
+     "extensions", NULL, "ExtensionsOfUser", 200, NULL},
     {PL_METHOD_POST, "/api/extensions/{id}/restart", PL_ROUTE_ADMIN, PL_FOR_ALL, extension_restart,
      "extension_restart", "Stop the instances of an extension; the next need starts it anew",
      "extensions", NULL, "Extension", 200, NULL, .tells = "extension:updated"},

@@ -5,18 +5,20 @@
 #define SQL_EXTENSION "(SELECT key FROM extensions WHERE id = ?1)"
 #define SQL_EXTENSION_COLUMNS                                                                      \
     "id, name, version, runtime, artifact, manifest_hash, profile, granted, denied, state, "       \
-    "revision, created_ms, updated_ms, source, last_error, manifest, registered"
+    "revision, created_ms, updated_ms, source, last_error, manifest, registered, before_version, " \
+    "before_manifest"
 
 /* EXTENSION_UPDATE fails where the revision is another: it writes one that may not be. */
 #define PL_SQL_EXTENSION_TABLE(X, EACH)                                                            \
-    X(EXTENSION_CREATE, "ttttttttttiiitttt",                                                       \
+    X(EXTENSION_CREATE, "ttttttttttiiitttttt",                                                     \
       "INSERT INTO extensions (" SQL_EXTENSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "    \
-      "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)")                                           \
-    X(EXTENSION_UPDATE, "ttttttttttiitttt",                                                        \
+      "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                 \
+    X(EXTENSION_UPDATE, "ttttttttttiitttttt",                                                      \
       "UPDATE extensions SET name = ?2, version = ?3, runtime = ?4, artifact = ?5, "               \
       "manifest_hash = ?6, profile = ?7, granted = ?8, denied = ?9, state = ?10, "                 \
       "revision = CASE WHEN revision = ?11 THEN revision + 1 ELSE 0 END, updated_ms = ?12, "       \
-      "source = ?13, last_error = ?14, manifest = ?15, registered = ?16 WHERE id = ?1")            \
+      "source = ?13, last_error = ?14, manifest = ?15, registered = ?16, "                         \
+      "before_version = ?17, before_manifest = ?18 WHERE id = ?1")                                 \
     X(EXTENSION_STATE, "ttti",                                                                     \
       "UPDATE extensions SET state = ?2, last_error = ?3, revision = revision + 1, "               \
       "updated_ms = ?4 WHERE id = ?1")                                                             \

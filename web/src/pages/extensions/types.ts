@@ -5,6 +5,7 @@ export type Capability = Schemas['ExtensionCapability'];
 export type Decision = Capability['decision'];
 export type Tool = Schemas['ExtensionTool'];
 export type Extension = Schemas['Extension'];
+export type Mine = Schemas['ExtensionOfUser'];
 
 /** What holds for this user now; the lists of hooks and tools are there once it has run. */
 export interface Explained {
@@ -33,6 +34,9 @@ export function chosen(ext: Extension, capability: string, choice: Choice): { gr
     deny: [...without(ext.denied), ...(choice === 'deny' ? [capability] : [])],
   };
 }
+
+/** What this version asks for and the last one did not, as long as nobody has decided it for this extension. */
+export const isNew = (ext: Extension, one: Capability): boolean => !!one.new_since_version && choiceOf(ext, one.capability) === 'profile';
 
 /** The names of a tool's parameters. */
 export const parameters = (tool: Tool): string[] => {
