@@ -1,5 +1,6 @@
 // The quieter pages: what can be done on each, hostile words in every place, and axe-core in both themes and languages.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import test from 'node:test';
 import { run } from '../e2e/harness.mjs';
 import { ask, at, example, field, lacks, person } from './bench.mjs';
@@ -201,6 +202,35 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   await page.waitForURL('**/x/demo');
   await page.getByRole('heading', { name: 'Demo' }).waitFor();
   await one.done();
+});
+
+test('a version that asks for more says so until it is decided; a member sees the extensions as they are for the member', options, async () => {
+  const manifest = (version, capabilities) => ({ schema: 'pi.ext.manifest.v1', extension_id: 'grows', name: 'Grows', version, api_version: '1.0', runtime: 'remote', capability_manifest: { schema: 'pi.ext.cap.v1', capabilities } });
+  const add = (json, more = {}) => {
+    const accepts = createHash('sha256').update(run(['json', '--canonical', '-'], { input: JSON.stringify(json) }).out.trimEnd()).digest('hex');
+    return ask('POST', '/api/extensions', { files: [{ path: 'extension.json', content: JSON.stringify(json) }], accepts, ...more });
+  };
+  await add(manifest('1.0.0', [{ capability: 'log' }]));
+  await add(manifest('1.1.0', [{ capability: 'log' }, { capability: 'ui' }]), { update: true });
+  const one = await person();
+  const page = await one.open('/x/grows');
+  const row = page.locator('[data-cap=ui]');
+  await page.locator('[data-fresh]').getByText('This version asks for more than the last one').waitFor();
+  await row.getByText('New in 1.1.0, not decided yet.').waitFor();
+  await page.locator('[data-sandbox=remote]').getByText('It runs elsewhere').waitFor();
+  await accessible(page, '/x/grows');
+  await row.getByRole('radio', { name: 'Allow' }).click();
+  await page.locator('[data-fresh]').waitFor({ state: 'detached' });
+  await one.done();
+  const member = await ask('POST', '/api/users', { name: 'reads-extensions' });
+  const other = await person({ key: member.key.plaintext });
+  const view = await other.open('/x');
+  const mine = view.locator('[data-mine=grows][data-state=enabled]');
+  await mine.getByRole('heading', { name: 'Grows' }).waitFor();
+  await mine.getByText('Allowed').first().waitFor();
+  await accessible(view, '/x as a member');
+  await other.done();
+  await at.ask('DELETE', '/api/extensions/grows');
 });
 
 test('hostile words stay words, in every place', options, async () => {
