@@ -125,6 +125,7 @@ static void call(struct pl_str params, const char *capability, const char *metho
     pl_ext_hear_line(i, pl_buf_str(&line));
     read_answer();
     must(!i->hostcalls);
+    pl_ext_audit_write(&world.exts);
     pl_timer_stop(world.shard.loop, &world.exts.gather);
     pl_batch_destroy(world.exts.gathered);
     world.exts.gathered = NULL;

@@ -40,13 +40,24 @@ static void add_row(struct pl_ext_shard *exts, struct pl_batch *batch,
                     const struct pl_ext_audited *what)
 {
     struct pl_audit_row row = {
-        .at_ms = pl_loop_unix_ms(exts->loop),
+        .at_ms = what->at_ms ? what->at_ms : pl_loop_unix_ms(exts->loop),
         .user_id = what->user_id,
         .action = pl_str_of(what->action),
         .object = what->object,
         .detail = what->detail,
     };
     pl_batch_add_audit(batch, &row);
+}
+
+void pl_ext_audit_write(struct pl_ext_shard *exts)
+{
+    struct pl_ext_unwritten *row = PL_TAKE(exts->unwritten);
+    exts->last_unwritten = NULL;
+    exts->n_unwritten = 0;
+    for (struct pl_ext_unwritten *next; row; row = next) {
+        next = row->next;
+        row->write(row);
+    }
 }
 
 /* All that has gathered, as one batch: rows stay in the order they were told in. */
@@ -61,6 +72,7 @@ static void submit(struct pl_ext_shard *exts, struct auditing *a)
 void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
                   pl_batch_done_fn *done, void *ctx)
 {
+    pl_ext_audit_write(exts);
     struct auditing *a = pl_mem_alloc(1, sizeof *a);
     struct pl_batch *batch = a ? batch_of(exts) : NULL;
     if (!batch) {
@@ -82,6 +94,7 @@ static void on_gathered(struct pl_timer *timer)
 
 void pl_ext_audit_flush(struct pl_ext_shard *exts)
 {
+    pl_ext_audit_write(exts);
     if (!exts->gathered)
         return;
     struct auditing *a = pl_mem_alloc(1, sizeof *a);
@@ -95,6 +108,7 @@ void pl_ext_audit_flush(struct pl_ext_shard *exts)
 
 void pl_ext_audit_later(struct pl_ext_shard *exts, const struct pl_ext_audited *what)
 {
+    pl_ext_audit_write(exts);
     struct pl_batch *batch = batch_of(exts);
     if (!batch) {
         pl_log_say(exts->shard->server->log, exts->shard, PL_LOG_WARNING,
@@ -105,6 +119,20 @@ void pl_ext_audit_later(struct pl_ext_shard *exts, const struct pl_ext_audited *
     if (!pl_timer_is_on(&exts->gather))
         pl_timer_start(exts->loop, &exts->gather, GATHER_MS, on_gathered);
     if (pl_batch_n_writes(batch) >= GATHER_ROWS)
+        pl_ext_audit_flush(exts);
+}
+
+void pl_ext_audit_defer(struct pl_ext_shard *exts, struct pl_ext_unwritten *row)
+{
+    row->next = NULL;
+    if (exts->last_unwritten)
+        exts->last_unwritten->next = row;
+    else
+        exts->unwritten = row;
+    exts->last_unwritten = row;
+    if (!pl_timer_is_on(&exts->gather))
+        pl_timer_start(exts->loop, &exts->gather, GATHER_MS, on_gathered);
+    if (++exts->n_unwritten >= GATHER_ROWS)
         pl_ext_audit_flush(exts);
 }
 

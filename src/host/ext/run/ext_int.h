@@ -65,6 +65,13 @@ struct pl_ext_place {
     char key[];
 };
 
+/* A row of the audit that is not even written yet: whoever waits for an answer does not wait for it. */
+struct pl_ext_unwritten {
+    struct pl_ext_unwritten *next;
+    void (*write)(
+        struct pl_ext_unwritten *row); /* by pl_ext_audit_later; then it is its own again */
+};
+
 struct pl_ext_question;
 struct pl_ext_shard {
     struct pl_shard *shard;     /* borrowed */
@@ -81,6 +88,8 @@ struct pl_ext_shard {
     struct pl_loop_hook stop_hook;
     struct pl_batch *gathered; /* owned; audit rows that nobody waits for; NULL: none */
     struct pl_timer gather;    /* until they are submitted */
+    struct pl_ext_unwritten *unwritten, *last_unwritten; /* their own */
+    size_t n_unwritten;
 };
 
 /* One run of an extension. */
@@ -326,12 +335,17 @@ struct pl_ext_audited {
     const char *action;
     struct pl_str object;
     struct pl_str detail; /* JSON object; empty: none */
+    int64_t at_ms;        /* unix; 0: now */
 };
 /* Adds a row, after those that have gathered. `done` (may be NULL) when it is durable, on this shard. */
 void pl_ext_audit(struct pl_ext_shard *exts, const struct pl_ext_audited *what,
                   pl_batch_done_fn *done, void *ctx);
 /* Adds a row that nobody waits for: it is submitted with others, a moment later at most. */
 void pl_ext_audit_later(struct pl_ext_shard *exts, const struct pl_ext_audited *what);
+/* The same for one that is written when the rows are submitted, or another follows it: the order stays. */
+void pl_ext_audit_defer(struct pl_ext_shard *exts, struct pl_ext_unwritten *row);
+/* Writes those that wait for it, and submits nothing. */
+void pl_ext_audit_write(struct pl_ext_shard *exts);
 /* Submits what has gathered. */
 void pl_ext_audit_flush(struct pl_ext_shard *exts);
 /* A call of a tool, on its home shard: {tool, tool_call_id, params_hash, …}; at its end how it went. */

@@ -159,8 +159,10 @@ void ext_world_close(struct ext_world *world)
         (void)pl_loop_settle(world->shard.loop);
     pl_table_deinit(&world->exts.places);
     pl_table_deinit(&world->exts.questions);
-    if (world->shard.loop)
+    if (world->shard.loop) {
+        pl_ext_audit_write(&world->exts);
         pl_timer_stop(world->shard.loop, &world->exts.gather);
+    }
     pl_batch_destroy(world->exts.gathered);
     pl_ext_logs_deinit(&world->ext);
     pl_ext_rans_deinit(&world->ext);

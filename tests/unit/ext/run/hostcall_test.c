@@ -112,6 +112,7 @@ static void destroy(struct host *h)
     pl_ext_registered_release(h->registered);
     pl_ext_place_destroy(h->place);
     pl_table_deinit(&h->exts.places);
+    pl_ext_audit_write(&h->exts);
     pl_timer_stop(h->shard.loop, &h->exts.gather);
     pl_batch_destroy(h->exts.gathered);
     pl_ext_logs_deinit(&h->ext);
@@ -119,6 +120,13 @@ static void destroy(struct host *h)
     pl_loop_destroy(h->shard.loop);
     close(h->to_host);
     close(h->from_host);
+}
+
+/* Of the audit. */
+static size_t n_rows(struct host *h)
+{
+    pl_ext_audit_write(&h->exts);
+    return pl_batch_n_writes(h->exts.gathered);
 }
 
 /* The lines that it has answered with. */
@@ -176,7 +184,7 @@ static void a_call_has_one_answer(void **state)
         has(say(h, "log", "log", "{\"message\":\"m\",\"level\":\"warn\"}"), "\"output\":{}"));
     assert_string_equal(hear(h), "");
     assert_null(h->instance.hostcalls);
-    assert_int_equal(pl_batch_n_writes(h->exts.gathered), 2); /* a log entry is no deed */
+    assert_int_equal(n_rows(h), 2); /* a log entry is no deed */
     destroy(h);
 }
 
@@ -292,7 +300,7 @@ static void manifests_bind_a_call(void **state)
         assert_true(has(answer, "\"denied\"") && has(answer, reason));
         assert_null(strstr(answer, "hidden"));
     }
-    assert_int_equal(pl_batch_n_writes(h->exts.gathered), sizeof denied / sizeof *denied);
+    assert_int_equal(n_rows(h), sizeof denied / sizeof *denied);
     destroy(h);
 }
 
@@ -326,7 +334,7 @@ static void one_call_over_the_quota(void **state)
     const char *answer = say(h, "env", "env", "{\"name\":\"PLAIN\"}");
     assert_true(has(answer, "at most 50 calls a second") && has(answer, "\"quota\"") &&
                 has(answer, "\"retryable\":true"));
-    assert_int_equal(pl_batch_n_writes(h->exts.gathered), BURST);
+    assert_int_equal(n_rows(h), BURST);
     destroy(h);
 }
 

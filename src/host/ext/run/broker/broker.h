@@ -39,10 +39,16 @@ struct pl_ext_hostcall {
     struct pl_str session_id, user_id, extension_id, turn_id; /* arena; session_id may be empty */
     enum pl_ext_capability capability;
     const struct pl_ext_method *method;
-    enum pl_ext_reason reason; /* by which it was decided */
-    struct pl_str target;      /* first directory, host, program or variable; arena */
-    struct pl_str what;        /* the exact path, host or command; not redacted; arena */
-    char hash[PL_EXT_HASH_SIZE];
+    enum pl_ext_reason reason;   /* by which it was decided */
+    struct pl_str target;        /* first directory, host, program or variable; arena */
+    struct pl_str what;          /* the exact path, host or command; not redacted; arena */
+    char hash[PL_EXT_HASH_SIZE]; /* of method and params; "": not made yet */
+    struct pl_str method_said;   /* as it was spelled; arena */
+    struct pl_id instance_id;
+    struct pl_ext_unwritten row; /* of the audit, at its end */
+    int64_t ended_ms;            /* unix */
+    bool is_unwritten;           /* that row keeps it */
+    bool is_buried;              /* nothing else does */
     struct pl_timer timer;
     int64_t timeout_ms, left_ms, started_ms;
     bool has_person;

@@ -20,6 +20,7 @@
 #include "io/move.h"
 #include "json/number.h"
 #include "json/text.h"
+#include "shard/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,7 +71,11 @@ static void destroy(struct pl_ext_hostcall *call)
 
 static void on_bury(struct pl_loop_hook *hook)
 {
-    destroy(PL_CONTAINER_OF(hook, struct pl_ext_hostcall, bury));
+    struct pl_ext_hostcall *call = PL_CONTAINER_OF(hook, struct pl_ext_hostcall, bury);
+    call->is_buried = true;
+    pl_buf_deinit(&call->output);
+    if (!call->is_unwritten)
+        destroy(call);
 }
 
 /* Out of the instance's lists; freed at the end of the turn, or when it is back. */
@@ -107,16 +112,24 @@ static void come_back_late(struct pl_ext_hostcall *call)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
+static enum pl_status hash(struct pl_ext_hostcall *call)
+{
+    return call->hash[0]
+               ? PL_OK
+               : pl_ext_params_hash(call->method_said, &call->doc, call->params, call->hash);
+}
+
 static void audit(struct pl_ext_hostcall *call, const char *action, pl_batch_done_fn *done)
 {
     PL_CLEANUP_BUF struct pl_buf detail;
     pl_buf_init(&detail, 0);
+    detail.status = hash(call);
     struct pl_json_out out = pl_json_out(&detail);
     const struct {
         const char *key;
         struct pl_str value;
     } members[] = {
-        {"instance_id", pl_str_of(call->instance->id.text)},
+        {"instance_id", pl_str_of(call->instance_id.text)},
         {"call_id", pl_str_slice(call->call_id, 0, 100)},
         {"session_id", call->session_id},
         {"method", call->method_name},
@@ -139,11 +152,48 @@ static void audit(struct pl_ext_hostcall *call, const char *action, pl_batch_don
         .action = action,
         .object = call->extension_id,
         .detail = pl_buf_str(&detail),
+        .at_ms = call->ended_ms,
     };
-    if (done)
+    struct pl_error err = {0};
+    if (detail.status != PL_OK && done)
+        done(call, pl_fail(&err, PL_NOMEM, "out of memory"), &err);
+    else if (detail.status != PL_OK)
+        pl_log_say(call->exts->shard->server->log, call->exts->shard, PL_LOG_WARNING,
+                   "an audit row of an extension could not be stored: out of memory");
+    else if (done)
         pl_ext_audit(call->exts, &what, done, call);
     else
         pl_ext_audit_later(call->exts, &what);
+}
+
+static void audit_end(struct pl_ext_hostcall *call)
+{
+    bool is_denied = call->error && strcmp(call->error, "denied") == 0;
+    audit(call, is_denied ? "policy.decision" : "host_call.end", NULL);
+}
+
+static void write_row(struct pl_ext_unwritten *row)
+{
+    struct pl_ext_hostcall *call = PL_CONTAINER_OF(row, struct pl_ext_hostcall, row);
+    call->is_unwritten = false;
+    audit_end(call);
+    if (call->is_buried)
+        destroy(call);
+}
+
+/* The hash and the row of a small call are made after its answer has gone: the extension does not wait for them. One
+ * that is large is not kept for that. */
+static void audit_after(struct pl_ext_hostcall *call)
+{
+    enum { SMALL = 2048 };
+    call->ended_ms = pl_loop_unix_ms(call->exts->loop);
+    if (call->clean || pl_json_span(&call->doc, call->params).len > SMALL) {
+        audit_end(call);
+        return;
+    }
+    call->is_unwritten = true;
+    call->row.write = write_row;
+    pl_ext_audit_defer(call->exts, &call->row);
 }
 
 static void pump(struct pl_ext_instance *instance);
@@ -162,10 +212,7 @@ static void end_with(struct pl_ext_hostcall *call, const struct pl_ext_result *r
     pl_buf_init(&line, 0);
     pl_ext_frame_write_result(&line, result);
     if (is_audited(call))
-        audit(call,
-              call->error && strcmp(call->error, "denied") == 0 ? "policy.decision"
-                                                                : "host_call.end",
-              NULL);
+        audit_after(call);
     leave(call);
     pl_ext_instance_send(instance, &line);
     if (!instance->is_over)
@@ -620,7 +667,7 @@ static bool take_params(struct pl_ext_hostcall *call, const struct pl_ext_frame 
     if (!is_whole || pl_json_parse(&call->arena, text, NULL, &call->doc, NULL) != PL_OK)
         return false;
     call->params = call->doc.root;
-    return pl_ext_params_hash(call->method_name, &call->doc, call->params, call->hash) == PL_OK;
+    return true;
 }
 
 static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
@@ -633,6 +680,7 @@ static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
         return NULL;
     memset(call, 0, offsetof(struct pl_ext_hostcall, marks));
     call->instance = instance;
+    call->instance_id = instance->id;
     call->exts = instance->exts;
     call->reason = PL_EXT_REASON_COUNT;
     call->known = pl_ext_known_hold(instance->known);
@@ -646,6 +694,7 @@ static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
     is_whole &= pl_ext_frame_text(&instance->arena, frame, "cancel_token", &token) == PL_OK;
     call->id = keep(call, frame->id, &is_whole);
     call->call_id = keep(call, call_id, &is_whole);
+    call->method_said = keep(call, method, &is_whole);
     call->method_name = keep(call, method, &is_whole);
     call->cancel_token = keep(call, token, &is_whole);
     call->user_id = keep(call, instance->place->user_id, &is_whole);
