@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { parley } from './harness.mjs';
+import { extend, tool } from './extending.mjs';
+import { parley, run } from './harness.mjs';
 import { clientOf, endsWell, script, serve, textOf, until } from './live.mjs';
 
 let server;
@@ -122,6 +123,34 @@ test('questions take the next lines: a number, words, several numbers, a yes and
   assert.match(yes.out, /\[publish\] \{"title":"t","html":"<b>"\}\nMay the tool publish run with these arguments\?\n\{"ok":true\}?/);
   const no = await pipe(['chat', '--model', 'demo/agent'], `${publish}\nnot in this house\n`);
   assert.match(no.out, /"error_type":"PermissionDenied","message":"Denied: not in this house"\}\n$/);
+});
+
+test('what an extension may is allowed once, for the session or always, and refused for a reason', async (t) => {
+  if (!/level full/.test(run(['doctor', '--data', server.data]).out)) return t.skip('there is no full sandbox on this machine');
+  const extension = await extend(server, 'curious', {
+    tools: [tool('curious')], profile: 'balanced', capabilities: [{ capability: 'env', scope: { env: ['A', 'B'] } }],
+    code: 'def on(f):\n    if f["type"] == "tool_call": call("env", "env", {"name": f["payload"]["input"]["name"]}, lambda p: result(f, {"text": (p.get("error") or {}).get("details", {}).get("reason", "allowed")}))',
+  });
+  const look = (name) => typed(script(call('curious', { name }), '---', 'results'));
+  const chat = async (...lines) => {
+    const { code, out, err } = await pipe(['chat', '--model', 'demo/agent'], `${lines.join('\n')}\n`);
+    assert.equal(code, 0, err);
+    return out;
+  };
+  const asked = /use env: A\?/g;
+  // Once: the second call asks again; what is no word of these is a refusal.
+  const once = await chat(look('A'), 'y', look('A'), 'not now');
+  assert.equal(once.match(asked).length, 2, once);
+  assert.match(once, /allowed[^]*prompt_user_deny/);
+  const session = await chat(look('A'), 's', look('A'));
+  assert.equal(session.match(asked).length, 1, session);
+  assert.equal(session.match(/allowed/g).length, 2, session);
+  assert.equal((await chat(look('B'), 'always')).match(/allowed/g).length, 1);
+  assert.doesNotMatch(await chat(look('B')), /use env/);
+  // A confirmation of a tool knows none of these words.
+  const publish = await pipe(['chat', '--model', 'demo/agent'], `${typed(script(call('publish', { title: 't', html: 'h' }), '---', 'results'))}\nalways\n`);
+  assert.match(publish.out, /Denied: always/);
+  await extension.remove();
 });
 
 test('a question nobody answers waits, and is asked again when the session is gone on with', async () => {

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { parley } from './harness.mjs';
+import { extend, tool } from './extending.mjs';
+import { parley, run } from './harness.mjs';
 import { clientOf, endsWell, script, serve, textOf, until } from './live.mjs';
 import { Tmux } from './tmux.mjs';
 
@@ -172,6 +173,22 @@ test('a question is a menu, a confirmation takes a key, and keys from before do 
   await one.shows(/^> y is typed too early$/m);
   const refused = (await turnsOf((await newest()).id)).flatMap(({ tool_calls: calls = [] }) => calls).at(-1);
   assert.match(JSON.stringify(refused), /PermissionDenied/);
+});
+
+test('a question of an extension is a menu while the answer goes on, and is remembered as it says', async (t) => {
+  if (!/level full/.test(run(['doctor', '--data', server.data]).out)) return t.skip('there is no full sandbox on this machine');
+  const extension = await extend(server, 'curious', {
+    tools: [tool('curious')], profile: 'balanced', capabilities: [{ capability: 'env', scope: { env: ['A'] } }],
+    code: 'def on(f):\n    if f["type"] == "tool_call": call("env", "env", {"name": "A"}, lambda p: result(f, {"text": (p.get("error") or {}).get("details", {}).get("reason", "allowed")}))',
+  });
+  const one = await chat(t);
+  await say(one, call('curious', {}), '---', 'results');
+  await one.shows(/use env: A\?[^]*y\) yes, this once[^]*s\) yes, for this session[^]*a\) yes, always[^]*n\) no/);
+  one.press('s');
+  await one.shows(/allowed[^]*tokens in[^]*>$/);
+  await say(one, call('curious', {}), '---', 'results');
+  await until(async () => (await turnsOf((await newest()).id)).flatMap(({ tool_calls: calls = [] }) => calls).filter(({ status }) => status === 'done').length === 2, 'the second call');
+  await extension.remove();
 });
 
 test('thoughts are folded, tools are one line, and Ctrl-O opens them', async (t) => {

@@ -235,14 +235,15 @@ static void sum_up(struct pl_talk *talk, struct pl_shown_answer *answer)
     pl_answer_sum_up(answer, is_known ? text : NULL);
 }
 
-static enum pl_exit follow(struct pl_talk *talk, const char *position, const char *message_id)
+static enum pl_exit follow(struct pl_talk *talk, char position[PL_HTTP_CALL_HEADER_SIZE],
+                           const char *message_id, bool *ret_is_aside)
 {
     struct pl_shown_answer answer;
     bool is_shown = talk->has_editor && !talk->deed->api.is_json;
     pl_answer_begin(&answer, talk->deed->console);
     atomic_store(&talk->state, PL_TALK_TURN);
     enum pl_exit code = pl_follow_talk(&talk->deed->api, talk->session_id, position, message_id,
-                                       is_shown ? &answer : NULL);
+                                       is_shown ? &answer : NULL, ret_is_aside);
     atomic_store(&talk->state, PL_TALK_READING);
     if (is_shown && code <= PL_EXIT_NO && answer.output_tokens)
         sum_up(talk, &answer);
@@ -250,18 +251,21 @@ static enum pl_exit follow(struct pl_talk *talk, const char *position, const cha
     return code;
 }
 
-/* As long as the session waits for the person: asks, tells it, goes on. */
-static enum pl_exit go_on(struct pl_talk *talk, enum pl_exit code)
+/* As long as the session waits for the person: asks, tells it, goes on. A chat that runs on while an extension asks is
+ * followed from where it was left. */
+static enum pl_exit go_on(struct pl_talk *talk, enum pl_exit code,
+                          char position[PL_HTTP_CALL_HEADER_SIZE], bool is_aside)
 {
     for (;;) {
-        char position[PL_HTTP_CALL_HEADER_SIZE];
         bool was_asked = false;
-        enum pl_exit asking = pl_follow_position(&talk->deed->api, talk->session_id, position);
+        enum pl_exit asking =
+            is_aside ? PL_EXIT_OK
+                     : pl_follow_position(&talk->deed->api, talk->session_id, position);
         if (asking == PL_EXIT_OK)
             asking = pl_talk_ask_person(talk, &was_asked);
-        if (asking != PL_EXIT_OK || !was_asked)
+        if (asking != PL_EXIT_OK || (!was_asked && !is_aside))
             return asking != PL_EXIT_OK ? asking : code;
-        code = follow(talk, position, NULL);
+        code = follow(talk, position, NULL, &is_aside);
         if (code != PL_EXIT_OK && code != PL_EXIT_NO)
             return code;
     }
@@ -311,14 +315,16 @@ static enum pl_exit send(struct pl_talk *talk, struct pl_str message)
                        pl_api_path(&deed->api, "/api/sessions/%/chat", talk->session_id, NULL));
     if (code != PL_EXIT_OK)
         return code;
-    code = follow(talk, position, id);
-    return code == PL_EXIT_NO ? go_on(talk, code) : code;
+    bool is_aside = false;
+    code = follow(talk, position, id, &is_aside);
+    return code == PL_EXIT_NO ? go_on(talk, code, position, is_aside) : code;
 }
 
 /* At a terminal a person sees what failed and goes on; a program wants to know. */
 static enum pl_exit converse(struct pl_talk *talk)
 {
-    enum pl_exit worst = talk->session_id ? go_on(talk, PL_EXIT_OK) : PL_EXIT_OK;
+    char position[PL_HTTP_CALL_HEADER_SIZE];
+    enum pl_exit worst = talk->session_id ? go_on(talk, PL_EXIT_OK, position, false) : PL_EXIT_OK;
     while (worst <= PL_EXIT_NO) {
         struct pl_error err = {0};
         struct pl_str line;

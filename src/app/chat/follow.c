@@ -34,6 +34,7 @@ struct following {
     const char *message_id;         /* NULL: whatever runs is meant */
     bool is_whole;                  /* also what was said before we listened */
     bool is_talk;                   /* another part of the program asks the reader */
+    bool is_aside;                  /* it has ended for a question of an extension */
     struct pl_shown_answer *answer; /* how it looks at a terminal; NULL: plain */
     char *why; /* quiet: nothing is printed, and why it ended badly goes here */
     size_t why_size;
@@ -314,6 +315,12 @@ static void on_question(struct following *f)
         pl_json_member(&f->doc, f->doc.root, "question", PL_JSON_OBJECT);
     if (f->is_ours && question && !f->is_talk && !f->why)
         show_question(f, question);
+    /* One of an extension: the chat runs on meanwhile, so no other event tells that it waits for a person. */
+    f->is_aside = f->is_talk && pl_str_starts(text_of(f, question, "tool_call_id"), PL_STR("ask_"));
+    if (f->is_aside) {
+        close_line(f);
+        end(f, PL_EXIT_NO);
+    }
 }
 
 static void on_updated(struct following *f)
@@ -367,6 +374,12 @@ static void on_snapshot(struct following *f)
     if (!f->why)
         print_turns(f, turns);
     bool is_to_come = f->is_whole && pl_str_eq(status, PL_STR("created"));
+    f->is_aside =
+        f->is_talk && pl_str_eq(status, PL_STR("running")) && questions && pl_json_count(questions);
+    if (f->is_aside) {
+        end(f, PL_EXIT_NO);
+        return;
+    }
     if (!f->is_ours || is_to_come || pl_str_eq(status, PL_STR("running")))
         return;
     bool is_told = questions && !f->is_talk && !f->why;
@@ -548,30 +561,34 @@ static enum pl_exit follow(struct following *f)
     return code;
 }
 
-static enum pl_exit follow_from(struct following f, const char *position)
+static enum pl_exit follow_from(struct following *f, const char *position)
 {
-    f.is_ours = !f.message_id;
-    if (sscanf(position, "%lld:%lld", &f.epoch, &f.sequence) != 2)
-        f.sequence = -1;
-    return follow(&f);
+    f->is_ours = !f->message_id;
+    if (sscanf(position, "%lld:%lld", &f->epoch, &f->sequence) != 2)
+        f->sequence = -1;
+    return follow(f);
 }
 
 enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *position,
                        const char *client_message_id)
 {
     struct following f = {.api = api, .session_id = session_id, .message_id = client_message_id};
-    return follow_from(f, position);
+    return follow_from(&f, position);
 }
 
-enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
-                            const char *client_message_id, struct pl_shown_answer *answer)
+enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id,
+                            char position[PL_HTTP_CALL_HEADER_SIZE], const char *client_message_id,
+                            struct pl_shown_answer *answer, bool *ret_is_aside)
 {
     struct following f = {.api = api,
                           .session_id = session_id,
                           .message_id = client_message_id,
                           .is_talk = true,
                           .answer = answer};
-    return follow_from(f, position);
+    enum pl_exit code = follow_from(&f, position);
+    *ret_is_aside = f.is_aside;
+    snprintf(position, PL_HTTP_CALL_HEADER_SIZE, "%lld:%lld", f.epoch, f.sequence);
+    return code;
 }
 
 enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id)

@@ -22,9 +22,11 @@ enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *p
 
 /* The same for a person who is asked at once when the session waits: thoughts are shown at a
  * terminal, tool results in one line each, and questions are not printed. `answer` is how it looks
- * at a terminal; NULL: plain. */
-enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
-                            const char *client_message_id, struct pl_shown_answer *answer);
+ * at a terminal; NULL: plain. `position` becomes where it has stopped. *ret_is_aside: an extension asks something, and the
+ * chat runs on. */
+enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id,
+                            char position[PL_HTTP_CALL_HEADER_SIZE], const char *client_message_id,
+                            struct pl_shown_answer *answer, bool *ret_is_aside);
 
 /* The same of a session that has just been made and is at work: everything that is said after the
  * state it began with. */

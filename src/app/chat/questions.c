@@ -1,5 +1,5 @@
 /* Questions of a session, asked at the terminal: options by their numbers or in words of one's own,
- * confirmations by y or n. */
+ * confirmations by y or n, what an extension may also for the session or always. */
 #include "app/chat/chat_int.h"
 #include "app/table/columns.h"
 #include "app/chat/turn_show.h"
@@ -212,36 +212,61 @@ static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *do
     return PL_OK;
 }
 
-/* "y", "n", or why not. */
-static enum pl_status read_consent(struct pl_talk *talk, struct pl_str *ret_line,
-                                   struct pl_error *err)
+/* How a kind of question is agreed to. What an extension may is remembered, for the session or for good. */
+struct consent {
+    const char *prompt; /* where lines are read */
+    struct pl_menu_item items[4];
+    size_t n_items, no; /* `no` is where the menu stands at first */
+    size_t reason;      /* which asks for words; none: n_items */
+};
+static const struct consent confirmation = {
+    "y or n> ", {{'y', {"yes", 3}}, {'n', {"no", 2}}, {'r', {"no, for a reason", 16}}}, 3, 1, 2};
+static const struct consent capability = {"y, s (for this session), a (always) or n> ",
+                                          {{'y', {"yes, this once", 14}},
+                                           {'s', {"yes, for this session", 21}},
+                                           {'a', {"yes, always", 11}},
+                                           {'n', {"no", 2}}},
+                                          4,
+                                          3,
+                                          4};
+
+/* The key of an answer, or why not. `room` has space for the key. */
+static enum pl_status read_consent(struct pl_talk *talk, const struct consent *consent,
+                                   char room[1], struct pl_str *ret_line, struct pl_error *err)
 {
-    static const struct pl_menu_item items[] = {
-        {'y', {"yes", 3}}, {'n', {"no", 2}}, {'r', {"no, for a reason", 16}}};
-    static const char *const lines[] = {"y", "n"};
-    struct pl_menu menu = {.items = items, .n_items = 3, .at = 1};
+    struct pl_menu menu = {.items = consent->items, .n_items = consent->n_items, .at = consent->no};
     if (!talk->has_editor)
-        return pl_talk_read(talk, "y or n> ", ret_line, err);
+        return pl_talk_read(talk, consent->prompt, ret_line, err);
     enum pl_status status = pl_typing_choose(&talk->typing, &menu);
     if (status != PL_OK)
         return status;
-    if (menu.at == 2)
+    if (menu.at == consent->reason)
         return pl_talk_read_words(talk, "reason> ", ret_line, err);
-    *ret_line = pl_str_of(lines[menu.at]);
-    pl_console_puts(talk->deed->console, menu.at ? "  no\n" : "  yes\n");
+    room[0] = consent->items[menu.at].key;
+    *ret_line = (struct pl_str){room, 1};
+    pl_console_puts(talk->deed->console, "  ");
+    pl_console_put(talk->deed->console, consent->items[menu.at].label);
+    pl_console_puts(talk->deed->console, "\n");
     return PL_OK;
 }
+
+/* What a line means; `remember` of what an extension may. */
+static const struct {
+    const char *word;
+    bool is_yes;
+    const char *remember;
+} words[] = {{"y", true, NULL},     {"yes", true, NULL},       {"n", false, NULL},
+             {"no", false, NULL},   {"s", true, "session"},    {"session", true, "session"},
+             {"a", true, "always"}, {"always", true, "always"}};
 
 /* {"approve":true,"arguments_hash":…}; what is neither yes nor no is a no with that reason. */
 static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *doc,
                               const struct pl_json_node *question, const struct pl_json_node *list,
                               struct pl_json_out *out, struct pl_error *err)
 {
-    static const struct {
-        const char *word;
-        bool is_yes;
-    } words[] = {{"y", true}, {"yes", true}, {"n", false}, {"no", false}};
     struct pl_texts *texts = &talk->deed->api.texts;
+    bool is_capability = pl_str_eq(pl_api_text(texts, doc, question, "kind"), PL_STR("capability"));
+    char room[1];
     struct pl_str line, hash = pl_api_text(texts, doc, pl_json_first(list), "arguments_hash");
     show_call(talk, pl_api_text(texts, doc, question, "turn_id"),
               pl_api_text(texts, doc, question, "tool_call_id"));
@@ -249,15 +274,21 @@ static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *do
     pl_show_text(talk->deed->console, pl_api_text(texts, doc, pl_json_first(list), "question"), 0);
     pl_console_style(talk->deed->console, PL_STYLE_PLAIN);
     pl_console_puts(talk->deed->console, "\n");
-    enum pl_status status = read_consent(talk, &line, err);
+    enum pl_status status =
+        read_consent(talk, is_capability ? &capability : &confirmation, room, &line, err);
     if (status != PL_OK)
         return status;
     size_t i = 0, n = sizeof words / sizeof *words;
-    while (i < n && !pl_str_eq(line, pl_str_of(words[i].word)))
+    while (i < n &&
+           (!pl_str_eq(line, pl_str_of(words[i].word)) || (words[i].remember && !is_capability)))
         i++;
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "approve");
     pl_json_out_bool(out, i < n && words[i].is_yes);
+    if (i < n && words[i].remember) {
+        pl_json_out_key(out, "remember");
+        pl_json_out_text(out, pl_str_of(words[i].remember));
+    }
     if (i == n) {
         pl_json_out_key(out, "reason");
         pl_json_out_text(out, line);
