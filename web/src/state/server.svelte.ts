@@ -1,5 +1,5 @@
 /** The server: who one is there, whether it answers, and what it tells by itself. */
-import { Parley, ProblemError, type Live, type LiveEvent, type Problem, type Schemas } from '@parley/client';
+import { Client, ProblemError, type Live, type LiveEvent, type Problem, type Schemas } from '@parley/client';
 import { frame } from './frame.svelte';
 import { keep } from './prefs.svelte';
 import { lang } from './words.svelte';
@@ -24,7 +24,7 @@ class Server {
   linkProblem: Problem | null = $state.raw(null);
   /** Signed in by this very page load. */
   isFresh = $state(false);
-  parley: Parley;
+  parley: Client;
   /** Where the server is: this page's own, or the one an embedded element names. */
   origin = location.origin;
   #live: Live | null = null;
@@ -35,8 +35,8 @@ class Server {
     this.parley = this.#client();
   }
 
-  #client(key?: string): Parley {
-    return new Parley({
+  #client(key?: string): Client {
+    return new Client({
       url: this.origin,
       ...(key ? { key } : {}),
       /* the language of the page, which need not be that of the browser */
