@@ -54,7 +54,7 @@ test('demo/agent from question to confirmation to card to end, every block once'
   await confirm.getByRole('button', { name: 'Allow once' }).evaluate((button) => { if (button.hasAttribute('aria-disabled')) button.click(); });
   assert.equal(await status(id), 'waiting_for_input');
   await page.locator('button:not([aria-disabled])', { hasText: 'Allow once' }).click();
-  await page.getByText('Done. The report is there.').waitFor();
+  await page.getByText('Done. The report is there.', { exact: true }).waitFor();
   await over(id);
   await page.locator('[data-block=tool_ui]').first().waitFor({ state: 'attached' }); // cards are loaded with the first
   const blocks = await page.locator('[data-block]').evaluateAll((all) => [...new Set(all.map((e) => e.dataset.block))]);
