@@ -1,22 +1,28 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 import { lean } from './build/lean.mjs';
-import { alias, words } from './build/shared.mjs';
+import { alias, drawings, words } from './build/shared.mjs';
+import { smaller } from './build/smaller.mjs';
 
 /** `npm run dev` talks to a server of yours: PARLEY_URL=http://127.0.0.1:8787 npm run dev */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:8787';
 
 /**
- * What every page begins with is one chunk: many small ones compress worse and would cost a page its budget. What only
- * some pages need stays where the bundler puts it.
+ * What is loaded together is one chunk: many small ones compress worse and would cost a page its budget. What every page begins with
+ * is `shell`; the rest stays where the bundler puts it.
  */
-const begins = [
-  /\/node_modules\/(svelte|esm-env|clsx)\//, /\/clients\/ts\/src\//, /\/src\/state\/(?!settings)/,
-  /\/src\/basics\/(Button|Dialog|ErrorNote|Icon|icons|Lazy|Menu|Skeleton|Status|Tabs|Toasts|place)\b/, /\/src\/frame\/(Page|Side|nav)\b/,
-];
+const together = {
+  shell: [
+    /\/node_modules\/(svelte|esm-env|clsx)\/(?!.*(bindings\/(select|size)|blocks\/await))/, /\/clients\/ts\/src\//, /\/src\/state\/(?!settings)/,
+    /\/src\/basics\/(Button|Combobox|Dialog|ErrorNote|Icon|Lazy|Menu|Skeleton|Status|Tabs|Toasts|place)\b/, /\/src\/frame\/(Page|Panel|Side|nav)\b/, /\/src\/(segments\/types|blocks\/md\/href)\b/,
+  ],
+  transcript: [/\/src\/blocks\/(Transcript|TurnView|ToolCard|Think|Said|lazy|draw|session)\b/],
+  session: [/\/src\/pages\/sessions\/(Session|Panels|ContextPanel|Timeline|sources|context)\b/],
+};
+const chunkOf = (id) => Object.keys(together).find((name) => together[name].some((one) => one.test(id)));
 
 export default defineConfig({
-  plugins: [words(), lean(), svelte()],
+  plugins: [words({ asFiles: true }), drawings(), lean(), svelte(), smaller()],
   worker: { format: 'es', plugins: () => [lean()] },
   resolve: { alias },
   build: {
@@ -28,7 +34,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
-    rollupOptions: { output: { manualChunks: (id) => (begins.some((one) => one.test(id)) ? 'shell' : undefined) } },
+    rollupOptions: { output: { manualChunks: chunkOf } },
   },
   server: {
     proxy: {

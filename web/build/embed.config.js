@@ -1,11 +1,19 @@
 // The element as one file of its own: no framework in the host page, no other request.
 import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { lean } from './lean.mjs';
 import { alias, words } from './shared.mjs';
 
+/** The drawings are in the page's document; in another's document the element brings them itself. */
+const ownIcons = {
+  name: 'parley-own-icons',
+  enforce: 'pre',
+  resolveId: (id) => (/(^|\/)Icon\.svelte$/.test(id) && !id.includes('/embed/') ? fileURLToPath(new URL('../src/embed/Icon.svelte', import.meta.url)) : null),
+};
+
 export default defineConfig({
-  plugins: [words(), lean(), svelte({ compilerOptions: { css: 'injected' } })],
+  plugins: [ownIcons, words(), lean(), svelte({ compilerOptions: { css: 'injected' } })],
   resolve: { alias },
   publicDir: false,
   build: {

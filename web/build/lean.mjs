@@ -23,10 +23,32 @@ function cut(code, leave) {
   return stubs + kept.replace(/^globalThis\.pdfjsLib = \{[^}]*\};$/m, '');
 }
 
+/** What is constant here: GitHub's Markdown with breaks, no extensions. Each must be found: another version of marked is looked at first. */
+const settled = [
+  [/\nvar (?:blockPedantic|inlinePedantic) = \{\n[\s\S]*?\n\};/g, ''],
+  [/\nvar (?:block|inline) = \{\n[\s\S]*?\n\};/g, ''],
+  [/\n  static get rules\(\) \{[\s\S]*?\n  \}/, ''],
+  [/\n  static lex(?:Inline)?\(src, options2\) \{[\s\S]*?\n  \}/g, ''],
+  [/\n  lex\(src\) \{[\s\S]*?\n  \}/, ''],
+  [/block: block\.normal,\n\s*inline: inline\.normal\n\s*\};[\s\S]*?(?=\n    this\.tokenizer\.rules = rules;)/, 'block: blockGfm, inline: inlineBreaks };'],
+  [/ {2}(?:lheading|paragraph|table: noopTest),\n(?=[^}]*text: blockText)/g, ''],
+  [/\nvar lheading = [^\n]*/, ''],
+  [/ {2}(?:_backpedal: noopTest|del: noopTest|emStrongLDelim|emStrongRDelimAst|url: noopTest),?\n(?=[^}]*\};\nvar inlineGfm)/g, ''],
+  [/\nvar (?:emStrongLDelim|emStrongRDelimAst) = [^\n]*/g, ''],
+  [/ {2}(?:pedanticHrefTitle|escapeTest|escapeReplace|escapeTestNoEncode|escapeReplaceNoEncode|unescapeTest|percentDecode|carriageReturn|spaceLine|notSpaceStart|endingNewline|listReplaceNesting): [^\n]*\n/g, ''],
+  [/this\.options\.(?:pedantic|silent)/g, 'false'],
+  [/this\.options\.gfm/g, 'true'],
+  [/this\.options\.extensions\??/g, 'null?'],
+];
+
 function lexerOnly(code) {
   const end = code.indexOf('\n// src/Renderer.ts\n');
+  const lexer = settled.reduce((text, [pattern, by]) => {
+    if (text.search(pattern) < 0) throw new Error(`marked has other words than before: look at ${pattern} in web/build/lean.mjs`);
+    return text.replace(pattern, by);
+  }, code.slice(0, end));
   if (end < 0) throw new Error('marked has other sections than before: look at web/build/lean.mjs');
-  return `${code.slice(0, end)}\nexport { _Lexer as Lexer };\n`;
+  return `${lexer}\nexport { _Lexer as Lexer };\n`;
 }
 
 export function lean() {

@@ -1,5 +1,8 @@
-/** What both bundles, the page and the element, have in common. */
+/** What both bundles, the page and the element, have in common; and what the page loads beside its scripts. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { transformWithEsbuild } from 'vite';
 import { groupWords, groups } from './words.mjs';
 
 export const alias = {
@@ -7,19 +10,63 @@ export const alias = {
   $: fileURLToPath(new URL('../src', import.meta.url)),
 };
 
-/** `virtual:words`: how the words of a group are loaded; `virtual:words/LANGUAGE/GROUP`: those words. */
-export function words() {
+const languages = ['en', 'zh-CN'];
+const wordsOf = (lang, name) => JSON.stringify(Object.fromEntries(Object.entries(groupWords()[name]).map(([key, pair]) => [key, pair[languages.indexOf(lang)]])));
+const digest = (...texts) => createHash('sha256').update(texts.join('\n')).digest('base64url').slice(0, 8);
+
+/**
+ * `virtual:words`: what a group needs beside its own words, and how they are loaded. The page reads them as JSON, because words are
+ * no script; the element, which is one file, and `npm run dev` have them as modules `virtual:words/LANGUAGE/GROUP`.
+ */
+export function words({ asFiles = false } = {}) {
   const prefix = 'virtual:words';
-  const loaders = (lang) => `'${lang}': { ${Object.keys(groups).map((name) => `${name}: () => import('${prefix}/${lang}/${name}')`).join(', ')} }`;
+  const names = Object.keys(groups);
+  let isBuilt = false;
+  const loaders = (lang) => `'${lang}': { ${names.map((name) => `${name}: () => import('${prefix}/${lang}/${name}').then((module) => module.default)`).join(', ')} }`;
   return {
     name: 'parley-words',
+    config: (_, { command }) => { isBuilt = command === 'build'; },
     resolveId: (id) => (id === prefix || id.startsWith(`${prefix}/`) ? `\0${id}` : null),
     load(id) {
-      if (id === `\0${prefix}`) return `export const needs = ${JSON.stringify(groups)};\nexport const load = { ${loaders('en')}, ${loaders('zh-CN')} };`;
+      const needs = `export const needs = ${JSON.stringify(groups)};`;
+      if (id === `\0${prefix}` && !(asFiles && isBuilt)) return `${needs}\nconst by = { ${languages.map(loaders).join(', ')} };\nexport const load = (lang, name) => by[lang][name]();`;
+      if (id === `\0${prefix}`) {
+        const all = languages.flatMap((lang) => names.map((name) => ({ fileName: `assets/${name}.${lang}`, source: wordsOf(lang, name) })));
+        const hash = digest(...all.map(({ source }) => source));
+        for (const { fileName, source } of all) this.emitFile({ type: 'asset', fileName: `${fileName}-${hash}.json`, source });
+        return `${needs}
+export const load = async (lang, name) => {
+  const answer = await fetch(\`/assets/\${name}.\${lang}-${hash}.json\`);
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.json();
+};`;
+      }
       if (!id.startsWith(`\0${prefix}/`)) return null;
       const [, lang, name] = id.split('/');
-      const at = lang === 'en' ? 0 : 1;
-      return `export default ${JSON.stringify(Object.fromEntries(Object.entries(groupWords()[name]).map(([key, pair]) => [key, pair[at]])))}`;
+      return `export default ${wordsOf(lang, name)}`;
+    },
+  };
+}
+
+/** The drawings of `icons.ts` as symbols of one file, which `main.ts` puts into the document: `Icon` refers to them, no script carries them. */
+export function drawings() {
+  const file = fileURLToPath(new URL('../src/basics/icons.ts', import.meta.url));
+  let isBuilt = false;
+  return {
+    name: 'parley-drawings',
+    config: (_, { command }) => { isBuilt = command === 'build'; },
+    transformIndexHtml: {
+      order: 'post',
+      async handler(html, { bundle }) {
+        const { code } = await transformWithEsbuild(await readFile(file, 'utf8'), file);
+        const { icons } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+        const symbols = Object.entries(icons).map(([name, drawn]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${drawn}</symbol>`).join('');
+        const svg = `<svg xmlns="http://www.w3.org/2000/svg" class="i drawings" aria-hidden="true">${symbols}</svg>`;
+        if (!isBuilt) return html.replace('<div id="app">', `${svg}<div id="app">`);
+        const fileName = `assets/drawings-${digest(svg)}.svg`;
+        bundle[fileName] = { type: 'asset', fileName, name: 'drawings.svg', names: ['drawings.svg'], originalFileNames: [], needsCodeReference: false, source: svg };
+        return html.replace('</head>', `  <link id="drawings" rel="preload" as="fetch" crossorigin href="/${fileName}">\n  </head>`);
+      },
     },
   };
 }

@@ -6,5 +6,14 @@ import App from './App.svelte';
 import { loadWords } from '$/state/words.svelte';
 import { prefs } from '$/state/prefs.svelte';
 
-await loadWords(prefs.lang);
+/** The icons, of a file of this program that the document names; without them the page has its words. */
+async function loadDrawings(): Promise<void> {
+  const href = document.querySelector<HTMLLinkElement>('#drawings')?.href;
+  if (!href) return;
+  try {
+    document.body.prepend(new DOMParser().parseFromString(await (await fetch(href)).text(), 'image/svg+xml').documentElement);
+  } catch { /* no connection */ }
+}
+
+await Promise.all([loadWords(prefs.lang), loadDrawings()]);
 mount(App, { target: document.getElementById('app')! });

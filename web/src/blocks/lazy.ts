@@ -10,3 +10,4 @@ export const media: Loader = () => import('$/segments/Media.svelte');
 export const file: Loader = () => import('$/segments/FileCard.svelte');
 export const values: Loader = () => import('$/segments/Values.svelte');
 export const plan: Loader = () => import('./Plan.svelte');
+export const rare: Loader = () => import('./Rare.svelte');

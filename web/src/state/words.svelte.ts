@@ -14,7 +14,7 @@ let current: { lang: Lang; words: Record<string, string> } = $state.raw({ lang: 
 function readGroup(lang: Lang, group: Group): Promise<void> {
   const name = `${lang} ${group}`;
   if (!read.has(name)) {
-    read.set(name, load[lang][group]().then((module) => { Object.assign(known[lang], module.default); }, (error: unknown) => {
+    read.set(name, load(lang, group).then((words) => { Object.assign(known[lang], words); }, (error: unknown) => {
       read.delete(name);
       throw error;
     }));
