@@ -72,8 +72,32 @@ static enum pl_exit run_command(struct pl_console *console, const struct pl_comm
     return code == PL_EXIT_OK ? pl_command_run(command, console, &args) : code;
 }
 
+/* `parley --lang zh COMMAND`: the words before the command that say the language. */
+static enum pl_exit take_lang(struct pl_console *console, int *argc, char *const **argv)
+{
+    static const struct pl_option options[] = {PL_OPTIONS_SHARED, {0}};
+    const char *lang = pl_lang_asked(*argc < 2 ? *argc : 2, *argv);
+    struct pl_error err = {0};
+    int n = 1;
+    if (!lang && *argc > 2 && strcmp((*argv)[1], "--lang") == 0) {
+        lang = (*argv)[2];
+        n = 2;
+    }
+    if (!lang)
+        return PL_EXIT_OK;
+    const struct pl_option_use use = {&options[0], {lang}};
+    if (pl_option_check_choice(&use, &err) != PL_OK)
+        return pl_usage_fail(console, NULL, "%s", err.message);
+    *argc -= n;
+    *argv += n;
+    return PL_EXIT_OK;
+}
+
 static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)
 {
+    enum pl_exit code = take_lang(console, &argc, &argv);
+    if (code != PL_EXIT_OK)
+        return code;
     const char *name = argc > 1 ? argv[1] : "help";
     /* What people type before they know better. */
     static const char *const aliases[][2] = {
@@ -107,6 +131,7 @@ int main(int argc, char **argv)
         pl_hash_set_key(key);
     struct pl_console console;
     pl_console_init(&console);
+    console.is_chinese = pl_lang_is_chinese(pl_lang_asked(argc, argv));
     enum pl_exit code = pl_console_finish(&console, run(&console, argc, argv));
     pl_console_deinit(&console);
     return code;

@@ -6,6 +6,7 @@
 
 #include "io/file/file.h"
 #include "terminal/safe.h"
+#include "words/words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,6 +43,23 @@ void pl_console_init(struct pl_console *console)
 void pl_console_deinit(struct pl_console *console)
 {
     pl_buf_deinit(&console->out);
+}
+
+const char *pl_console_word(const struct pl_console *console, const char *english)
+{
+    return console->is_chinese ? pl_words_of(english) : english;
+}
+
+/* A message, control characters escaped. Where memory is too short for its Chinese it is said in
+ * English. */
+static void add_said(const struct pl_console *console, struct pl_buf *line, const char *message)
+{
+    PL_CLEANUP_BUF struct pl_buf chinese;
+    pl_buf_init(&chinese, 0);
+    if (console->is_chinese)
+        (void)pl_words_add(&chinese, pl_str_of(message));
+    pl_safe_add(line,
+                chinese.len && chinese.status == PL_OK ? pl_buf_str(&chinese) : pl_str_of(message));
 }
 
 static void wipe_progress(struct pl_console *console)
@@ -150,11 +168,11 @@ enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
         pl_buf_adds(&line, ": ");
     }
     const char *message = err->message[0] ? err->message : pl_status_info(err->status)->text;
-    pl_safe_add(&line, pl_str_of(message));
+    add_said(console, &line, message);
     if (err->pointer[0]) {
-        pl_buf_adds(&line, " (at ");
+        pl_buf_adds(&line, console->is_chinese ? "（位于 " : " (at ");
         pl_safe_add(&line, pl_str_of(err->pointer));
-        pl_buf_adds(&line, ")");
+        pl_buf_adds(&line, console->is_chinese ? "）" : ")");
     }
     write_line(console, &line);
     return (enum pl_exit)pl_status_info(err->status)->exit_code;
@@ -180,7 +198,7 @@ __attribute__((format(printf, 3, 0))) static void say(struct pl_console *console
         pl_buf_adds(&line, "        ");
     else
         add_label(console, &line);
-    pl_safe_add(&line, pl_str_of(text));
+    add_said(console, &line, text);
     write_line(console, &line);
 }
 

@@ -26,11 +26,16 @@ struct pl_console {
     bool has_color_out, has_color_err;
     bool is_paged;     /* a pager shows what is more than a screen (pager.h) */
     bool is_silent;    /* nothing goes to standard error */
+    bool is_chinese;   /* words for people are Chinese; set by who made the console */
     bool has_progress; /* there is a progress line on the terminal, which must be wiped first */
 };
 
 void pl_console_init(struct pl_console *console);
 void pl_console_deinit(struct pl_console *console);
+
+/* A text of the program's own in the language of the console: whole sentences without values in them,
+ * such as those of help. */
+const char *pl_console_word(const struct pl_console *console, const char *english);
 
 /* Appends to standard output. */
 void pl_console_put(struct pl_console *console, struct pl_str bytes);

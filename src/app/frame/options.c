@@ -53,14 +53,23 @@ const char *pl_lang_choice(size_t i)
     return names[i];
 }
 
-bool pl_args_wants_chinese(const struct pl_args *args)
+const char *pl_lang_asked(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--lang=", strlen("--lang=")) == 0)
+            return argv[i] + strlen("--lang=");
+        if (strcmp(argv[i], "--lang") == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+    }
+    return NULL;
+}
+
+bool pl_lang_is_chinese(const char *lang)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    const struct pl_option_use *lang = pl_args_find(args, PL_OPT_LANG);
-    const char *value = lang ? lang->values[0] : NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
-        value = getenv(names[i]);
-    return value && strncmp(value, "zh", 2) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(lang && *lang); i++)
+        lang = getenv(names[i]);
+    return lang && strncmp(lang, "zh", 2) == 0;
 }
 
 bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size)
