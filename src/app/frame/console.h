@@ -36,6 +36,9 @@ void pl_console_deinit(struct pl_console *console);
 /* A text of the program's own in the language of the console: whole sentences without values in them,
  * such as those of help. */
 const char *pl_console_word(const struct pl_console *console, const char *english);
+/* Appends a sentence with values in it to standard output, in the language of the console. */
+void pl_console_put_said(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Appends to standard output. */
 void pl_console_put(struct pl_console *console, struct pl_str bytes);

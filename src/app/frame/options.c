@@ -213,13 +213,6 @@ bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count)
     return count > 0;
 }
 
-const char *pl_option_help(const struct pl_option *option, char *to, size_t size)
-{
-    snprintf(to, size, "%s%s%s", option->verbs ? option->verbs : "", option->verbs ? ": " : "",
-             option->help);
-    return to;
-}
-
 bool pl_option_has_verb(const struct pl_option *option, const char *verb)
 {
     size_t n = strlen(verb);

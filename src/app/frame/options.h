@@ -199,9 +199,6 @@ struct pl_option {
     const char *help;  /* a sentence without a full stop at the end */
 };
 
-/* "new, edit: " and the help, as it is shown everywhere; cut to `size`. Returns `to`. */
-enum { PL_OPTION_HELP_MAX = 1024 };
-const char *pl_option_help(const struct pl_option *option, char *to, size_t size);
 /* Whether an option goes with a verb. */
 bool pl_option_has_verb(const struct pl_option *option, const char *verb);
 
