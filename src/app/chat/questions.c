@@ -10,6 +10,11 @@
 
 enum { MAX_ARGUMENTS = 4000, MAX_OPTIONS = 30 };
 
+static const char *word(const struct pl_talk *talk, const char *english)
+{
+    return pl_console_word(talk->deed->console, english);
+}
+
 /* --- an answer ------------------------------------------------------------------------------- */
 
 /* The option of this number, NULL when there is none. */
@@ -147,7 +152,8 @@ static enum pl_status choose(struct pl_talk *talk, const struct pl_json_doc *doc
     for (const struct pl_json_node *option = pl_json_first(options);
          option < pl_json_end(options) && n + 2 < sizeof keys; option = pl_json_next(option), n++)
         items[n] = (struct pl_menu_item){keys[n], label_of(texts, doc, option)};
-    items[n] = (struct pl_menu_item){keys[n], PL_STR("something else, in your own words")};
+    items[n] =
+        (struct pl_menu_item){keys[n], pl_str_of(word(talk, "something else, in your own words"))};
     struct pl_menu menu = {.items = items, .n_items = n + 1, .n_alone = 1};
     menu.is_many = pl_json_member(doc, question, "multiSelect", PL_JSON_TRUE);
     enum pl_status status = pl_typing_choose(&talk->typing, &menu);
@@ -188,8 +194,8 @@ static enum pl_status ask_question(struct pl_talk *talk, const struct pl_json_do
         if (status != PL_OK || !is_words)
             return status;
     }
-    enum pl_status status =
-        pl_talk_read_words(talk, talk->has_editor ? "answer> " : "number or text> ", &line, err);
+    enum pl_status status = pl_talk_read_words(
+        talk, word(talk, talk->has_editor ? "answer> " : "number or text> "), &line, err);
     if (status != PL_OK)
         return status;
     out_answer(&talk->deed->api.texts, doc, question, line, out);
@@ -216,19 +222,21 @@ static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *do
 static enum pl_status read_consent(struct pl_talk *talk, struct pl_str *ret_line,
                                    struct pl_error *err)
 {
-    static const struct pl_menu_item items[] = {
-        {'y', {"yes", 3}}, {'n', {"no", 2}}, {'r', {"no, for a reason", 16}}};
+    const char *yes = word(talk, "yes"), *no = word(talk, "no");
+    const struct pl_menu_item items[] = {{'y', pl_str_of(yes)},
+                                         {'n', pl_str_of(no)},
+                                         {'r', pl_str_of(word(talk, "no, for a reason"))}};
     static const char *const lines[] = {"y", "n"};
     struct pl_menu menu = {.items = items, .n_items = 3, .at = 1};
     if (!talk->has_editor)
-        return pl_talk_read(talk, "y or n> ", ret_line, err);
+        return pl_talk_read(talk, word(talk, "y or n> "), ret_line, err);
     enum pl_status status = pl_typing_choose(&talk->typing, &menu);
     if (status != PL_OK)
         return status;
     if (menu.at == 2)
-        return pl_talk_read_words(talk, "reason> ", ret_line, err);
+        return pl_talk_read_words(talk, word(talk, "reason> "), ret_line, err);
     *ret_line = pl_str_of(lines[menu.at]);
-    pl_console_puts(talk->deed->console, menu.at ? "  no\n" : "  yes\n");
+    pl_console_putf(talk->deed->console, "  %s\n", menu.at ? no : yes);
     return PL_OK;
 }
 

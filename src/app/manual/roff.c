@@ -1,3 +1,4 @@
+/* Text escaped for roff. Two ways of filling: at spaces, and for Chinese between characters. */
 #include "app/manual/roff.h"
 
 #include "base/text/utf8.h"

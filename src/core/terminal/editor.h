@@ -52,6 +52,7 @@ void pl_editor_replace(struct pl_editor *editor, size_t from, struct pl_str word
 
 struct pl_editor_look {
     struct pl_str prompt; /* printable, one line */
+    const char *search;   /* the same while one searches; NULL: in English */
     size_t columns, rows; /* of the terminal */
     bool has_style;       /* the prompt is coloured */
 };

@@ -1,3 +1,4 @@
+/* A text is a row of pieces that hold together; the rules are those between two neighbours (after UAX #14). */
 #include "terminal/wrap.h"
 
 #include "base/ascii.h"
