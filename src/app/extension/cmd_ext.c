@@ -139,21 +139,22 @@ static enum pl_exit run_explain(struct pl_deed *deed)
 
 /* --- changing ------------------------------------------------------------------------------------------- */
 
-static enum pl_exit patch(struct pl_deed *deed, const char *body, const char *done)
+static enum pl_exit patch(struct pl_deed *deed, const char *body)
 {
     pl_buf_adds(&deed->body, body);
-    enum pl_exit code = pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/extensions/%"));
-    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is %s", deed->words[0], done) : code;
+    return pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/extensions/%"));
 }
 
 static enum pl_exit run_enable(struct pl_deed *deed)
 {
-    return patch(deed, "{\"state\":\"enabled\"}", "enabled");
+    enum pl_exit code = patch(deed, "{\"state\":\"enabled\"}");
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is enabled", deed->words[0]) : code;
 }
 
 static enum pl_exit run_disable(struct pl_deed *deed)
 {
-    return patch(deed, "{\"state\":\"disabled\"}", "disabled");
+    enum pl_exit code = patch(deed, "{\"state\":\"disabled\"}");
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is disabled", deed->words[0]) : code;
 }
 
 /* Accepts every tool as it is now. */

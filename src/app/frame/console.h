@@ -47,6 +47,8 @@ void pl_console_putf(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Foreign text, control characters escaped. */
 void pl_console_put_safe(struct pl_console *console, struct pl_str text);
+/* A text of the program, in the language of the console, control characters escaped. */
+void pl_console_put_words(struct pl_console *console, struct pl_str text);
 /* From here on in this style, and plain again, when standard output is a terminal that wants it. */
 void pl_console_style(struct pl_console *console, enum pl_style style);
 /* A word in colour when standard output is a terminal that wants it. */
@@ -75,6 +77,12 @@ void pl_console_say(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* An indented line below an error that says what to do. */
 void pl_console_hint(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same about a thing that has a name: "parley: NAME: …". */
+void pl_console_say_about(struct pl_console *console, struct pl_str name, struct pl_str message);
+/* Asks the person at the terminal "… [y/N]"; true only for a "y". */
+bool pl_console_ask(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Shows or replaces the progress line; only at a terminal. */

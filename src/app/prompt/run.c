@@ -106,8 +106,8 @@ static enum pl_exit put_answer(struct pl_deed *deed, const struct pl_json_node *
     struct pl_str status = pl_deed_text(deed, item, "status");
     if (pl_str_eq(status, PL_STR("completed")))
         return PL_EXIT_OK;
-    pl_console_say(deed->console, "it is %.*s%s%.*s", PL_STR_ARG(status), error.len ? ": " : "",
-                   PL_STR_ARG(error));
+    pl_console_say(deed->console, "the answer is %.*s%s%.*s", PL_STR_ARG(status),
+                   error.len ? ": " : "", PL_STR_ARG(error));
     return PL_EXIT_NO;
 }
 
