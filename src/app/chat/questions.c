@@ -5,6 +5,7 @@
 #include "app/chat/turn_show.h"
 
 #include "terminal/safe.h"
+#include "words/words.h"
 
 #include <stdio.h>
 
@@ -240,6 +241,20 @@ static enum pl_status read_consent(struct pl_talk *talk, struct pl_str *ret_line
     return PL_OK;
 }
 
+/* A confirmation is asked in words of the server; in the language of the console where they are known. */
+static struct pl_str question_of_server(struct pl_talk *talk, const struct pl_json_doc *doc,
+                                        const struct pl_json_node *question)
+{
+    struct pl_texts *texts = &talk->deed->api.texts;
+    struct pl_str english = pl_api_text(texts, doc, question, "question");
+    PL_CLEANUP_BUF struct pl_buf said;
+    pl_buf_init(&said, 0);
+    if (!talk->deed->console->is_chinese || !pl_words_add(&said, english) || said.status != PL_OK)
+        return english;
+    struct pl_str kept = pl_arena_dup(&texts->arena, pl_buf_str(&said));
+    return kept.ptr ? kept : english;
+}
+
 /* {"approve":true,"arguments_hash":…}; what is neither yes nor no is a no with that reason. */
 static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *doc,
                               const struct pl_json_node *question, const struct pl_json_node *list,
@@ -254,7 +269,7 @@ static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *do
     show_call(talk, pl_api_text(texts, doc, question, "turn_id"),
               pl_api_text(texts, doc, question, "tool_call_id"));
     pl_console_style(talk->deed->console, PL_STYLE_BOLD);
-    pl_show_text(talk->deed->console, pl_api_text(texts, doc, pl_json_first(list), "question"), 0);
+    pl_show_text(talk->deed->console, question_of_server(talk, doc, pl_json_first(list)), 0);
     pl_console_style(talk->deed->console, PL_STYLE_PLAIN);
     pl_console_puts(talk->deed->console, "\n");
     enum pl_status status = read_consent(talk, &line, err);

@@ -47,7 +47,7 @@ static void put_texts(struct pl_deed *deed, const struct pl_json_node *object, c
     const char *before = what;
     for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
          n && n < pl_json_end(list); n = pl_json_next(n)) {
-        pl_console_puts(deed->console, before);
+        pl_console_puts(deed->console, pl_console_word(deed->console, before));
         pl_console_put_safe(deed->console, pl_json_raw(&deed->answer, n));
         before = ", ";
     }
@@ -57,7 +57,7 @@ static void explain_capabilities(struct pl_deed *deed)
 {
     const struct pl_json_node *list =
         pl_json_member(&deed->answer, deed->answer.root, "capabilities", PL_JSON_ARRAY);
-    pl_console_puts(deed->console, "\nmay:\n");
+    pl_console_put_said(deed->console, "\nmay:\n");
     for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
          n && n < pl_json_end(list); n = pl_json_next(n)) {
         struct pl_str name = pl_deed_text(deed, n, "capability");
@@ -78,10 +78,10 @@ static void explain_tools(struct pl_deed *deed)
     const struct pl_json_node *list =
         pl_json_member(&deed->answer, deed->answer.root, "tools", PL_JSON_ARRAY);
     if (!list || !pl_json_count(list)) {
-        pl_console_puts(deed->console, "\ntools: not known until it has run once\n");
+        pl_console_put_said(deed->console, "\ntools: not known until it has run once\n");
         return;
     }
-    pl_console_puts(deed->console, "\ntools:\n");
+    pl_console_put_said(deed->console, "\ntools:\n");
     for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
          n = pl_json_next(n)) {
         const struct pl_json_node *definition =
@@ -92,8 +92,9 @@ static void explain_tools(struct pl_deed *deed)
         struct pl_str says = pl_deed_text(deed, definition, "description");
         pl_console_puts(deed->console, says.len ? ": " : "");
         pl_console_put_safe(deed->console, pl_line_of(&deed->api.texts, says, 90));
-        pl_console_puts(deed->console,
-                        is_withheld ? " [changed: withheld until parley ext accept]\n" : "\n");
+        if (is_withheld)
+            pl_console_put_said(deed->console, " [changed: withheld until parley ext accept]");
+        pl_console_puts(deed->console, "\n");
     }
 }
 
@@ -105,7 +106,7 @@ static void explain_notes(struct pl_deed *deed)
          n && n < pl_json_end(list); n = pl_json_next(n)) {
         struct pl_str text;
         if (n == pl_json_first(list))
-            pl_console_puts(deed->console, "\nnotes:\n");
+            pl_console_put_said(deed->console, "\nnotes:\n");
         if (pl_json_text(&deed->api.texts.arena, &deed->answer, n, &text) != PL_OK)
             continue;
         pl_console_puts(deed->console, "  ");
