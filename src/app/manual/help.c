@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { WIDTH = 80, OPTION_INDENT = 6, TEXT_INDENT = 2 };
+enum { WIDTH = 80, OPTION_INDENT = 6 };
 
 /* Texts of the tables, in the language of the console. */
 static const char *word(const struct pl_console *console, const char *english)
@@ -110,9 +110,18 @@ static void put_verbs(struct pl_console *console, const struct pl_verb *verbs)
     }
 }
 
+/* "parley NAME - what it does" */
+static void put_title(struct pl_console *console, const char *name, const char *says)
+{
+    pl_console_putf(console, "%s - ", name);
+    wrap(console, says, strlen(name) + strlen(" - "), OPTION_INDENT);
+}
+
 static void put_command(struct pl_console *console, const struct pl_command *command)
 {
-    pl_console_putf(console, "parley %s - %s\n", command->name, word(console, command->summary));
+    char name[80];
+    snprintf(name, sizeof name, "parley %s", command->name);
+    put_title(console, name, command->summary);
     put_heading(console, "Usage");
     pl_console_putf(console, "  parley %s %s\n", command->name, word(console, command->usage));
     if (command->verbs)
@@ -131,10 +140,10 @@ static void put_command(struct pl_console *console, const struct pl_command *com
 static void put_verb(struct pl_console *console, const struct pl_command *command,
                      const struct pl_verb *verb)
 {
-    char start[80];
+    char start[80], name[80];
     int n = snprintf(start, sizeof start, "%s %s ", command->name, verb->name);
-    pl_console_putf(console, "parley %s %s - %s\n", command->name, verb->name,
-                    word(console, verb->says));
+    snprintf(name, sizeof name, "parley %s %s", command->name, verb->name);
+    put_title(console, name, verb->says);
     put_heading(console, "Usage");
     pl_console_putf(console, "  parley %s %s %s%s%s\n", command->name, verb->name,
                     word(console, "[OPTION]..."), *verb->words ? " " : "",
@@ -151,7 +160,7 @@ static void put_verb(struct pl_console *console, const struct pl_command *comman
 
 static void put_program(struct pl_console *console)
 {
-    pl_console_putf(console, "parley - %s\n", word(console, pl_program_summary));
+    put_title(console, "parley", pl_program_summary);
     put_heading(console, "Usage");
     pl_console_putf(console, "  parley %s\n", word(console, "COMMAND [OPTION]... [FILE]..."));
     put_heading(console, "Commands");

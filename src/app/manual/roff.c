@@ -61,7 +61,7 @@ void pl_roff_begin_chinese(struct pl_buf *to)
 
 static bool ends_clause(struct pl_str piece)
 {
-    static const char *const marks[] = {"，", "。", "；", "："};
+    static const char *const marks[] = {"，", "。", "；", "：", "、"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         size_t n = strlen(marks[i]);
         if (piece.len >= n && memcmp(piece.ptr + piece.len - n, marks[i], n) == 0)
