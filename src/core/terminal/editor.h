@@ -52,9 +52,9 @@ void pl_editor_replace(struct pl_editor *editor, size_t from, struct pl_str word
 
 struct pl_editor_look {
     struct pl_str prompt; /* printable, one line */
-    const char *search;   /* the same while one searches; NULL: in English */
     size_t columns, rows; /* of the terminal */
     bool has_style;       /* the prompt is coloured */
+    const char *search;   /* what the prompt begins with while one searches; NULL: in English */
 };
 /* Draws over the last drawing, and leaves the cursor where it belongs. */
 void pl_editor_draw(struct pl_editor *editor, const struct pl_editor_look *look, struct pl_buf *to);
