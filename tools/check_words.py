@@ -19,7 +19,8 @@ from gen_words import HOLE
 # sentence. A name is that of every function that has it: statics of this name report errors everywhere.
 MESSAGES = {
     "pl_fail": 2, "pl_usage_fail": 2, "pl_console_say": 1, "pl_console_hint": 1, "pl_console_progress": 1,
-    "pl_console_ask": 1, "pl_deed_usage": 1, "pl_deed_confirm": 1, "pl_deed_done": 1, "pl_deed_print_table": 2,
+    "pl_console_ask": 1, "pl_console_put_said": 1, "pl_console_put_line": 1, "pl_console_word": 1,
+    "pl_deed_usage": 1, "pl_deed_confirm": 1, "pl_deed_done": 1, "pl_deed_print_table": 2,
     "pl_exchange_problem": 3, "pl_option_refuse": 1, "pl_oidc_flow_refuse": 2, "pl_gateway_call_fail": 3,
     "pl_speech_fail": 4, "pl_step_refuse": 3, "pl_regex_refuse": 3, "pl_compile_fail": 4, "pl_url_refuse": 1,
     "pl_socket_fail": 4, "pl_upstream_tell_failure": 2,

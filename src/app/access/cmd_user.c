@@ -165,7 +165,7 @@ static enum pl_exit print_limits(struct pl_deed *deed)
         pl_show_member(deed->console, limits[i].title, pl_json_span(&deed->answer, value));
     }
     if (!has_some)
-        pl_console_put_said(deed->console, "there are no limits\n");
+        pl_console_put_line(deed->console, "there are no limits");
     return PL_EXIT_OK;
 }
 

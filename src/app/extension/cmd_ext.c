@@ -39,6 +39,11 @@ static enum pl_exit run_list(struct pl_deed *deed)
 
 /* --- explain ------------------------------------------------------------------------------------------- */
 
+static void put_heading(struct pl_console *console, const char *english)
+{
+    pl_console_putf(console, "\n%s\n", pl_console_word(console, english));
+}
+
 /* "WHAT a, b" of a list of texts; nothing for an empty one. */
 static void put_texts(struct pl_deed *deed, const struct pl_json_node *object, const char *name,
                       const char *what)
@@ -57,7 +62,7 @@ static void explain_capabilities(struct pl_deed *deed)
 {
     const struct pl_json_node *list =
         pl_json_member(&deed->answer, deed->answer.root, "capabilities", PL_JSON_ARRAY);
-    pl_console_put_said(deed->console, "\nmay:\n");
+    put_heading(deed->console, "may:");
     for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
          n && n < pl_json_end(list); n = pl_json_next(n)) {
         struct pl_str name = pl_deed_text(deed, n, "capability");
@@ -78,10 +83,10 @@ static void explain_tools(struct pl_deed *deed)
     const struct pl_json_node *list =
         pl_json_member(&deed->answer, deed->answer.root, "tools", PL_JSON_ARRAY);
     if (!list || !pl_json_count(list)) {
-        pl_console_put_said(deed->console, "\ntools: not known until it has run once\n");
+        put_heading(deed->console, "tools: not known until it has run once");
         return;
     }
-    pl_console_put_said(deed->console, "\ntools:\n");
+    put_heading(deed->console, "tools:");
     for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
          n = pl_json_next(n)) {
         const struct pl_json_node *definition =
@@ -106,7 +111,7 @@ static void explain_notes(struct pl_deed *deed)
          n && n < pl_json_end(list); n = pl_json_next(n)) {
         struct pl_str text;
         if (n == pl_json_first(list))
-            pl_console_put_said(deed->console, "\nnotes:\n");
+            put_heading(deed->console, "notes:");
         if (pl_json_text(&deed->api.texts.arena, &deed->answer, n, &text) != PL_OK)
             continue;
         pl_console_puts(deed->console, "  ");

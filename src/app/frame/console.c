@@ -90,17 +90,32 @@ void pl_console_putf(struct pl_console *console, const char *format, ...)
     pl_buf_adds(&console->out, line);
 }
 
-void pl_console_put_said(struct pl_console *console, const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void put_said(struct pl_console *console,
+                                                           const char *format, va_list args)
 {
     char text[1024];
-    va_list args;
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     if (console->is_chinese)
         (void)pl_words_add(&console->out, pl_str_of(text));
     else
         pl_buf_adds(&console->out, text);
+}
+
+void pl_console_put_said(struct pl_console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_said(console, format, args);
+    va_end(args);
+}
+
+void pl_console_put_line(struct pl_console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_said(console, format, args);
+    va_end(args);
+    pl_buf_addc(&console->out, '\n');
 }
 
 void pl_console_put_safe(struct pl_console *console, struct pl_str text)

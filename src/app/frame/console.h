@@ -39,6 +39,9 @@ const char *pl_console_word(const struct pl_console *console, const char *englis
 /* Appends a sentence with values in it to standard output, in the language of the console. */
 void pl_console_put_said(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same on a line of its own. */
+void pl_console_put_line(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Appends to standard output. */
 void pl_console_put(struct pl_console *console, struct pl_str bytes);

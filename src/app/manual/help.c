@@ -153,9 +153,8 @@ static void put_verb(struct pl_console *console, const struct pl_command *comman
                  (struct pl_str){start, n > 0 && (size_t)n < sizeof start ? (size_t)n : 0});
     put_exits(console);
     pl_console_puts(console, "\n");
-    pl_console_put_said(console, "\"parley help %s\" describes the command and its other actions.",
+    pl_console_put_line(console, "\"parley help %s\" describes the command and its other actions.",
                         command->name);
-    pl_console_puts(console, "\n");
 }
 
 static void put_program(struct pl_console *console)

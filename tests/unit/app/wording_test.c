@@ -8,7 +8,9 @@
 #include "app/frame/commands.h"
 #include "app/frame/verbs.h"
 #include "app/manual/wording.h"
+#include "app/table/local.h"
 #include "base/ascii.h"
+#include "session/rows.h"
 #include "words/words.h"
 
 /* pl_words_add, and not pl_words_of: Chinese that is spelled as the English (ID, URL) is Chinese, too. */
@@ -95,6 +97,27 @@ static void every_heading_of_a_table_has_chinese(void **state)
     }
 }
 
+static void every_status_of_sessions_and_turns_has_chinese(void **state)
+{
+    (void)state;
+#define X(name, text) expect_chinese("status", text);
+    PL_SESSION_STATUS_TABLE(X)
+    PL_TURN_STATUS_TABLE(X)
+#undef X
+}
+
+static void only_words_below_their_headings_are_translated(void **state)
+{
+    const struct pl_console chinese = {.is_chinese = true}, english = {.is_chinese = false};
+    (void)state;
+    struct pl_str running = PL_STR("running");
+    assert_true(pl_str_eq(pl_table_value(&chinese, PL_STR("STATUS"), running), PL_STR("运行中")));
+    assert_true(pl_str_eq(pl_table_value(&chinese, PL_STR("INTENT"), running), running));
+    assert_true(pl_str_eq(pl_table_value(&english, PL_STR("STATUS"), running), running));
+    assert_true(pl_str_eq(pl_table_word(&chinese, PL_STR("LAST USED")), PL_STR("上次使用")));
+    assert_true(pl_str_eq(pl_table_word(&chinese, PL_STR("demo/echo")), PL_STR("demo/echo")));
+}
+
 static void verbs_of_an_option_stand_before_its_help(void **state)
 {
     const struct pl_option option = {"yes", PL_OPT_YES, .verbs = "delete, remove",
@@ -143,6 +166,8 @@ int main(void)
         cmocka_unit_test(every_example_has_chinese),
         cmocka_unit_test(exit_codes_variables_and_files_have_chinese),
         cmocka_unit_test(every_heading_of_a_table_has_chinese),
+        cmocka_unit_test(every_status_of_sessions_and_turns_has_chinese),
+        cmocka_unit_test(only_words_below_their_headings_are_translated),
         cmocka_unit_test(verbs_of_an_option_stand_before_its_help),
         cmocka_unit_test(a_wording_that_is_cut_is_ended),
         cmocka_unit_test(a_choice_is_a_list),
