@@ -76,20 +76,19 @@ static enum pl_exit run_command(struct pl_console *console, const struct pl_comm
 static enum pl_exit take_lang(struct pl_console *console, int *argc, char *const **argv)
 {
     static const struct pl_option options[] = {PL_OPTIONS_SHARED, {0}};
-    const char *lang = pl_lang_asked(*argc < 2 ? *argc : 2, *argv);
-    struct pl_error err = {0};
-    int n = 1;
-    if (!lang && *argc > 2 && strcmp((*argv)[1], "--lang") == 0) {
-        lang = (*argv)[2];
-        n = 2;
-    }
-    if (!lang)
+    const char *word = *argc > 1 ? (*argv)[1] : "", *lang = pl_lang_asked(*argc, *argv);
+    bool is_apart = strcmp(word, "--lang") == 0;
+    if (!is_apart && strncmp(word, "--lang=", strlen("--lang=")) != 0)
         return PL_EXIT_OK;
+    if (!lang)
+        return pl_usage_fail(console, NULL, "--%s needs %s: --%s %s", options[0].name, "a value",
+                             options[0].name, options[0].args[0]);
+    struct pl_error err = {0};
     const struct pl_option_use use = {&options[0], {lang}};
     if (pl_option_check_choice(&use, &err) != PL_OK)
         return pl_usage_fail(console, NULL, "%s", err.message);
-    *argc -= n;
-    *argv += n;
+    *argc -= 1 + is_apart;
+    *argv += 1 + is_apart;
     return PL_EXIT_OK;
 }
 

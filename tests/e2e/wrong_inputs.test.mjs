@@ -81,3 +81,10 @@ test('--lang is heeded by every command, before it and after it, and wins over t
   }
   assert.equal(run(['--lang', 'zh', 'version', '--json']).code, 0);
 });
+
+test('a chat in Chinese names its tools in Chinese', () => {
+  const parley = (...words) => run(words, { cwd, env: { PARLEY_DATA: server.data, HOME: cwd } });
+  const id = parley('session', 'new', '--model', 'demo/agent').out.trim();
+  parley('session', 'chat', id, '#!demo\ncall calc {"expression":"1+1"}\n---\nsay so', '--lang', 'zh');
+  assert.match(parley('session', 'export', id, '--format', 'turns').out, /"display_name":\s*"计算"/);
+});

@@ -67,9 +67,13 @@ const char *pl_lang_asked(int argc, char *const *argv)
 bool pl_lang_is_chinese(const char *lang)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && !(lang && *lang); i++)
-        lang = getenv(names[i]);
-    return lang && strncmp(lang, "zh", 2) == 0;
+    for (size_t i = 0; lang && pl_lang_choice(i); i++)
+        if (strcmp(lang, pl_lang_choice(i)) == 0)
+            return strcmp(lang, "zh") == 0;
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
+        value = getenv(names[i]);
+    return value && strncmp(value, "zh", 2) == 0;
 }
 
 bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size)

@@ -207,7 +207,8 @@ const char *pl_lang_choice(size_t i);
 /* What --lang says among words that are not read yet, so that an error in them can be reported in that
  * language; NULL: nothing. */
 const char *pl_lang_asked(int argc, char *const *argv);
-/* Whether words are to be Chinese: by this language, or by the environment where it is NULL. */
+/* Whether words are to be Chinese: by this language, or by the environment where it is NULL or none
+ * that is spoken. */
 bool pl_lang_is_chinese(const char *lang);
 
 /* Every command has them. */
