@@ -72,8 +72,31 @@ static enum pl_exit run_command(struct pl_console *console, const struct pl_comm
     return code == PL_EXIT_OK ? pl_command_run(command, console, &args) : code;
 }
 
+/* `parley --lang zh COMMAND`: the words before the command that say the language. */
+static enum pl_exit take_lang(struct pl_console *console, int *argc, char *const **argv)
+{
+    static const struct pl_option options[] = {PL_OPTIONS_SHARED, {0}};
+    const char *word = *argc > 1 ? (*argv)[1] : "", *lang = pl_lang_asked(*argc, *argv);
+    bool is_apart = strcmp(word, "--lang") == 0;
+    if (!is_apart && strncmp(word, "--lang=", strlen("--lang=")) != 0)
+        return PL_EXIT_OK;
+    if (!lang)
+        return pl_usage_fail(console, NULL, "--%s needs %s: --%s %s", options[0].name, "a value",
+                             options[0].name, options[0].args[0]);
+    struct pl_error err = {0};
+    const struct pl_option_use use = {&options[0], {lang}};
+    if (pl_option_check_choice(&use, &err) != PL_OK)
+        return pl_usage_fail(console, NULL, "%s", err.message);
+    *argc -= 1 + is_apart;
+    *argv += 1 + is_apart;
+    return PL_EXIT_OK;
+}
+
 static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)
 {
+    enum pl_exit code = take_lang(console, &argc, &argv);
+    if (code != PL_EXIT_OK)
+        return code;
     const char *name = argc > 1 ? argv[1] : "help";
     /* What people type before they know better. */
     static const char *const aliases[][2] = {
@@ -107,6 +130,7 @@ int main(int argc, char **argv)
         pl_hash_set_key(key);
     struct pl_console console;
     pl_console_init(&console);
+    console.is_chinese = pl_lang_is_chinese(pl_lang_asked(argc, argv));
     enum pl_exit code = pl_console_finish(&console, run(&console, argc, argv));
     pl_console_deinit(&console);
     return code;

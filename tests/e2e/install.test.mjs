@@ -40,7 +40,7 @@ test('a command has a manual page with every section, every action and every opt
 
 test('every command has its page among those that are installed', () => {
   const build = readFileSync(join(root, 'docs', 'meson.build'), 'utf8');
-  assert.deepEqual([...build.match(/foreach name : \[([^\]]*)\]/)[1].matchAll(/'([a-z]+)'/g)].map(([, name]) => name), commands);
+  assert.deepEqual([...build.match(/man_pages = \[([^\]]*)\]/)[1].matchAll(/'([a-z]+)'/g)].map(([, name]) => name), commands);
 });
 
 test('bash completes commands, options, values and files', { skip: missing('bash') }, () => {

@@ -1,6 +1,6 @@
 // What people type wrong: each has its message and its exit code, in wrong_inputs.json. A row is the words of the
-// command line, standard input where it matters, the code, and the first line that is said, in each language that
-// has one. PARLEY_KEEP_INPUTS=1 writes what is said now; read the difference before you keep it.
+// command line, standard input where it matters, the code, and the first line that is said, in English and in Chinese.
+// PARLEY_KEEP_INPUTS=1 writes what is said now; read the difference before you keep it.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,8 @@ import { start } from './server.mjs';
 const path = join(dirname(fileURLToPath(import.meta.url)), 'wrong_inputs.json');
 const rows = JSON.parse(readFileSync(path, 'utf8'));
 const languages = { en: 'C.UTF-8', zh: 'zh_CN.UTF-8' };
+// Words of sentences, none of which is an option, a name or a value here.
+const english = /\b(is|are|has|have|must|cannot|give|there|not|did|mean|the|needs|takes|only|with)\b(?![-"=:])/;
 
 const files = {
   'greeting.txt': 'Hello {{name}}!',
@@ -56,13 +58,33 @@ for (const row of rows)
   test(`parley ${row.words.join(' ')}`, () => {
     if (process.env.PARLEY_KEEP_INPUTS) {
       const { code, line } = say(row, 'en');
-      Object.assign(row, { code, en: line, zh: row.zh ?? null });
+      Object.assign(row, { code, en: line, zh: say(row, 'zh').line });
     }
-    for (const language of Object.keys(languages).filter((one) => row[one])) {
+    for (const language of Object.keys(languages)) {
       const { code, out, line, err } = say(row, language);
       assert.deepEqual([code, line, out], [row.code, row[language], ''], err);
     }
     assert.ok(row.en.startsWith('parley: ') && row.code >= 1 && row.code <= 4, JSON.stringify(row));
     // Of the command line it speaks, and not of what the program asks for it.
     assert.doesNotMatch(row.en, /\/api\/|\b(GET|POST|PATCH|DELETE|PUT)\b|\bbody\b|HTTP|\bquery\b|\bformat=/);
+    assert.match(row.zh, /^parley: .*\p{Script=Han}/su);
+    assert.doesNotMatch(row.zh, english, 'a sentence was left in English');
   });
+
+test('--lang is heeded by every command, before it and after it, and wins over the locale', () => {
+  for (const words of [['--lang', 'zh', 'chatt'], ['--lang=zh', 'chatt'], ['chatt', '--lang', 'zh']])
+    assert.match(run(words, { env: { LC_ALL: 'C.UTF-8' } }).err, /未知的命令 "chatt"/);
+  assert.match(run(['--lang', 'en', 'chatt'], { env: { LC_ALL: 'zh_CN.UTF-8' } }).err, /unknown command/);
+  for (const words of [['--lang', 'fr', 'version'], ['version', '--lang', 'fr']]) {
+    const { code, err } = run(words, { env: { LC_ALL: 'C.UTF-8' } });
+    assert.deepEqual([code, err.split('\n')[0]], [2, 'parley: --lang must be en or zh, not "fr"']);
+  }
+  assert.equal(run(['--lang', 'zh', 'version', '--json']).code, 0);
+});
+
+test('a chat in Chinese names its tools in Chinese', () => {
+  const parley = (...words) => run(words, { cwd, env: { PARLEY_DATA: server.data, HOME: cwd } });
+  const id = parley('session', 'new', '--model', 'demo/agent').out.trim();
+  parley('session', 'chat', id, '#!demo\ncall calc {"expression":"1+1"}\n---\nsay so', '--lang', 'zh');
+  assert.match(parley('session', 'export', id, '--format', 'turns').out, /"display_name":\s*"计算"/);
+});

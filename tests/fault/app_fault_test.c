@@ -40,7 +40,7 @@ static int tear_down(void **state)
 struct command_line {
     char *words[10];
     int expected;
-    bool is_all_or_nothing;
+    bool is_all_or_nothing, is_chinese;
 };
 
 /* Runs a command with both outputs in files, as the shell would. */
@@ -54,6 +54,7 @@ static enum pl_exit run(const struct command_line *line)
     struct pl_args args;
     struct pl_error err = {0};
     pl_console_init(&console);
+    console.is_chinese = line->is_chinese;
     enum pl_exit code = PL_EXIT_FAILED;
     if (pl_args_parse(&args, command->options, n, line->words + 1, &err) == PL_OK)
         code = pl_command_run(command, &console, &args);
@@ -99,6 +100,8 @@ static void no_command_goes_on_with_half_a_result(void **state)
         {{"json", "--lenient", "--set", "/n", "[1]", "--remove", "/a", input}, 0, true},
         {{"validate", "--as", "envelope", input}, 1, false},
         {{"validate", "--as", "envelope", "--json", "--output", "basic", input}, 1, false},
+        {{"json", "--lenient", "--set", "/n", "[1]", input}, 0, true, .is_chinese = true},
+        {{"validate", "--as", "envelope", input}, 1, false, .is_chinese = true},
         {{"completion", "zsh"}, 0, true},
         {{"help", "--man"}, 0, true},
         {{"help", "--man", "key"}, 0, true},

@@ -165,7 +165,7 @@ static enum pl_exit print_limits(struct pl_deed *deed)
         pl_show_member(deed->console, limits[i].title, pl_json_span(&deed->answer, value));
     }
     if (!has_some)
-        pl_console_puts(deed->console, "there are no limits\n");
+        pl_console_put_line(deed->console, "there are no limits");
     return PL_EXIT_OK;
 }
 
@@ -184,25 +184,31 @@ static enum pl_exit run_limits(struct pl_deed *deed)
     return deed->api.is_json ? pl_deed_print(deed) : print_limits(deed);
 }
 
-static enum pl_exit change(struct pl_deed *deed, const char *member, bool value, const char *done)
+static enum pl_exit change(struct pl_deed *deed, const char *member, bool value)
 {
     enum pl_exit code;
     const char *path = path_of(deed, &code);
     if (!path)
         return code;
     pl_buf_addf(&deed->body, "{\"%s\":%s}", member, value ? "true" : "false");
-    code = pl_deed_ask(deed, "PATCH", path);
-    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is %s", deed->words[0], done) : code;
+    return pl_deed_ask(deed, "PATCH", path);
 }
 
 static enum pl_exit run_disable(struct pl_deed *deed)
 {
-    return change(deed, "is_disabled", true, "disabled: no key works, and what ran was stopped");
+    enum pl_exit code = change(deed, "is_disabled", true);
+    return code == PL_EXIT_OK
+               ? pl_deed_done(deed, "%s is disabled: no key works, and what ran was stopped",
+                              deed->words[0])
+               : code;
 }
 
 static enum pl_exit run_enable(struct pl_deed *deed)
 {
-    return change(deed, "is_disabled", false, "active again, with the same keys");
+    enum pl_exit code = change(deed, "is_disabled", false);
+    return code == PL_EXIT_OK
+               ? pl_deed_done(deed, "%s is active again, with the same keys", deed->words[0])
+               : code;
 }
 
 static enum pl_exit run_role(struct pl_deed *deed)
@@ -210,7 +216,11 @@ static enum pl_exit run_role(struct pl_deed *deed)
     bool is_admin = strcmp(deed->words[1], "admin") == 0;
     if (!is_admin && strcmp(deed->words[1], "member") != 0)
         return pl_deed_usage(deed, "there is no role \"%s\"; use admin or member", deed->words[1]);
-    return change(deed, "is_admin", is_admin, is_admin ? "an administrator" : "a member");
+    enum pl_exit code = change(deed, "is_admin", is_admin);
+    return code == PL_EXIT_OK
+               ? pl_deed_done(deed, is_admin ? "%s is an administrator" : "%s is a member",
+                              deed->words[0])
+               : code;
 }
 
 static enum pl_exit run_remove(struct pl_deed *deed)

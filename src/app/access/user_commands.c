@@ -26,7 +26,7 @@ const struct pl_option pl_user_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -64,7 +64,7 @@ const struct pl_option pl_usage_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -89,7 +89,7 @@ const struct pl_option pl_audit_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

@@ -69,7 +69,7 @@ static void end_thought(struct pl_shown_answer *answer)
     double seconds = (double)(pl_clock_ms() - answer->thought_since_ms) / 1000;
     wipe(answer);
     pl_console_style(answer->console, PL_STYLE_DIM);
-    pl_console_putf(answer->console, "(thought for %.1f s; Ctrl-O shows it)", seconds);
+    pl_console_put_said(answer->console, "(thought for %.1f s; Ctrl-O shows it)", seconds);
     pl_console_style(answer->console, PL_STYLE_PLAIN);
     pl_console_puts(answer->console, "\n");
     answer->is_thinking = false;
@@ -94,7 +94,7 @@ void pl_answer_think(struct pl_shown_answer *answer, struct pl_str text)
         if (text.ptr[i] != '\n')
             pl_buf_addc(&answer->thought, text.ptr[i]);
     }
-    pl_buf_adds(&line, "thinking: ");
+    pl_buf_adds(&line, pl_console_word(answer->console, "thinking: "));
     pl_safe_add(&line, pl_buf_str(&answer->thought));
     answer->status = line.status != PL_OK ? line.status : answer->status;
     show_status(answer, pl_buf_str(&line));
@@ -194,7 +194,7 @@ void pl_answer_result(struct pl_shown_answer *answer, struct pl_str id, bool is_
             pl_buf_add(&line, cut);
             pl_buf_adds(&line, cut.len < call.len ? "…" : "");
         }
-    pl_buf_adds(&line, is_good ? " = " : " failed: ");
+    pl_buf_adds(&line, is_good ? " = " : pl_console_word(answer->console, " failed: "));
     add_part(&line, result);
     answer->status = line.status != PL_OK ? line.status : answer->status;
     pl_console_style(answer->console, is_good ? PL_STYLE_DIM : PL_STYLE_BAD);
@@ -208,9 +208,9 @@ void pl_answer_sum_up(struct pl_shown_answer *answer, const char *dollars)
     double seconds = (double)(pl_clock_ms() - answer->started_ms) / 1000;
     pl_answer_close(answer);
     pl_console_style(answer->console, PL_STYLE_DIM);
-    pl_console_putf(answer->console, "%.1f s, %lld tokens in, %lld out%s%s", seconds,
-                    (long long)answer->input_tokens, (long long)answer->output_tokens,
-                    dollars ? ", $" : "", dollars ? dollars : "");
+    pl_console_put_said(answer->console, "%.1f s, %lld tokens in, %lld out%s%s", seconds,
+                        (long long)answer->input_tokens, (long long)answer->output_tokens,
+                        dollars ? ", $" : "", dollars ? dollars : "");
     pl_console_style(answer->console, PL_STYLE_PLAIN);
     pl_console_puts(answer->console, "\n");
 }

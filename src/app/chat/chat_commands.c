@@ -13,7 +13,7 @@ const struct pl_option pl_chat_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     {"json", PL_OPT_JSON, .help = "Print every event as JSON, one per line"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -83,7 +83,7 @@ const struct pl_option pl_run_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

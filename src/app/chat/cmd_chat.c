@@ -24,8 +24,10 @@ enum { MAX_LINE = 4 << 20, INTENT_WIDTH = 60, STOP_MS = 10000 };
 
 /* --- Ctrl-C ---------------------------------------------------------------------------------- */
 
-static void say(const char *text)
+static void say(const struct pl_talk *talk, const char *english)
 {
+    char text[256];
+    snprintf(text, sizeof text, "\nparley: %s\n", pl_console_word(talk->deed->console, english));
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return; /* there is no reader */
 }
@@ -46,7 +48,7 @@ static void stop_turn(struct pl_talk *talk)
     if (path.status != PL_OK ||
         pl_api_try(&talk->deed->api, &call, path.ptr, &http_status, &reply, &err) != PL_OK ||
         http_status >= 300)
-        say("\nparley: the answer could not be stopped; Ctrl-C again ends\n");
+        say(talk, "the answer could not be stopped; Ctrl-C again ends");
 }
 
 static void on_interrupt(void *ctx)
@@ -62,7 +64,7 @@ static void on_interrupt(void *ctx)
     if (next == PL_TALK_STOPPING)
         stop_turn(talk);
     else
-        say("\nparley: Ctrl-C again or Ctrl-D ends\n");
+        say(talk, "Ctrl-C again or Ctrl-D ends");
 }
 
 /* --- reading --------------------------------------------------------------------------------- */

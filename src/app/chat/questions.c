@@ -5,10 +5,16 @@
 #include "app/chat/turn_show.h"
 
 #include "terminal/safe.h"
+#include "words/words.h"
 
 #include <stdio.h>
 
 enum { MAX_ARGUMENTS = 4000, MAX_OPTIONS = 30 };
+
+static const char *word(const struct pl_talk *talk, const char *english)
+{
+    return pl_console_word(talk->deed->console, english);
+}
 
 /* --- an answer ------------------------------------------------------------------------------- */
 
@@ -147,7 +153,8 @@ static enum pl_status choose(struct pl_talk *talk, const struct pl_json_doc *doc
     for (const struct pl_json_node *option = pl_json_first(options);
          option < pl_json_end(options) && n + 2 < sizeof keys; option = pl_json_next(option), n++)
         items[n] = (struct pl_menu_item){keys[n], label_of(texts, doc, option)};
-    items[n] = (struct pl_menu_item){keys[n], PL_STR("something else, in your own words")};
+    items[n] =
+        (struct pl_menu_item){keys[n], pl_str_of(word(talk, "something else, in your own words"))};
     struct pl_menu menu = {.items = items, .n_items = n + 1, .n_alone = 1};
     menu.is_many = pl_json_member(doc, question, "multiSelect", PL_JSON_TRUE);
     enum pl_status status = pl_typing_choose(&talk->typing, &menu);
@@ -188,8 +195,8 @@ static enum pl_status ask_question(struct pl_talk *talk, const struct pl_json_do
         if (status != PL_OK || !is_words)
             return status;
     }
-    enum pl_status status =
-        pl_talk_read_words(talk, talk->has_editor ? "answer> " : "number or text> ", &line, err);
+    enum pl_status status = pl_talk_read_words(
+        talk, word(talk, talk->has_editor ? "answer> " : "number or text> "), &line, err);
     if (status != PL_OK)
         return status;
     out_answer(&talk->deed->api.texts, doc, question, line, out);
@@ -234,20 +241,38 @@ static const struct consent capability = {"y, s (for this session), a (always) o
 static enum pl_status read_consent(struct pl_talk *talk, const struct consent *consent,
                                    char room[1], struct pl_str *ret_line, struct pl_error *err)
 {
-    struct pl_menu menu = {.items = consent->items, .n_items = consent->n_items, .at = consent->no};
+    struct pl_menu_item items[4] = {0};
+    struct pl_menu menu = {.items = items, .n_items = consent->n_items, .at = consent->no};
     if (!talk->has_editor)
-        return pl_talk_read(talk, consent->prompt, ret_line, err);
+        return pl_talk_read(talk, word(talk, consent->prompt), ret_line, err);
+    for (size_t i = 0; i < consent->n_items; i++)
+        items[i] = (struct pl_menu_item){consent->items[i].key,
+                                         pl_str_of(word(talk, consent->items[i].label.ptr))};
     enum pl_status status = pl_typing_choose(&talk->typing, &menu);
     if (status != PL_OK)
         return status;
     if (menu.at == consent->reason)
-        return pl_talk_read_words(talk, "reason> ", ret_line, err);
-    room[0] = consent->items[menu.at].key;
+        return pl_talk_read_words(talk, word(talk, "reason> "), ret_line, err);
+    room[0] = items[menu.at].key;
     *ret_line = (struct pl_str){room, 1};
     pl_console_puts(talk->deed->console, "  ");
-    pl_console_put(talk->deed->console, consent->items[menu.at].label);
+    pl_console_put(talk->deed->console, items[menu.at].label);
     pl_console_puts(talk->deed->console, "\n");
     return PL_OK;
+}
+
+/* A confirmation is asked in words of the server; in the language of the console where they are known. */
+static struct pl_str question_of_server(struct pl_talk *talk, const struct pl_json_doc *doc,
+                                        const struct pl_json_node *question)
+{
+    struct pl_texts *texts = &talk->deed->api.texts;
+    struct pl_str english = pl_api_text(texts, doc, question, "question");
+    PL_CLEANUP_BUF struct pl_buf said;
+    pl_buf_init(&said, 0);
+    if (!talk->deed->console->is_chinese || !pl_words_add(&said, english) || said.status != PL_OK)
+        return english;
+    struct pl_str kept = pl_arena_dup(&texts->arena, pl_buf_str(&said));
+    return kept.ptr ? kept : english;
 }
 
 /* What a line means; `remember` of what an extension may. */
@@ -271,7 +296,7 @@ static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *do
     show_call(talk, pl_api_text(texts, doc, question, "turn_id"),
               pl_api_text(texts, doc, question, "tool_call_id"));
     pl_console_style(talk->deed->console, PL_STYLE_BOLD);
-    pl_show_text(talk->deed->console, pl_api_text(texts, doc, pl_json_first(list), "question"), 0);
+    pl_show_text(talk->deed->console, question_of_server(talk, doc, pl_json_first(list)), 0);
     pl_console_style(talk->deed->console, PL_STYLE_PLAIN);
     pl_console_puts(talk->deed->console, "\n");
     enum pl_status status =

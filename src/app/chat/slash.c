@@ -10,12 +10,13 @@
 #include "app/frame/short_id.h"
 #include "base/text/suggest.h"
 #include "json/text.h"
+#include "terminal/width.h"
 #include "io/file/outfile.h"
 
 #include <dirent.h>
 #include <stdio.h>
 
-enum { N_SESSIONS = 10, N_TURNS = 100, INTENT_WIDTH = 60 };
+enum { N_SESSIONS = 10, N_TURNS = 100, INTENT_WIDTH = 60, ARGUMENT_CELLS = 15 };
 
 struct slash {
     const char *name, *argument, *help;
@@ -211,10 +212,11 @@ static void run_context(struct pl_talk *talk, const char *argument)
     int64_t window = pl_api_int(&deed->answer, root, "context_window", 0);
     struct pl_str n = pl_deed_number(deed, root, "tokens"),
                   model = pl_deed_text(deed, root, "model");
-    pl_console_put(deed->console, n);
     if (window)
-        pl_console_putf(deed->console, " of %lld", (long long)window);
-    pl_console_puts(deed->console, " tokens, for ");
+        pl_console_put_said(deed->console, "%.*s of %lld tokens, for ", PL_STR_ARG(n),
+                            (long long)window);
+    else
+        pl_console_put_said(deed->console, "%.*s tokens, for ", PL_STR_ARG(n));
     pl_console_put_safe(deed->console, model);
     pl_console_puts(deed->console, "\n");
     for (const struct pl_json_node *one = parts ? pl_json_first(parts) : NULL;
@@ -447,21 +449,29 @@ static void show_name(void *ctx, const char *name)
     struct pl_talk *talk = ctx;
     pl_console_puts(talk->deed->console, "  /");
     pl_console_put_safe(talk->deed->console, pl_str_of(name));
-    pl_console_puts(talk->deed->console, " (of an extension)\n");
+    pl_console_putf(talk->deed->console, "%s\n",
+                    pl_console_word(talk->deed->console, " (of an extension)"));
 }
 
 static void run_help(struct pl_talk *talk, const char *argument)
 {
     (void)argument;
-    for (const struct slash *slash = slashes; slash->name; slash++)
-        pl_console_putf(talk->deed->console, "  /%-8s %-15s %s\n", slash->name, slash->argument,
-                        slash->help);
+    struct pl_console *console = talk->deed->console;
+    for (const struct slash *slash = slashes; slash->name; slash++) {
+        const char *what = pl_console_word(console, slash->argument);
+        size_t width = pl_width(pl_str_of(what));
+        pl_console_putf(console, "  /%-8s %s%*s %s\n", slash->name, what,
+                        width < ARGUMENT_CELLS ? (int)(ARGUMENT_CELLS - width) : 0, "",
+                        pl_console_word(console, slash->help));
+    }
     each_extension_command(talk, show_name, talk);
-    pl_console_puts(
-        talk->deed->console,
-        "Keys: Enter sends, Alt-Enter or \\ and Enter begins a new line, arrows move and "
-        "bring back\nwhat you typed, Ctrl-R searches it, Tab completes, Ctrl-O shows "
-        "thoughts and tools of the last\nanswer, Ctrl-C stops an answer, Ctrl-D ends.\n");
+    pl_console_putf(
+        console, "%s\n",
+        pl_console_word(
+            console,
+            "Keys: Enter sends, Alt-Enter or \\ and Enter begins a new line, arrows move and "
+            "bring back\nwhat you typed, Ctrl-R searches it, Tab completes, Ctrl-O shows "
+            "thoughts and tools of the last\nanswer, Ctrl-C stops an answer, Ctrl-D ends."));
 }
 
 static const struct slash slashes[] = {

@@ -3,8 +3,11 @@
 
 #include "app/frame/api.h"
 #include "app/table/columns.h"
+#include "app/table/local.h"
+#include "base/ascii.h"
+#include "terminal/width.h"
 
-enum { INDENT = 2, MAX_ARGUMENTS = 200, MAX_RESULT = 400 };
+enum { INDENT = 2, MAX_ARGUMENTS = 200, MAX_RESULT = 400, LABEL_CELLS = 9 };
 
 void pl_show_text(struct pl_console *console, struct pl_str text, size_t indent)
 {
@@ -26,8 +29,16 @@ void pl_show_member(struct pl_console *console, const char *label, struct pl_str
 {
     if (!value.len)
         return;
-    pl_console_putf(console, "  %-9s ", label);
-    pl_console_put_safe(console, value);
+    char text[32] = "";
+    for (size_t i = 0; label[i] && i + 1 < sizeof text; i++)
+        text[i] = label[i] == '_' ? ' ' : pl_ascii_upper(label[i]);
+    struct pl_str heading = pl_str_of(text), word = pl_table_word(console, heading);
+    size_t width = pl_width(word);
+    pl_console_puts(console, "  ");
+    pl_console_put(console, word.ptr == text ? pl_str_of(label) : word);
+    pl_buf_fill(pl_console_out(console), ' ', width < LABEL_CELLS ? LABEL_CELLS - width : 0);
+    pl_console_puts(console, " ");
+    pl_console_put_safe(console, pl_table_value(console, heading, value));
     pl_console_puts(console, "\n");
 }
 
@@ -61,11 +72,11 @@ static void show_head(struct pl_console *console, struct pl_texts *texts,
     struct pl_str model = pl_api_text(texts, doc, turn, "model");
     const struct pl_json_node *usage = pl_json_member(doc, turn, "usage", PL_JSON_OBJECT);
     pl_console_puts(console, "\n");
-    pl_console_put_styled(console, PL_STYLE_BOLD,
-                          is_compaction                       ? "summary"
-                          : pl_str_eq(role, PL_STR("user"))   ? "user"
-                          : pl_str_eq(role, PL_STR("system")) ? "system"
-                                                              : "assistant");
+    const char *who = is_compaction                       ? "summary"
+                      : pl_str_eq(role, PL_STR("user"))   ? "user"
+                      : pl_str_eq(role, PL_STR("system")) ? "system"
+                                                          : "assistant";
+    pl_console_put_styled(console, PL_STYLE_BOLD, pl_console_word(console, who));
     pl_console_puts(console, "  ");
     pl_console_put_safe(console, pl_time_of(texts, pl_api_text(texts, doc, turn, "started_at")));
     if (model.len) {
@@ -74,19 +85,19 @@ static void show_head(struct pl_console *console, struct pl_texts *texts,
     }
     if (!pl_str_eq(status, PL_STR("completed"))) {
         pl_console_puts(console, "  ");
-        pl_console_put_safe(console, status);
+        pl_console_put_safe(console, pl_table_word(console, status));
     }
     if (usage)
-        pl_console_putf(console, "  %lld tokens in, %lld out",
-                        (long long)pl_api_int(doc, usage, "input_tokens", 0),
-                        (long long)pl_api_int(doc, usage, "output_tokens", 0));
+        pl_console_put_said(console, "  %lld tokens in, %lld out",
+                            (long long)pl_api_int(doc, usage, "input_tokens", 0),
+                            (long long)pl_api_int(doc, usage, "output_tokens", 0));
     pl_console_puts(console, "\n");
 }
 
 static void show_line(struct pl_console *console, const char *label, struct pl_str text)
 {
     pl_buf_fill(pl_console_out(console), ' ', INDENT);
-    pl_console_puts(console, label);
+    pl_console_puts(console, pl_console_word(console, label));
     pl_show_text(console, text, INDENT);
     pl_console_puts(console, "\n");
 }
@@ -119,7 +130,7 @@ static void show_call(struct pl_console *console, struct pl_texts *texts,
     pl_console_puts(console, "] ");
     pl_console_put_safe(console, pl_line_of(texts, arguments, MAX_ARGUMENTS));
     pl_console_puts(console, "  ");
-    pl_console_put_safe(console, pl_api_text(texts, doc, call, "status"));
+    pl_console_put_safe(console, pl_table_word(console, pl_api_text(texts, doc, call, "status")));
     if (pl_str_eq(pl_api_text(texts, doc, call, "status"), PL_STR("awaiting_answer"))) {
         pl_console_puts(console, " (");
         pl_console_put_safe(console, pl_api_text(texts, doc, call, "id"));

@@ -273,6 +273,7 @@ enum pl_status pl_typing_read(struct pl_typing *typing, const char *prompt, bool
                               struct pl_str *ret_text)
 {
     typing->look = (struct pl_editor_look){.prompt = pl_str_of(prompt),
+                                           .search = pl_console_word(typing->console, "(search: "),
                                            .has_style = typing->console->has_color_out};
     measure(typing);
     typing->was_interrupted = false;

@@ -146,7 +146,7 @@ enum pl_exit pl_cmd_cite(struct pl_console *console, const struct pl_args *args)
     struct job job = {.console = console,
                       .args = args,
                       .name = pl_input_name(args->operands.ptr[0]),
-                      .is_chinese = pl_args_wants_chinese(args)};
+                      .is_chinese = console->is_chinese};
     pl_arena_init(&job.arena, 0);
     enum pl_exit code = read_inputs(&job);
     if (code == PL_EXIT_OK) {

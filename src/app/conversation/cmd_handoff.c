@@ -165,7 +165,7 @@ static enum pl_exit check(struct job *job)
 {
     static const char *const opens[] = {" (at ", "（位于 "}, *const closes[] = {")\n", "）\n"};
     static const char *const fine[] = {"ok", "没有问题"};
-    enum pl_schema_lang lang = pl_args_wants_chinese(job->args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
+    enum pl_schema_lang lang = job->console->is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
     job->reasons.lang = lang;
     enum pl_exit code = look(job);
     if (code != PL_EXIT_OK)

@@ -30,7 +30,7 @@ static enum pl_exit read_options(struct job *job)
         .now_s = pl_clock_unix_s(),
         .wants_edits =
             pl_args_has(job->args, PL_OPT_JSON) || pl_args_value(job->args, PL_OPT_REPORT),
-        .lang = pl_args_wants_chinese(job->args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
+        .lang = job->console->is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
     };
     if (job->request.profile)
         job->request.target = pl_format_find(pl_str_of(job->request.profile->format));

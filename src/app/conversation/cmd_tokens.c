@@ -64,7 +64,7 @@ enum pl_exit pl_cmd_tokens(struct pl_console *console, const struct pl_args *arg
         pl_counted_write(pl_console_out(console), &counted);
         pl_console_puts(console, "\n");
     } else {
-        (pl_args_wants_chinese(args) ? put_chinese : put_english)(console, &counted);
+        (console->is_chinese ? put_chinese : put_english)(console, &counted);
     }
     return PL_EXIT_OK;
 }

@@ -84,7 +84,7 @@ const struct pl_option pl_convert_options[] = {
     {"ndjson", PL_OPT_NDJSON,
      .help = "Each line of FILE is a document and becomes a line; the default for files named "
              "*.ndjson"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -131,7 +131,7 @@ const struct pl_example pl_convert_examples[] = {
 
 const struct pl_option pl_detect_options[] = {
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -165,10 +165,8 @@ const struct pl_option pl_lint_options[] = {
              "parts; everything else keeps its bytes"},
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "With --fix: write the findings to FILE"},
-    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,
-     .help = "Language of the findings; by default from the environment"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -199,7 +197,7 @@ const struct pl_option pl_media_options[] = {
     {"sound", PL_OPT_SOUND, .help = "Include the audio: WAV, 16 kHz, one channel"},
     {"out", PL_OPT_OUT, .args = {"FILE"}, .takes_file = true,
      .help = "Write to FILE instead of standard output"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -226,7 +224,7 @@ const struct pl_option pl_render_options[] = {
     {"preview", PL_OPT_PREVIEW, .help = "Keep variables that have no value"},
     {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = pl_format_choice,
      .help = "Write another format; in an envelope the values are static_var segments"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -254,7 +252,7 @@ const struct pl_option pl_cite_options[] = {
     {"json", PL_OPT_JSON,
      .help = "Print JSON for machines: a list of id, pointer, resolved, source, shown, snippet and "
              "problems"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -301,7 +299,7 @@ const struct pl_option pl_handoff_options[] = {
     {"reason", PL_OPT_REASON, .args = {"TEXT"}, .is_repeatable = true, .verbs = "refuse",
      .help = "the reason"},
     {"json", PL_OPT_JSON, .verbs = "check", .help = "print JSON for machines"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -342,7 +340,7 @@ const struct pl_option pl_stream_options[] = {
     {"with-carry", PL_OPT_WITH_CARRY, .args = {"FILE"}, .takes_file = true,
      .help = "Restore the original stream with the carry of an earlier translation, byte for byte; "
              "an edited stream is translated, and what only the carry has is put back"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -382,7 +380,7 @@ const struct pl_option pl_tokens_options[] = {
     {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = pl_format_choice,
      .help = "The format of FILE; by default it is detected from the content"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -410,7 +408,7 @@ const struct pl_option pl_trim_options[] = {
      .help = "The text that replaces the removed exchanges; by default their number"},
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "Write to FILE what was removed, with its tokens"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

@@ -39,6 +39,11 @@ static enum pl_exit run_list(struct pl_deed *deed)
 
 /* --- explain ------------------------------------------------------------------------------------------- */
 
+static void put_heading(struct pl_console *console, const char *english)
+{
+    pl_console_putf(console, "\n%s\n", pl_console_word(console, english));
+}
+
 /* "WHAT a, b" of a list of texts; nothing for an empty one. */
 static void put_texts(struct pl_deed *deed, const struct pl_json_node *object, const char *name,
                       const char *what)
@@ -47,7 +52,7 @@ static void put_texts(struct pl_deed *deed, const struct pl_json_node *object, c
     const char *before = what;
     for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
          n && n < pl_json_end(list); n = pl_json_next(n)) {
-        pl_console_puts(deed->console, before);
+        pl_console_puts(deed->console, pl_console_word(deed->console, before));
         pl_console_put_safe(deed->console, pl_json_raw(&deed->answer, n));
         before = ", ";
     }
@@ -57,7 +62,7 @@ static void explain_capabilities(struct pl_deed *deed)
 {
     const struct pl_json_node *list =
         pl_json_member(&deed->answer, deed->answer.root, "capabilities", PL_JSON_ARRAY);
-    pl_console_puts(deed->console, "\nmay:\n");
+    put_heading(deed->console, "may:");
     for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
          n && n < pl_json_end(list); n = pl_json_next(n)) {
         struct pl_str name = pl_deed_text(deed, n, "capability");
@@ -78,10 +83,10 @@ static void explain_tools(struct pl_deed *deed)
     const struct pl_json_node *list =
         pl_json_member(&deed->answer, deed->answer.root, "tools", PL_JSON_ARRAY);
     if (!list || !pl_json_count(list)) {
-        pl_console_puts(deed->console, "\ntools: not known until it has run once\n");
+        put_heading(deed->console, "tools: not known until it has run once");
         return;
     }
-    pl_console_puts(deed->console, "\ntools:\n");
+    put_heading(deed->console, "tools:");
     for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
          n = pl_json_next(n)) {
         const struct pl_json_node *definition =
@@ -92,8 +97,9 @@ static void explain_tools(struct pl_deed *deed)
         struct pl_str says = pl_deed_text(deed, definition, "description");
         pl_console_puts(deed->console, says.len ? ": " : "");
         pl_console_put_safe(deed->console, pl_line_of(&deed->api.texts, says, 90));
-        pl_console_puts(deed->console,
-                        is_withheld ? " [changed: withheld until parley ext accept]\n" : "\n");
+        if (is_withheld)
+            pl_console_put_said(deed->console, " [changed: withheld until parley ext accept]");
+        pl_console_puts(deed->console, "\n");
     }
 }
 
@@ -105,7 +111,7 @@ static void explain_notes(struct pl_deed *deed)
          n && n < pl_json_end(list); n = pl_json_next(n)) {
         struct pl_str text;
         if (n == pl_json_first(list))
-            pl_console_puts(deed->console, "\nnotes:\n");
+            put_heading(deed->console, "notes:");
         if (pl_json_text(&deed->api.texts.arena, &deed->answer, n, &text) != PL_OK)
             continue;
         pl_console_puts(deed->console, "  ");
@@ -139,21 +145,22 @@ static enum pl_exit run_explain(struct pl_deed *deed)
 
 /* --- changing ------------------------------------------------------------------------------------------- */
 
-static enum pl_exit patch(struct pl_deed *deed, const char *body, const char *done)
+static enum pl_exit patch(struct pl_deed *deed, const char *body)
 {
     pl_buf_adds(&deed->body, body);
-    enum pl_exit code = pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/extensions/%"));
-    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is %s", deed->words[0], done) : code;
+    return pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/extensions/%"));
 }
 
 static enum pl_exit run_enable(struct pl_deed *deed)
 {
-    return patch(deed, "{\"state\":\"enabled\"}", "enabled");
+    enum pl_exit code = patch(deed, "{\"state\":\"enabled\"}");
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is enabled", deed->words[0]) : code;
 }
 
 static enum pl_exit run_disable(struct pl_deed *deed)
 {
-    return patch(deed, "{\"state\":\"disabled\"}", "disabled");
+    enum pl_exit code = patch(deed, "{\"state\":\"disabled\"}");
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is disabled", deed->words[0]) : code;
 }
 
 /* Accepts every tool as it is now. */

@@ -79,16 +79,12 @@ static void show(struct pl_deed *deed, const struct pl_ext_source *source, const
 
 static enum pl_exit ask_person(struct pl_deed *deed)
 {
-    char line[16] = "";
     if (pl_args_has(deed->args, PL_OPT_YES))
         return PL_EXIT_OK;
     if (!isatty(STDIN_FILENO) || !deed->console->err_is_terminal)
         return pl_deed_usage(deed, "an extension is accepted by a person, and there is no terminal "
                                    "to ask; --yes accepts what is shown above");
-    pl_console_settle(deed->console);
-    fprintf(stderr, "Accept? [y/N] ");
-    fflush(stderr);
-    if (fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y'))
+    if (pl_console_ask(deed->console, "Accept?"))
         return PL_EXIT_OK;
     pl_console_say(deed->console, "nothing was changed");
     return PL_EXIT_NO;

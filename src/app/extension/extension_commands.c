@@ -34,7 +34,7 @@ const struct pl_option pl_ext_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

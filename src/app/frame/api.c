@@ -199,9 +199,19 @@ const char *pl_api_path(struct pl_api *api, const char *shape, ...)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
+/* A chat names its tools in the language that it is sent in. Other answers are wanted in English:
+ * what they refuse is told by options (refusal.c), and said in Chinese by the console. */
+static bool is_chat(const char *path)
+{
+    static const char end[] = "/chat";
+    size_t n = strlen(path);
+    return n >= sizeof end - 1 && strcmp(path + n - (sizeof end - 1), end) == 0;
+}
+
 enum pl_status pl_api_try(struct pl_api *api, struct pl_http_call *call, const char *path,
                           int *ret_status, struct pl_buf *reply, struct pl_error *err)
 {
+    static const char *const in_chinese[] = {"Accept-Language: zh-CN", NULL};
     PL_CLEANUP_BUF struct pl_buf url;
     pl_buf_init(&url, 0);
     pl_buf_adds(&url, api->url);
@@ -212,6 +222,8 @@ enum pl_status pl_api_try(struct pl_api *api, struct pl_http_call *call, const c
     call->url = url.ptr;
     call->unix_path = api->unix_path;
     call->bearer = api->key;
+    if (api->console->is_chinese && !call->headers && is_chat(path))
+        call->headers = in_chinese;
     if (!call->timeout_ms)
         call->timeout_ms = CALL_MS;
     if (!call->max_bytes)

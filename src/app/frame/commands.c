@@ -98,13 +98,11 @@ static const struct pl_option validate_options[] = {
      .help = "Check against the schema in FILE (JSON Schema 2020-12)"},
     {"format-assertion", PL_OPT_FORMAT_ASSERTION,
      .help = "Enforce the keyword \"format\"; by default it is only an annotation"},
-    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,
-     .help = "Language of the messages about invalid values; by default from the environment"},
     {"output", PL_OPT_OUTPUT, .args = {"FORM"}, .choice = output_choice,
      .help = "Level of detail: flag is only valid or not; basic with --json is the standard's "
              "basic output document"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines, one object per file and line"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -149,7 +147,7 @@ static const struct pl_option json_options[] = {
     {"check", PL_OPT_CHECK,
      .help = "Print nothing: exit 0 if the input is JSON; with --pretty, --minify or --canonical, "
              "exit 1 if it does not already have that form"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -176,7 +174,7 @@ static const struct pl_example json_examples[] = {
 
 static const struct pl_option version_options[] = {
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -192,7 +190,7 @@ static const struct pl_example version_examples[] = {
 };
 
 static const struct pl_option completion_options[] = {
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -211,7 +209,7 @@ static const struct pl_example completion_examples[] = {
 
 static const struct pl_option help_options[] = {
     {"man", PL_OPT_MAN, .is_hidden = true, .help = "Print the manual page"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

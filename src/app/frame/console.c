@@ -6,6 +6,7 @@
 
 #include "io/file/file.h"
 #include "terminal/safe.h"
+#include "words/words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,22 @@ void pl_console_deinit(struct pl_console *console)
     pl_buf_deinit(&console->out);
 }
 
+const char *pl_console_word(const struct pl_console *console, const char *english)
+{
+    return console->is_chinese ? pl_words_of(english) : english;
+}
+
+/* A message, control characters escaped. Where memory is too short for its Chinese it is said in
+ * English. */
+static void add_said(const struct pl_console *console, struct pl_buf *line, struct pl_str message)
+{
+    PL_CLEANUP_BUF struct pl_buf chinese;
+    pl_buf_init(&chinese, 0);
+    if (console->is_chinese)
+        (void)pl_words_add(&chinese, message);
+    pl_safe_add(line, chinese.len && chinese.status == PL_OK ? pl_buf_str(&chinese) : message);
+}
+
 static void wipe_progress(struct pl_console *console)
 {
     if (!console->has_progress)
@@ -73,9 +90,42 @@ void pl_console_putf(struct pl_console *console, const char *format, ...)
     pl_buf_adds(&console->out, line);
 }
 
+__attribute__((format(printf, 2, 0))) static void put_said(struct pl_console *console,
+                                                           const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    if (console->is_chinese)
+        (void)pl_words_add(&console->out, pl_str_of(text));
+    else
+        pl_buf_adds(&console->out, text);
+}
+
+void pl_console_put_said(struct pl_console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_said(console, format, args);
+    va_end(args);
+}
+
+void pl_console_put_line(struct pl_console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_said(console, format, args);
+    va_end(args);
+    pl_buf_addc(&console->out, '\n');
+}
+
 void pl_console_put_safe(struct pl_console *console, struct pl_str text)
 {
     pl_safe_add(&console->out, text);
+}
+
+void pl_console_put_words(struct pl_console *console, struct pl_str text)
+{
+    add_said(console, &console->out, text);
 }
 
 void pl_console_style(struct pl_console *console, enum pl_style style)
@@ -150,11 +200,11 @@ enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
         pl_buf_adds(&line, ": ");
     }
     const char *message = err->message[0] ? err->message : pl_status_info(err->status)->text;
-    pl_safe_add(&line, pl_str_of(message));
+    add_said(console, &line, pl_str_of(message));
     if (err->pointer[0]) {
-        pl_buf_adds(&line, " (at ");
+        pl_buf_adds(&line, console->is_chinese ? "（位于 " : " (at ");
         pl_safe_add(&line, pl_str_of(err->pointer));
-        pl_buf_adds(&line, ")");
+        pl_buf_adds(&line, console->is_chinese ? "）" : ")");
     }
     write_line(console, &line);
     return (enum pl_exit)pl_status_info(err->status)->exit_code;
@@ -180,7 +230,7 @@ __attribute__((format(printf, 3, 0))) static void say(struct pl_console *console
         pl_buf_adds(&line, "        ");
     else
         add_label(console, &line);
-    pl_safe_add(&line, pl_str_of(text));
+    add_said(console, &line, pl_str_of(text));
     write_line(console, &line);
 }
 
@@ -200,6 +250,42 @@ void pl_console_hint(struct pl_console *console, const char *format, ...)
     va_end(args);
 }
 
+void pl_console_say_about(struct pl_console *console, struct pl_str name, struct pl_str message)
+{
+    PL_CLEANUP_BUF struct pl_buf line;
+    pl_buf_init(&line, 0);
+    add_label(console, &line);
+    pl_safe_add(&line, name);
+    pl_buf_adds(&line, ": ");
+    add_said(console, &line, message);
+    write_line(console, &line);
+}
+
+/* Part of a line on standard error, which somebody looks at now. */
+__attribute__((format(printf, 2, 0))) static void show(struct pl_console *console,
+                                                       const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    PL_CLEANUP_BUF struct pl_buf shown;
+    pl_buf_init(&shown, 0);
+    add_said(console, &shown, pl_str_of(text));
+    fwrite(shown.ptr, 1, shown.len, stderr);
+}
+
+bool pl_console_ask(struct pl_console *console, const char *format, ...)
+{
+    char line[16] = "";
+    va_list args;
+    pl_console_settle(console);
+    va_start(args, format);
+    show(console, format, args);
+    va_end(args);
+    fputs(" [y/N] ", stderr);
+    fflush(stderr);
+    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
 void pl_console_progress(struct pl_console *console, const char *format, ...)
 {
     if (!console->err_is_terminal)
@@ -207,7 +293,7 @@ void pl_console_progress(struct pl_console *console, const char *format, ...)
     va_list args;
     va_start(args, format);
     fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, args);
+    show(console, format, args);
     fflush(stderr);
     va_end(args);
     console->has_progress = true;

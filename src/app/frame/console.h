@@ -26,11 +26,22 @@ struct pl_console {
     bool has_color_out, has_color_err;
     bool is_paged;     /* a pager shows what is more than a screen (pager.h) */
     bool is_silent;    /* nothing goes to standard error */
+    bool is_chinese;   /* words for people are Chinese; set by who made the console */
     bool has_progress; /* there is a progress line on the terminal, which must be wiped first */
 };
 
 void pl_console_init(struct pl_console *console);
 void pl_console_deinit(struct pl_console *console);
+
+/* A text of the program's own in the language of the console: whole sentences without values in them,
+ * such as those of help. */
+const char *pl_console_word(const struct pl_console *console, const char *english);
+/* Appends a sentence with values in it to standard output, in the language of the console. */
+void pl_console_put_said(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same on a line of its own. */
+void pl_console_put_line(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Appends to standard output. */
 void pl_console_put(struct pl_console *console, struct pl_str bytes);
@@ -39,6 +50,8 @@ void pl_console_putf(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Foreign text, control characters escaped. */
 void pl_console_put_safe(struct pl_console *console, struct pl_str text);
+/* A text of the program, in the language of the console, control characters escaped. */
+void pl_console_put_words(struct pl_console *console, struct pl_str text);
 /* From here on in this style, and plain again, when standard output is a terminal that wants it. */
 void pl_console_style(struct pl_console *console, enum pl_style style);
 /* A word in colour when standard output is a terminal that wants it. */
@@ -67,6 +80,12 @@ void pl_console_say(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* An indented line below an error that says what to do. */
 void pl_console_hint(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same about a thing that has a name: "parley: NAME: …". */
+void pl_console_say_about(struct pl_console *console, struct pl_str name, struct pl_str message);
+/* Asks the person at the terminal "… [y/N]"; true only for a "y". */
+bool pl_console_ask(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Shows or replaces the progress line; only at a terminal. */

@@ -53,11 +53,24 @@ const char *pl_lang_choice(size_t i)
     return names[i];
 }
 
-bool pl_args_wants_chinese(const struct pl_args *args)
+const char *pl_lang_asked(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--lang=", strlen("--lang=")) == 0)
+            return argv[i] + strlen("--lang=");
+        if (strcmp(argv[i], "--lang") == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+    }
+    return NULL;
+}
+
+bool pl_lang_is_chinese(const char *lang)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    const struct pl_option_use *lang = pl_args_find(args, PL_OPT_LANG);
-    const char *value = lang ? lang->values[0] : NULL;
+    for (size_t i = 0; lang && pl_lang_choice(i); i++)
+        if (strcmp(lang, pl_lang_choice(i)) == 0)
+            return strcmp(lang, "zh") == 0;
+    const char *value = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
         value = getenv(names[i]);
     return value && strncmp(value, "zh", 2) == 0;
@@ -202,13 +215,6 @@ bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count)
     if (count > 0)
         *ret_count = count;
     return count > 0;
-}
-
-const char *pl_option_help(const struct pl_option *option, char *to, size_t size)
-{
-    snprintf(to, size, "%s%s%s", option->verbs ? option->verbs : "", option->verbs ? ": " : "",
-             option->help);
-    return to;
 }
 
 bool pl_option_has_verb(const struct pl_option *option, const char *verb)

@@ -199,14 +199,22 @@ struct pl_option {
     const char *help;  /* a sentence without a full stop at the end */
 };
 
-/* "new, edit: " and the help, as it is shown everywhere; cut to `size`. Returns `to`. */
-enum { PL_OPTION_HELP_MAX = 1024 };
-const char *pl_option_help(const struct pl_option *option, char *to, size_t size);
 /* Whether an option goes with a verb. */
 bool pl_option_has_verb(const struct pl_option *option, const char *verb);
 
-/* Every command has it. */
-#define PL_OPTION_HELP                                                                             \
+/* pl_choice_fn over the languages of messages. */
+const char *pl_lang_choice(size_t i);
+/* What --lang says among words that are not read yet, so that an error in them can be reported in that
+ * language; NULL: nothing. */
+const char *pl_lang_asked(int argc, char *const *argv);
+/* Whether words are to be Chinese: by this language, or by the environment where it is NULL or none
+ * that is spoken. */
+bool pl_lang_is_chinese(const char *lang);
+
+/* Every command has them. */
+#define PL_OPTIONS_SHARED                                                                          \
+    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,                              \
+     .help = "Language of messages and help; by default from the environment"},                    \
     {                                                                                              \
         "help", PL_OPT_HELP, 'h', .is_repeatable = true, .help = "Show this help"                  \
     }
@@ -246,11 +254,6 @@ static inline const char *pl_args_value(const struct pl_args *args, enum pl_opti
 
 /* A whole number from 1 to `most`, in digits. False if `text` is not one; nothing is set then. */
 bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count);
-
-/* pl_choice_fn over the languages of messages. */
-const char *pl_lang_choice(size_t i);
-/* Whether words are to be Chinese: by --lang, or by the environment where it is not given. */
-bool pl_args_wants_chinese(const struct pl_args *args);
 
 /* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. False
  * when they were cut. What fits PL_FEW_CHOICES is said in a line; PL_CHOICES_MAX holds those of any

@@ -27,12 +27,17 @@ enum pl_exit pl_variable_read(struct pl_console *console, const char *command, c
 void pl_variables_say(struct pl_console *console, const char *name, const char *before,
                       const struct pl_buf *lines)
 {
+    PL_CLEANUP_BUF struct pl_buf message;
+    pl_buf_init(&message, 0);
     const char *end = lines->ptr + lines->len;
     for (const char *line = lines->ptr; line && line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop)
             stop = end;
-        pl_console_say(console, "%s: %s%.*s", name, before, (int)(stop - line), line);
+        message.len = 0;
+        pl_buf_adds(&message, before);
+        pl_buf_add(&message, (struct pl_str){line, (size_t)(stop - line)});
+        pl_console_say_about(console, pl_str_of(name), pl_buf_str(&message));
         line = stop + 1;
     }
 }

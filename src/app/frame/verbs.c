@@ -227,7 +227,7 @@ enum pl_exit pl_deed_usage(struct pl_deed *deed, const char *format, ...)
 
 enum pl_exit pl_deed_confirm(struct pl_deed *deed, const char *format, ...)
 {
-    char question[512], line[16] = "";
+    char question[512];
     va_list args;
     va_start(args, format);
     vsnprintf(question, sizeof question, format, args);
@@ -236,10 +236,7 @@ enum pl_exit pl_deed_confirm(struct pl_deed *deed, const char *format, ...)
         return PL_EXIT_OK;
     if (!isatty(STDIN_FILENO) || !deed->console->err_is_terminal)
         return pl_deed_usage(deed, "%s There is no terminal to ask; --yes does it", question);
-    pl_console_settle(deed->console);
-    fprintf(stderr, "%s [y/N] ", question);
-    fflush(stderr);
-    if (fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y'))
+    if (pl_console_ask(deed->console, "%s", question))
         return PL_EXIT_OK;
     pl_console_say(deed->console, "nothing was changed");
     return PL_EXIT_NO;

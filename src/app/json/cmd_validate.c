@@ -253,7 +253,7 @@ enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *a
     struct job job = {
         .console = console,
         .args = args,
-        .lang = pl_args_wants_chinese(args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
+        .lang = console->is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
         .form = !output                                  ? PL_REPORT_PLAIN
                 : strcmp(output->values[0], "flag") == 0 ? PL_REPORT_FLAG
                                                          : PL_REPORT_BASIC,

@@ -121,9 +121,9 @@ static enum pl_exit run_test(struct pl_deed *deed)
     if (deed->api.is_json)
         (void)pl_deed_print(deed);
     else if (is_good)
-        pl_console_putf(deed->console, "%s answered after %.1f s: %.*s\n", deed->words[0],
-                        (double)(pl_clock_ms() - since_ms) / 1000,
-                        PL_STR_ARG(pl_line_of(&deed->api.texts, text, 60)));
+        pl_console_put_line(deed->console, "%s answered after %.1f s: %.*s", deed->words[0],
+                            (double)(pl_clock_ms() - since_ms) / 1000,
+                            PL_STR_ARG(pl_line_of(&deed->api.texts, text, 60)));
     else
         pl_console_say(deed->console, "%s did not answer: %.*s", deed->words[0],
                        PL_STR_ARG(why.len ? why : pl_deed_text(deed, item, "status")));

@@ -106,7 +106,7 @@ const struct pl_option pl_prompt_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -175,7 +175,7 @@ const struct pl_option pl_memory_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -238,13 +238,11 @@ const struct pl_option pl_task_options[] = {
      .help = "only tasks whose title contains this"},
     {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list, runs",
      .help = "the maximum number; 20 by default"},
-    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice, .verbs = "next",
-     .help = "the language of the explanation; by default from the environment"},
     PL_OPTIONS_TABLE("list, runs, occurrences", "title,next"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -297,7 +295,7 @@ const struct pl_option pl_blob_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -323,7 +321,7 @@ const struct pl_option pl_models_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -347,7 +345,7 @@ const struct pl_example pl_models_examples[] = {
 const struct pl_option pl_open_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

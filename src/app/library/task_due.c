@@ -202,7 +202,7 @@ static enum pl_exit run(struct pl_deed *deed, bool is_both)
     struct job job = {
         .console = deed->console,
         .is_json = pl_args_has(deed->args, PL_OPT_JSON),
-        .is_chinese = pl_args_wants_chinese(deed->args),
+        .is_chinese = deed->console->is_chinese,
         .is_both = is_both,
         .expression = deed->words[0],
     };

@@ -1,6 +1,7 @@
 /* parley completion bash|zsh|fish: scripts made from the table of commands, so a new option needs
  * no change here. Words that only a server knows come from "parley __complete" (complete.h). */
 #include "app/frame/verbs.h"
+#include "app/manual/wording.h"
 
 /* In single quotes, for all three shells; zsh also reads brackets and colons in option specs. */
 static void add_quoted(struct pl_buf *to, const char *text, bool is_zsh_spec)
@@ -156,8 +157,10 @@ static const char bash_tail[] =
     "    esac\n}\n"
     "complete -o filenames -F _parley parley\n";
 
-static void add_bash(struct pl_buf *to)
+/* It has no descriptions, so it is the same in every language. */
+static void add_bash(struct pl_buf *to, bool is_chinese)
 {
+    (void)is_chinese;
     pl_buf_adds(to, bash_head);
     add_choices(to, pl_command_choice);
     pl_buf_adds(to, " --help --version' -- \"$cur\"))\n        return\n    fi\n"
@@ -175,15 +178,17 @@ static void add_bash(struct pl_buf *to)
 
 /* ---- zsh: _arguments per command ---- */
 
-static void add_zsh_option(struct pl_buf *to, const struct pl_option *option)
+static void add_zsh_option(struct pl_buf *to, const struct pl_option *option, bool is_chinese)
 {
     const char *star = option->is_repeatable ? "*" : "";
     pl_buf_addf(to, "        '%s--%s[", star, option->name);
     char help[PL_OPTION_HELP_MAX];
-    add_quoted(to, pl_option_help(option, help, sizeof help), true);
+    add_quoted(to, pl_wording_of_option(is_chinese, option, help, sizeof help), true);
     pl_buf_addc(to, ']');
     for (size_t i = 0; i < n_values(option); i++) {
-        pl_buf_addf(to, ":%s:", option->args[i]);
+        pl_buf_addc(to, ':');
+        add_quoted(to, pl_wording(is_chinese, option->args[i]), true);
+        pl_buf_addc(to, ':');
         if (option->choice) {
             pl_buf_addc(to, '(');
             add_choices(to, option->choice);
@@ -206,29 +211,31 @@ static bool is_second(const struct pl_command *command, const struct pl_option *
     return first != option;
 }
 
-static void add_zsh_command(struct pl_buf *to, const struct pl_command *command)
+static void add_zsh_command(struct pl_buf *to, const struct pl_command *command, bool is_chinese)
 {
     pl_buf_addf(to, "    %s)\n        _arguments \\\n", command->name);
     for (const struct pl_option *option = command->options; option->name; option++)
         if (!option->is_hidden && !is_second(command, option))
-            add_zsh_option(to, option);
+            add_zsh_option(to, option, is_chinese);
     if (command->operand_choice) {
-        pl_buf_adds(to, "        '1:word:(");
+        pl_buf_addf(to, "        '1:%s:(", pl_wording(is_chinese, "word"));
         add_choices(to, command->operand_choice);
         pl_buf_adds(to, ")'");
     } else if (command->verbs) {
-        pl_buf_adds(to, "        '1:what to do:((");
+        pl_buf_addf(to, "        '1:%s:((", pl_wording(is_chinese, "what to do"));
         for (const struct pl_verb *verb = command->verbs; verb->name; verb++) {
             pl_buf_addf(to, "%s%s\\:\"", verb == command->verbs ? "" : " ", verb->name);
-            add_quoted(to, verb->says, true);
+            add_quoted(to, pl_wording(is_chinese, verb->says), true);
             pl_buf_addc(to, '"');
         }
-        pl_buf_adds(to, "))' \\\n        '*:word:_parley_operand'");
+        pl_buf_addf(to, "))' \\\n        '*:%s:_parley_operand'", pl_wording(is_chinese, "word"));
+    } else if (command->offers) {
+        pl_buf_addf(to, "        '*:%s:_parley_operand'", pl_wording(is_chinese, "word"));
+    } else if (command->max_operands == 0) {
+        pl_buf_adds(to, "        '*: : '");
     } else {
-        pl_buf_adds(to, command->offers              ? "        '*:word:_parley_operand'"
-                        : command->max_operands == 0 ? "        '*: : '"
-                        : command->max_operands == 1 ? "        '1:file:_files'"
-                                                     : "        '*:file:_files'");
+        pl_buf_addf(to, "        '%c:%s:_files'", command->max_operands == 1 ? '1' : '*',
+                    pl_wording(is_chinese, "file"));
     }
     pl_buf_adds(to, "\n        ;;\n");
 }
@@ -256,7 +263,7 @@ static void add_zsh_offers(struct pl_buf *to)
     pl_buf_adds(to, "    *) _files ;;\n    esac\n}\n");
 }
 
-static void add_zsh(struct pl_buf *to)
+static void add_zsh(struct pl_buf *to, bool is_chinese)
 {
     pl_buf_adds(to, "#compdef parley\n"
                     "# zsh completion for parley, made by \"parley completion zsh\"\n");
@@ -266,7 +273,7 @@ static void add_zsh(struct pl_buf *to)
                     "    local -a commands=(\n");
     for (const struct pl_command *command = pl_commands; command->name; command++) {
         pl_buf_addf(to, "        '%s:", command->name);
-        add_quoted(to, command->summary, true);
+        add_quoted(to, pl_wording(is_chinese, command->summary), true);
         pl_buf_adds(to, "'\n");
     }
     pl_buf_adds(to, "    )\n"
@@ -278,7 +285,7 @@ static void add_zsh(struct pl_buf *to)
                     "    (( CURRENT-- ))\n"
                     "    case $words[1] in\n");
     for (const struct pl_command *command = pl_commands; command->name; command++)
-        add_zsh_command(to, command);
+        add_zsh_command(to, command, is_chinese);
     pl_buf_adds(to, "    esac\n}\n"
                     "if [[ $funcstack[1] == _parley ]]; then\n    _parley \"$@\"\n"
                     "else\n    compdef _parley parley\nfi\n");
@@ -316,7 +323,7 @@ static void add_fish_place(struct pl_buf *to, const struct pl_command *command,
 }
 
 static void add_fish_option(struct pl_buf *to, const struct pl_command *command,
-                            const struct pl_option *option)
+                            const struct pl_option *option, bool is_chinese)
 {
     add_fish_place(to, command, option);
     pl_buf_addf(to, " -l %s", option->name);
@@ -333,16 +340,16 @@ static void add_fish_option(struct pl_buf *to, const struct pl_command *command,
     }
     pl_buf_adds(to, " -d '");
     char help[PL_OPTION_HELP_MAX];
-    add_quoted(to, pl_option_help(option, help, sizeof help), false);
+    add_quoted(to, pl_wording_of_option(is_chinese, option, help, sizeof help), false);
     pl_buf_adds(to, "'\n");
 }
 
 static void add_fish_verb(struct pl_buf *to, const struct pl_command *command,
-                          const struct pl_verb *verb)
+                          const struct pl_verb *verb, bool is_chinese)
 {
     pl_buf_addf(to, "complete -c parley -n '__parley_needs_action %s' -f -a %s -d '", command->name,
                 verb->name);
-    add_quoted(to, verb->says, false);
+    add_quoted(to, pl_wording(is_chinese, verb->says), false);
     pl_buf_adds(to, "'\n");
     if (offers_of(verb))
         pl_buf_addf(to, "complete -c parley -n '__parley_is %s %s' -f -a '(__parley_words %s)'\n",
@@ -365,21 +372,21 @@ static void add_fish_operands(struct pl_buf *to, const struct pl_command *comman
                     command->name, command->offers);
 }
 
-static void add_fish(struct pl_buf *to)
+static void add_fish(struct pl_buf *to, bool is_chinese)
 {
     pl_buf_adds(to, fish_head);
     for (const struct pl_command *command = pl_commands; command->name; command++) {
         pl_buf_addf(to, "complete -c parley -n __fish_use_subcommand -a %s -d '", command->name);
-        add_quoted(to, command->summary, false);
+        add_quoted(to, pl_wording(is_chinese, command->summary), false);
         pl_buf_adds(to, "'\n");
     }
     for (const struct pl_command *command = pl_commands; command->name; command++) {
         add_fish_operands(to, command);
         for (const struct pl_verb *verb = command->verbs; verb && verb->name; verb++)
-            add_fish_verb(to, command, verb);
+            add_fish_verb(to, command, verb, is_chinese);
         for (const struct pl_option *option = command->options; option->name; option++)
             if (!option->is_hidden)
-                add_fish_option(to, command, option);
+                add_fish_option(to, command, option, is_chinese);
     }
 }
 
@@ -387,10 +394,10 @@ enum pl_exit pl_cmd_completion(struct pl_console *console, const struct pl_args 
 {
     static const struct {
         const char *shell;
-        void (*add)(struct pl_buf *to);
+        void (*add)(struct pl_buf *to, bool is_chinese);
     } shells[] = {{"bash", add_bash}, {"zsh", add_zsh}, {"fish", add_fish}};
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shells[i].shell, args->operands.ptr[0]) == 0)
-            shells[i].add(pl_console_out(console));
+            shells[i].add(pl_console_out(console), console->is_chinese);
     return PL_EXIT_OK;
 }

@@ -16,7 +16,7 @@ enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args)
     if (verb && pl_args_has(args, PL_OPT_MAN))
         return pl_usage_fail(console, "help", "a manual page is of a command, not of an action");
     if (pl_args_has(args, PL_OPT_MAN))
-        pl_man_write(pl_console_out(console), command);
+        pl_man_write(pl_console_out(console), command, console->is_chinese);
     else
         pl_help_write(console, command, verb);
     return PL_EXIT_OK;

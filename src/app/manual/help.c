@@ -2,47 +2,30 @@
 #include "app/manual/help.h"
 
 #include "app/frame/verbs.h"
+#include "app/manual/wording.h"
 #include "base/ascii.h"
-#include "base/text/utf8.h"
+#include "terminal/wrap.h"
 
 #include <stdio.h>
 
-enum { WIDTH = 80, OPTION_INDENT = 6, TEXT_INDENT = 2 };
+enum { WIDTH = 80, OPTION_INDENT = 6 };
 
-/* Appends words of `text`, each line starting with `indent` spaces; `column` is where we are. */
+/* Texts of the tables, in the language of the console. */
+static const char *word(const struct pl_console *console, const char *english)
+{
+    return pl_wording(console->is_chinese, english);
+}
+
 static void wrap(struct pl_console *console, const char *text, size_t column, size_t indent)
 {
-    struct pl_buf *out = pl_console_out(console);
-    struct pl_str rest = pl_str_of(text);
-    bool is_first = true;
-    while (rest.len > 0) {
-        const char *space = memchr(rest.ptr, ' ', rest.len);
-        size_t len = space ? (size_t)(space - rest.ptr) : rest.len;
-        struct pl_str word = pl_str_slice(rest, 0, len);
-        size_t width = pl_utf8_count(word);
-        if (!is_first && column + 1 + width > WIDTH) {
-            pl_buf_addc(out, '\n');
-            column = 0;
-        } else if (!is_first) {
-            pl_buf_addc(out, ' ');
-            column++;
-        }
-        if (column < indent) {
-            pl_buf_fill(out, ' ', indent - column);
-            column = indent;
-        }
-        pl_buf_add(out, word);
-        column += width;
-        rest = pl_str_slice(rest, len + 1, rest.len);
-        is_first = false;
-    }
-    pl_buf_addc(out, '\n');
+    pl_wrap_add(pl_console_out(console), pl_str_of(pl_wording(console->is_chinese, text)),
+                (struct pl_wrap){.column = column, .indent = indent, .width = WIDTH});
 }
 
 static void put_heading(struct pl_console *console, const char *heading)
 {
     pl_console_puts(console, "\n");
-    pl_console_put_styled(console, PL_STYLE_BOLD, heading);
+    pl_console_put_styled(console, PL_STYLE_BOLD, word(console, heading));
     pl_console_puts(console, "\n");
 }
 
@@ -50,10 +33,10 @@ static void put_heading(struct pl_console *console, const char *heading)
 static void put_choices(struct pl_console *console, pl_choice_fn *choice)
 {
     char words[PL_CHOICES_MAX];
-    if (pl_choice_list(choice, words, PL_FEW_CHOICES)) {
-        pl_console_putf(console, "  (%s)\n", words);
+    if (pl_wording_of_choices(console->is_chinese, choice, words, PL_FEW_CHOICES)) {
+        pl_console_putf(console, console->is_chinese ? "  （%s）\n" : "  (%s)\n", words);
     } else {
-        (void)pl_choice_list(choice, words, sizeof words);
+        (void)pl_wording_of_choices(console->is_chinese, choice, words, sizeof words);
         pl_console_puts(console, "\n");
         wrap(console, words, 0, OPTION_INDENT);
     }
@@ -68,19 +51,19 @@ static void put_option(struct pl_console *console, const struct pl_option *optio
         pl_console_putf(console, "-%c, ", option->letter);
     pl_console_putf(console, "--%s", option->name);
     for (size_t i = 0; i < 2 && option->args[i]; i++)
-        pl_console_putf(console, " %s", option->args[i]);
+        pl_console_putf(console, " %s", word(console, option->args[i]));
     if (option->choice)
         put_choices(console, option->choice);
     else
         pl_console_puts(console, "\n");
     char help[PL_OPTION_HELP_MAX];
     if (verb) { /* what follows "VERB: " begins a sentence now */
-        snprintf(help, sizeof help, "%s", option->help);
-        help[0] = pl_ascii_upper(help[0]);
-        wrap(console, help, 0, OPTION_INDENT);
+        snprintf(help, sizeof help, "%s", word(console, option->help));
+        help[0] = console->is_chinese ? help[0] : pl_ascii_upper(help[0]);
     } else {
-        wrap(console, pl_option_help(option, help, sizeof help), 0, OPTION_INDENT);
+        (void)pl_wording_of_option(console->is_chinese, option, help, sizeof help);
     }
+    wrap(console, help, 0, OPTION_INDENT);
 }
 
 static void put_exits(struct pl_console *console)
@@ -112,7 +95,8 @@ static void put_examples(struct pl_console *console, const struct pl_example *ex
         if (is_first)
             put_heading(console, "Examples");
         is_first = false;
-        pl_console_putf(console, "  # %s\n  parley %s\n", example->says, example->line);
+        pl_console_putf(console, "  # %s\n  parley %s\n", word(console, example->says),
+                        example->line);
     }
 }
 
@@ -120,16 +104,26 @@ static void put_verbs(struct pl_console *console, const struct pl_verb *verbs)
 {
     put_heading(console, "Actions");
     for (const struct pl_verb *verb = verbs; verb->name; verb++) {
-        pl_console_putf(console, "  %s%s%s\n", verb->name, *verb->words ? " " : "", verb->words);
+        pl_console_putf(console, "  %s%s%s\n", verb->name, *verb->words ? " " : "",
+                        word(console, verb->words));
         wrap(console, verb->says, 0, OPTION_INDENT);
     }
 }
 
+/* "parley NAME - what it does" */
+static void put_title(struct pl_console *console, const char *name, const char *says)
+{
+    pl_console_putf(console, "%s - ", name);
+    wrap(console, says, strlen(name) + strlen(" - "), OPTION_INDENT);
+}
+
 static void put_command(struct pl_console *console, const struct pl_command *command)
 {
-    pl_console_putf(console, "parley %s - %s\n", command->name, command->summary);
+    char name[80];
+    snprintf(name, sizeof name, "parley %s", command->name);
+    put_title(console, name, command->summary);
     put_heading(console, "Usage");
-    pl_console_putf(console, "  parley %s %s\n", command->name, command->usage);
+    pl_console_putf(console, "  parley %s %s\n", command->name, word(console, command->usage));
     if (command->verbs)
         put_verbs(console, command->verbs);
     pl_console_puts(console, "\n");
@@ -146,35 +140,38 @@ static void put_command(struct pl_console *console, const struct pl_command *com
 static void put_verb(struct pl_console *console, const struct pl_command *command,
                      const struct pl_verb *verb)
 {
-    char start[80];
+    char start[80], name[80];
     int n = snprintf(start, sizeof start, "%s %s ", command->name, verb->name);
-    pl_console_putf(console, "parley %s %s - %s\n", command->name, verb->name, verb->says);
+    snprintf(name, sizeof name, "parley %s %s", command->name, verb->name);
+    put_title(console, name, verb->says);
     put_heading(console, "Usage");
-    pl_console_putf(console, "  parley %s %s [OPTION]...%s%s\n", command->name, verb->name,
-                    *verb->words ? " " : "", verb->words);
+    pl_console_putf(console, "  parley %s %s %s%s%s\n", command->name, verb->name,
+                    word(console, "[OPTION]..."), *verb->words ? " " : "",
+                    word(console, verb->words));
     put_options(console, command, verb);
     put_examples(console, command->examples,
                  (struct pl_str){start, n > 0 && (size_t)n < sizeof start ? (size_t)n : 0});
     put_exits(console);
-    pl_console_putf(console, "\n\"parley help %s\" describes the command and its other actions.\n",
-                    command->name);
+    pl_console_puts(console, "\n");
+    pl_console_put_line(console, "\"parley help %s\" describes the command and its other actions.",
+                        command->name);
 }
 
 static void put_program(struct pl_console *console)
 {
-    pl_console_putf(console, "parley - %s\n", pl_program_summary);
+    put_title(console, "parley", pl_program_summary);
     put_heading(console, "Usage");
-    pl_console_puts(console, "  parley COMMAND [OPTION]... [FILE]...\n");
+    pl_console_putf(console, "  parley %s\n", word(console, "COMMAND [OPTION]... [FILE]..."));
     put_heading(console, "Commands");
     for (const struct pl_command *command = pl_commands; command->name; command++)
-        pl_console_putf(console, "  %-11s %s\n", command->name, command->summary);
+        pl_console_putf(console, "  %-11s %s\n", command->name, word(console, command->summary));
     put_heading(console, "Examples");
     for (const struct pl_command *command = pl_commands; command->name; command++)
         if (command->max_operands > 0 && !command->operand_choice)
             pl_console_putf(console, "  parley %s\n", command->examples[0].line);
-    pl_console_puts(console,
-                    "\n\"parley help COMMAND\" describes a command; \"-\" as a FILE is standard "
-                    "input.\n");
+    pl_console_putf(console, "\n%s\n",
+                    word(console, "\"parley help COMMAND\" describes a command; \"-\" as a FILE is "
+                                  "standard input."));
 }
 
 void pl_help_write(struct pl_console *console, const struct pl_command *command, const char *word)

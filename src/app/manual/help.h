@@ -9,6 +9,6 @@
 void pl_help_write(struct pl_console *console, const struct pl_command *command, const char *word);
 
 /* A manual page in mdoc(7): parley-COMMAND(1), or parley(1) for NULL. */
-void pl_man_write(struct pl_buf *to, const struct pl_command *command);
+void pl_man_write(struct pl_buf *to, const struct pl_command *command, bool is_chinese);
 
 #endif

@@ -1,8 +1,10 @@
-/* Manual pages in mdoc(7), one for each command and one for all of them. All text passes through add_word, which escapes what roff would read
- * as its own. */
+/* Manual pages in mdoc(7), one for each command and one for all of them, in either language. All text passes through
+ * roff.h, which escapes what roff would read as its own. */
 #include "app/manual/help.h"
 
 #include "app/frame/verbs.h"
+#include "app/manual/roff.h"
+#include "app/manual/wording.h"
 #include "base/ascii.h"
 
 #include <stdio.h>
@@ -10,56 +12,50 @@
 /* When this version came out; roff pages carry a date. */
 #define RELEASE_DATE "November 15, 2026"
 
-enum { WIDTH = 78 };
+struct page {
+    struct pl_buf *to;
+    bool is_chinese;
+};
 
-static void add_word(struct pl_buf *to, struct pl_str word)
+static const char *word(const struct page *page, const char *english)
 {
-    /* A period or quote that begins a line would be a request. */
-    if (word.len > 0 && (word.ptr[0] == '.' || word.ptr[0] == '\''))
-        pl_buf_adds(to, "\\&");
-    for (size_t i = 0; i < word.len; i++) {
-        char c = word.ptr[i];
-        if (c == '\\')
-            pl_buf_adds(to, "\\e");
-        else if (c == '"')
-            pl_buf_adds(to, "\\(dq");
-        else if (c == '-' && (i == 0 || word.ptr[i - 1] == '-'))
-            pl_buf_adds(to, "\\-");
-        else
-            pl_buf_addc(to, c);
-    }
+    return pl_wording(page->is_chinese, english);
 }
 
-/* One line for one argument of a macro. */
-static void add_line(struct pl_buf *to, const char *text)
+static void add_line(const struct page *page, const char *english)
 {
-    add_word(to, pl_str_of(text));
+    pl_roff_line(page->to, word(page, english));
 }
 
-/* Filled text: lines are kept short, and a new sentence starts on a new line, as mdoc wants. */
-static void add_text(struct pl_buf *to, const char *text)
+/* Text that is in the language of the page already, and what follows it. */
+static void add_said(const struct page *page, const char *text, const char *end,
+                     const char *chinese_end)
 {
-    struct pl_str rest = pl_str_of(text);
-    size_t line_from = to->len;
-    bool ends_sentence = false;
-    while (rest.len > 0) {
-        const char *space = memchr(rest.ptr, ' ', rest.len);
-        size_t len = space ? (size_t)(space - rest.ptr) : rest.len;
-        bool is_first = to->len == line_from;
-        if (!is_first && (ends_sentence || to->len - line_from + len > WIDTH)) {
-            pl_buf_addc(to, '\n');
-            line_from = to->len;
-        } else if (!is_first) {
-            pl_buf_addc(to, ' ');
-        }
-        add_word(to, pl_str_slice(rest, 0, len));
-        ends_sentence = rest.ptr[len - 1] == '.';
-        rest = pl_str_slice(rest, len + 1, rest.len);
-    }
+    if (page->is_chinese)
+        pl_roff_chinese(page->to, text);
+    else
+        pl_roff_text(page->to, text);
+    pl_buf_adds(page->to, page->is_chinese ? chinese_end : end);
 }
 
-static void add_options(struct pl_buf *to, const struct pl_option *options)
+static void add_text(const struct page *page, const char *english)
 {
+    add_said(page, word(page, english), "", "");
+}
+
+static void add_sentence(const struct page *page, const char *english)
+{
+    add_said(page, word(page, english), ".\n", "。\n");
+}
+
+static void add_heading(const struct page *page, const char *heading)
+{
+    pl_buf_addf(page->to, ".Sh %s\n", word(page, heading));
+}
+
+static void add_options(const struct page *page, const struct pl_option *options)
+{
+    struct pl_buf *to = page->to;
     pl_buf_adds(to, ".Bl -tag -width Ds\n");
     for (const struct pl_option *option = options; option->name; option++) {
         if (option->is_hidden)
@@ -69,29 +65,30 @@ static void add_options(struct pl_buf *to, const struct pl_option *options)
             pl_buf_addf(to, "Fl %c , ", option->letter);
         pl_buf_addf(to, "Fl \\-%s", option->name);
         for (size_t i = 0; i < 2 && option->args[i]; i++)
-            pl_buf_addf(to, " Ar %s", option->args[i]);
+            pl_buf_addf(to, " Ar %s", word(page, option->args[i]));
         pl_buf_addc(to, '\n');
         char help[PL_OPTION_HELP_MAX];
-        add_text(to, pl_option_help(option, help, sizeof help));
+        (void)pl_wording_of_option(page->is_chinese, option, help, sizeof help);
+        add_said(page, help, option->choice ? ":\n" : "", option->choice ? "：\\*(zb\\c\n" : "");
         if (option->choice) {
             char words[PL_CHOICES_MAX];
-            (void)pl_choice_list(option->choice, words, sizeof words);
-            pl_buf_addf(to, ":\n%s", words);
+            (void)pl_wording_of_choices(page->is_chinese, option->choice, words, sizeof words);
+            pl_buf_adds(to, words);
         }
-        pl_buf_adds(to, ".\n");
+        pl_buf_adds(to, page->is_chinese ? "。\n" : ".\n");
     }
     pl_buf_adds(to, ".El\n");
 }
 
-static void add_verbs(struct pl_buf *to, const struct pl_verb *verbs)
+static void add_verbs(const struct page *page, const struct pl_verb *verbs)
 {
+    struct pl_buf *to = page->to;
     pl_buf_adds(to, ".Bl -tag -width Ds\n");
     for (const struct pl_verb *verb = verbs; verb->name; verb++) {
         pl_buf_addf(to, ".It Cm %s ", verb->name);
-        add_line(to, verb->words);
+        add_line(page, verb->words);
         pl_buf_addc(to, '\n');
-        add_text(to, verb->says);
-        pl_buf_adds(to, ".\n");
+        add_sentence(page, verb->says);
     }
     pl_buf_adds(to, ".El\n");
 }
@@ -119,79 +116,93 @@ static bool concerns(const struct pl_place_line *line, const struct pl_command *
                           : has_option(command, line->option);
 }
 
-static void add_places(struct pl_buf *to, const char *heading, const char *macro,
+static void add_places(const struct page *page, const char *heading, const char *macro,
                        const struct pl_place_line *lines, const struct pl_command *command)
 {
+    struct pl_buf *to = page->to;
     bool has_any = false;
     for (const struct pl_place_line *line = lines; line->name; line++) {
         if (!concerns(line, command))
             continue;
         if (!has_any)
-            pl_buf_addf(to, ".Sh %s\n.Bl -tag -width Ds\n", heading);
+            pl_buf_addf(to, ".Sh %s\n.Bl -tag -width Ds\n", word(page, heading));
         has_any = true;
         pl_buf_addf(to, ".It %s ", macro);
-        add_line(to, line->name);
+        pl_roff_line(to, line->name);
         pl_buf_addc(to, '\n');
-        add_text(to, line->says);
-        pl_buf_adds(to, ".\n");
+        add_sentence(page, line->says);
     }
     pl_buf_adds(to, has_any ? ".El\n" : "");
 }
 
-static void add_exits(struct pl_buf *to)
+static void add_exits(const struct page *page)
 {
-    pl_buf_adds(to, ".Sh EXIT STATUS\n.Bl -tag -width Ds\n");
+    struct pl_buf *to = page->to;
+    add_heading(page, "EXIT STATUS");
+    pl_buf_adds(to, ".Bl -tag -width Ds\n");
     for (const struct pl_exit_line *line = pl_exit_lines; line->says; line++) {
         pl_buf_addf(to, ".It %d\n", line->code);
-        add_text(to, line->says);
-        pl_buf_adds(to, ".\n");
+        add_sentence(page, line->says);
     }
     pl_buf_adds(to, ".El\n");
 }
 
-static void add_example(struct pl_buf *to, const struct pl_example *example, bool is_first)
+static void add_example(const struct page *page, const struct pl_example *example, bool is_first)
 {
+    struct pl_buf *to = page->to;
     pl_buf_adds(to, is_first ? "" : ".Pp\n");
-    add_text(to, example->says);
-    pl_buf_adds(to, ":\n.Dl $ parley ");
-    add_line(to, example->line);
+    add_said(page, word(page, example->says), ":\n", "：\n");
+    pl_buf_adds(to, ".Dl $ parley ");
+    pl_roff_line(to, example->line);
     pl_buf_addc(to, '\n');
 }
 
-static void add_head(struct pl_buf *to, const char *title, const char *name, const char *summary)
+static void add_head(const struct page *page, const char *title, const char *name,
+                     const char *summary)
 {
+    struct pl_buf *to = page->to;
     pl_buf_adds(to, ".Dd " RELEASE_DATE "\n.Dt ");
     for (const char *c = title; *c; c++)
         pl_buf_addc(to, pl_ascii_upper(*c));
-    pl_buf_addf(to, " 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd ", name);
-    add_line(to, summary);
+    pl_buf_adds(to, " 1\n.Os\n");
+    if (page->is_chinese)
+        pl_roff_begin_chinese(to);
+    add_heading(page, "NAME");
+    pl_buf_addf(to, ".Nm %s\n.Nd ", name);
+    add_line(page, summary);
     pl_buf_addc(to, '\n');
 }
 
 /* --- one command ----------------------------------------------------------------------------- */
 
-static void add_synopsis(struct pl_buf *to, const struct pl_command *command)
+/* mdoc begins a line at each .Nm of a SYNOPSIS, which it knows by its English name only. */
+static void add_synopsis(const struct page *page, const struct pl_command *command)
 {
-    pl_buf_adds(to, ".Sh SYNOPSIS\n");
+    struct pl_buf *to = page->to;
+    add_heading(page, "SYNOPSIS");
     for (const struct pl_verb *verb = command->verbs; verb && verb->name; verb++) {
-        pl_buf_addf(to, ".Nm parley %s\n.Cm %s\n.Op Ar option ...\n", command->name, verb->name);
+        pl_buf_adds(to, page->is_chinese && verb != command->verbs ? ".br\n" : "");
+        pl_buf_addf(to, ".Nm parley %s\n.Cm %s\n.Op Ar %s ...\n", command->name, verb->name,
+                    word(page, "option"));
         if (*verb->words) {
-            add_line(to, verb->words);
+            add_line(page, verb->words);
             pl_buf_addc(to, '\n');
         }
     }
     if (command->verbs)
         return;
     pl_buf_addf(to, ".Nm parley %s\n", command->name);
-    add_line(to, command->usage);
+    add_line(page, command->usage);
     pl_buf_addc(to, '\n');
 }
 
 /* Commands that share the family of this one: those that go by the same name, and the program. */
-static void add_see_also(struct pl_buf *to, const struct pl_command *command)
+static void add_see_also(const struct page *page, const struct pl_command *command)
 {
+    struct pl_buf *to = page->to;
     const char *last = NULL;
-    pl_buf_adds(to, ".Sh SEE ALSO\n.Xr parley 1");
+    add_heading(page, "SEE ALSO");
+    pl_buf_adds(to, ".Xr parley 1");
     for (const struct pl_command *other = pl_commands; other->name; other++) {
         char name[64];
         snprintf(name, sizeof name, "parley %s", other->name);
@@ -208,66 +219,90 @@ static void add_see_also(struct pl_buf *to, const struct pl_command *command)
     pl_buf_adds(to, !last && strcmp(command->name, "help") != 0 ? " ,\n.Xr parley-help 1\n" : "\n");
 }
 
-static void add_command_page(struct pl_buf *to, const struct pl_command *command)
+static void add_command_page(const struct page *page, const struct pl_command *command)
 {
+    struct pl_buf *to = page->to;
     char name[64];
     snprintf(name, sizeof name, "parley-%s", command->name);
-    add_head(to, name, name, command->summary);
-    add_synopsis(to, command);
-    pl_buf_adds(to, ".Sh DESCRIPTION\n");
+    add_head(page, name, name, command->summary);
+    add_synopsis(page, command);
+    add_heading(page, "DESCRIPTION");
     for (const char *const *text = command->paragraphs; *text; text++) {
         pl_buf_adds(to, text == command->paragraphs ? "" : ".Pp\n");
-        add_text(to, *text);
+        add_text(page, *text);
         pl_buf_addc(to, '\n');
     }
     if (command->verbs) {
-        pl_buf_adds(to, ".Ss Actions\n");
-        add_verbs(to, command->verbs);
+        pl_buf_addf(to, ".Ss %s\n", word(page, "Actions"));
+        add_verbs(page, command->verbs);
     }
-    pl_buf_adds(to, ".Sh OPTIONS\n");
-    add_options(to, command->options);
-    add_places(to, "ENVIRONMENT", "Ev", pl_env_lines, command);
-    add_places(to, "FILES", "Pa", pl_file_lines, command);
-    add_exits(to);
-    pl_buf_adds(to, ".Sh EXAMPLES\n");
+    add_heading(page, "OPTIONS");
+    add_options(page, command->options);
+    add_places(page, "ENVIRONMENT", "Ev", pl_env_lines, command);
+    add_places(page, "FILES", "Pa", pl_file_lines, command);
+    add_exits(page);
+    add_heading(page, "EXAMPLES");
     for (const struct pl_example *example = command->examples; example->line; example++)
-        add_example(to, example, example == command->examples);
-    add_see_also(to, command);
+        add_example(page, example, example == command->examples);
+    add_see_also(page, command);
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-static void add_program_page(struct pl_buf *to)
+static void add_program_description(const struct page *page)
 {
-    add_head(to, "parley", "parley", pl_program_summary);
-    pl_buf_adds(
-        to, ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar option ...\n.Op Ar file ...\n"
-            ".Sh DESCRIPTION\n"
+    struct pl_buf *to = page->to;
+    if (!page->is_chinese) {
+        pl_buf_adds(
+            to,
             ".Nm\nconverts, checks and serves conversations with language models, and formats,\n"
             "edits and validates JSON (RFC 8259, JSON Schema 2020-12).\n"
             "Results go to standard output and messages to standard error.\n"
             "A file named\n.Sq \\-\nis standard input.\n"
             ".Pp\nEvery command has a page of its own, which\n.Ic parley help Ar command\n"
-            "shows too:\n.Bl -tag -width parley-completion(1)\n");
-    for (const struct pl_command *command = pl_commands; command->name; command++) {
-        pl_buf_addf(to, ".It Xr parley-%s 1\n", command->name);
-        add_text(to, command->summary);
-        pl_buf_adds(to, ".\n");
+            "shows too:\n");
+        return;
     }
-    pl_buf_adds(to, ".El\n");
-    add_places(to, "ENVIRONMENT", "Ev", pl_env_lines, NULL);
-    add_places(to, "FILES", "Pa", pl_file_lines, NULL);
-    add_exits(to);
-    pl_buf_adds(to, ".Sh EXAMPLES\n");
-    for (const struct pl_command *command = pl_commands; command->name; command++)
-        add_example(to, command->examples, command == pl_commands);
-    pl_buf_adds(to, ".Sh SEE ALSO\n.Xr parley-help 1\n");
+    pl_buf_adds(to, ".Nm\n");
+    add_text(page,
+             "converts, checks and serves conversations with language models, and formats, edits "
+             "and validates JSON (RFC 8259, JSON Schema 2020-12). Results go to standard output "
+             "and messages to standard error. A file named - is standard input.");
+    pl_buf_adds(to, "\n.Pp\n");
+    add_text(page, "Every command has a page of its own, which \"parley help COMMAND\" shows too:");
+    pl_buf_addc(to, '\n');
 }
 
-void pl_man_write(struct pl_buf *to, const struct pl_command *command)
+static void add_program_page(const struct page *page)
 {
+    struct pl_buf *to = page->to;
+    add_head(page, "parley", "parley", pl_program_summary);
+    add_heading(page, "SYNOPSIS");
+    pl_buf_addf(to, ".Nm\n.Ar %s\n.Op Ar %s ...\n.Op Ar %s ...\n", word(page, "command"),
+                word(page, "option"), word(page, "file"));
+    add_heading(page, "DESCRIPTION");
+    add_program_description(page);
+    pl_buf_adds(to, ".Bl -tag -width parley-completion(1)\n");
+    for (const struct pl_command *command = pl_commands; command->name; command++) {
+        pl_buf_addf(to, ".It Xr parley-%s 1\n", command->name);
+        add_sentence(page, command->summary);
+    }
+    pl_buf_adds(to, ".El\n");
+    add_places(page, "ENVIRONMENT", "Ev", pl_env_lines, NULL);
+    add_places(page, "FILES", "Pa", pl_file_lines, NULL);
+    add_exits(page);
+    add_heading(page, "EXAMPLES");
+    for (const struct pl_command *command = pl_commands; command->name; command++)
+        add_example(page, command->examples, command == pl_commands);
+    add_heading(page, "SEE ALSO");
+    pl_buf_adds(to, ".Xr parley-help 1\n");
+}
+
+void pl_man_write(struct pl_buf *to, const struct pl_command *command, bool is_chinese)
+{
+    const struct page page = {to, is_chinese};
     if (command)
-        add_command_page(to, command);
+        add_command_page(&page, command);
     else
-        add_program_page(to);
+        add_program_page(&page);
 }

@@ -63,7 +63,7 @@ static void note_problem(struct import *import, struct pl_str path, struct pl_st
 {
     import->n_problems++;
     if (!import->deed->api.is_json) {
-        pl_console_say(import->deed->console, "%.*s: %.*s", PL_STR_ARG(path), PL_STR_ARG(detail));
+        pl_console_say_about(import->deed->console, path, detail);
         return;
     }
     pl_buf_adds(&import->problems, import->problems.len ? "," : "");

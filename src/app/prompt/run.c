@@ -2,6 +2,7 @@
 #include "app/chat/follow.h"
 #include "app/prompt/prompt_int.h"
 #include "app/chat/turn_show.h"
+#include "app/table/local.h"
 
 enum { ANSWER_MS = 600000 };
 
@@ -81,7 +82,9 @@ void pl_deed_put_heading(struct pl_deed *deed, struct pl_str model, bool is_firs
     pl_console_puts(deed->console, is_first ? "" : "\n");
     pl_console_style(deed->console, PL_STYLE_BOLD);
     pl_console_puts(deed->console, "## ");
-    pl_console_put_safe(deed->console, model.len ? model : PL_STR("the server's model"));
+    pl_console_put_safe(deed->console,
+                        model.len ? model
+                                  : pl_table_word(deed->console, PL_STR("the server's model")));
     pl_console_style(deed->console, PL_STYLE_PLAIN);
     pl_console_puts(deed->console, "\n\n");
 }
@@ -106,8 +109,8 @@ static enum pl_exit put_answer(struct pl_deed *deed, const struct pl_json_node *
     struct pl_str status = pl_deed_text(deed, item, "status");
     if (pl_str_eq(status, PL_STR("completed")))
         return PL_EXIT_OK;
-    pl_console_say(deed->console, "it is %.*s%s%.*s", PL_STR_ARG(status), error.len ? ": " : "",
-                   PL_STR_ARG(error));
+    pl_console_say(deed->console, "the answer is %.*s%s%.*s", PL_STR_ARG(status),
+                   error.len ? ": " : "", PL_STR_ARG(error));
     return PL_EXIT_NO;
 }
 

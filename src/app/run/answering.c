@@ -4,6 +4,7 @@
 #include "app/chat/follow.h"
 #include "io/system/terminal.h"
 #include "json/number.h"
+#include "words/words.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -272,5 +273,11 @@ const char *pl_run_answer_sum(struct pl_deed *deed, const struct pl_run_answer *
     snprintf(sum, sizeof sum, "%lld.%lld s, %lld tokens in, %lld out%s",
              (long long)answer->duration_ms / 1000, (long long)answer->duration_ms / 100 % 10,
              (long long)answer->input_tokens, (long long)answer->output_tokens, cost);
-    return pl_deed_keep(deed, pl_str_of(sum));
+    PL_CLEANUP_BUF struct pl_buf said;
+    pl_buf_init(&said, 0);
+    if (deed->console->is_chinese)
+        (void)pl_words_add(&said, pl_str_of(sum));
+    else
+        pl_buf_adds(&said, sum);
+    return said.status == PL_OK ? pl_deed_keep(deed, pl_buf_str(&said)) : NULL;
 }

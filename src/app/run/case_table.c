@@ -108,7 +108,8 @@ static struct pl_str cell(const struct pl_run_table *table, const struct pl_run_
 {
     PL_CLEANUP_BUF struct pl_buf to;
     pl_buf_init(&to, 0);
-    pl_buf_adds(&to, result->is_passed ? "pass " : "fail ");
+    pl_buf_adds(&to, pl_console_word(table->deed->console, result->is_passed ? "pass" : "fail"));
+    pl_buf_addc(&to, ' ');
     if (result->n_verdicts) {
         pl_buf_add(&to, marks(table, result));
         pl_buf_addc(&to, ' ');

@@ -141,7 +141,7 @@ static enum pl_exit apply_schema(const struct pl_run_check *check, struct pl_dee
     struct pl_schema_report report = {0};
     struct pl_json_doc doc;
     struct pl_error err = {0};
-    enum pl_schema_lang lang = pl_args_wants_chinese(deed->args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
+    enum pl_schema_lang lang = deed->console->is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
     enum pl_status status = pl_json_parse(arena, text, &pl_json_own, &doc, &err);
     if (status == PL_SYNTAX)
         return fail(why, "the answer is not JSON: %s", err.message);

@@ -389,10 +389,10 @@ static void print_lines(const struct exam *exam)
         pl_console_put_styled(console, levels[finding->level].style, level);
         pl_buf_fill(pl_console_out(console), ' ', LEVEL_WIDTH - strlen(level));
         pl_console_putf(console, "%-12s ", finding->check);
-        pl_console_put_safe(console, finding->says);
+        pl_console_put_words(console, finding->says);
         if (finding->advice.len) {
-            pl_console_puts(console, ": ");
-            pl_console_put_safe(console, finding->advice);
+            pl_console_puts(console, console->is_chinese ? "：" : ": ");
+            pl_console_put_words(console, finding->advice);
         }
         pl_console_puts(console, "\n");
     }

@@ -38,7 +38,8 @@ static enum pl_exit reload(struct pl_api *api)
     }
     const struct pl_json_node *changed = pl_json_get(&doc, doc.root, PL_STR("changed"));
     bool is_same = changed && pl_json_kind(changed) == PL_JSON_ARRAY && !pl_json_count(changed);
-    pl_console_puts(api->console, is_same ? "reloaded; nothing changed\n" : "");
+    if (is_same)
+        pl_console_put_line(api->console, "reloaded; nothing changed");
     list(api->console, &api->texts, &doc, "changed", "reloaded; changed:");
     list(api->console, &api->texts, &doc, "needs_restart", "needs a restart:");
     return PL_EXIT_OK;

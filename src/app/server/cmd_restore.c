@@ -26,16 +26,6 @@ struct job {
     struct pl_error err;
 };
 
-/* True only for a "y" that a person typed. */
-static bool is_confirmed(struct job *job)
-{
-    char line[16] = "";
-    fprintf(stderr, "Replace %s with the backup? The old store is kept beside it. [y/N] ",
-            job->path);
-    fflush(stderr);
-    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
-}
-
 static enum pl_exit ask_person(struct job *job)
 {
     bool is_told = pl_args_has(job->args, PL_OPT_YES) || pl_args_has(job->args, PL_OPT_FORCE);
@@ -47,7 +37,8 @@ static enum pl_exit ask_person(struct job *job)
             "%s contains a store, and there is no terminal to ask; --force (or --yes) replaces "
             "it",
             job->api.config.data_dir);
-    if (is_confirmed(job))
+    if (pl_console_ask(job->console, "Replace %s with the backup? The old store is kept beside it.",
+                       job->path))
         return PL_EXIT_OK;
     pl_console_say(job->console, "nothing was changed");
     return PL_EXIT_NO;

@@ -38,7 +38,7 @@ static enum pl_status check(struct pl_console *console, const struct pl_server_c
 {
     enum pl_status status = pl_serve_config_check(console, config, err);
     if (status == PL_OK)
-        pl_console_puts(console, "The configuration is valid.\n");
+        pl_console_put_line(console, "The configuration is valid.");
     return status;
 }
 

@@ -78,7 +78,7 @@ const struct pl_option pl_serve_options[] = {
     {"check-config", PL_OPT_CHECK_CONFIG,
      .help = "Read and check all settings, keys and certificates, and exit"},
     {"json", PL_OPT_JSON, .help = "With --print-config: print one JSON object"},
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -152,7 +152,7 @@ const struct pl_option pl_session_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -208,7 +208,7 @@ const struct pl_option pl_key_options[] = {
     PL_OPTION_STORE,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -234,7 +234,7 @@ const struct pl_example pl_key_examples[] = {
 };
 
 const struct pl_option pl_reload_options[] = {
-    PL_OPTION_CONFIG, PL_OPTION_DATA, PL_OPTION_JSON, PL_OPTION_HELP, {0},
+    PL_OPTION_CONFIG, PL_OPTION_DATA, PL_OPTION_JSON, PL_OPTIONS_SHARED, {0},
 };
 
 const char *const pl_reload_paragraphs[] = {
@@ -260,7 +260,7 @@ const struct pl_option pl_backup_options[] = {
     PL_OPTION_STORE,
     PL_OPTION_SERVER,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -296,7 +296,7 @@ const struct pl_option pl_restore_options[] = {
     PL_OPTION_DATA,
     PL_OPTION_STORE,
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 
@@ -332,7 +332,7 @@ const struct pl_option pl_doctor_options[] = {
     {"ext-sandbox", PL_OPT_EXT_SANDBOX, .args = {"LEVEL"}, .choice = pl_cell_level_choice,
      .help = "The least sandbox that the server will accept; full by default"},
     PL_OPTION_JSON,
-    PL_OPTION_HELP,
+    PL_OPTIONS_SHARED,
     {0},
 };
 

@@ -1,6 +1,8 @@
 /* Collects all cells first, measures the columns, then prints. */
 #include "app/table/columns.h"
 
+#include "app/table/local.h"
+
 #include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "io/system/terminal_raw.h"
@@ -28,11 +30,20 @@ static size_t count_shown(const struct pl_columns *columns)
     return columns->n_chosen ? columns->n_chosen : columns->n_columns;
 }
 
-/* The i-th cell that is shown of a row; row 0 has the headings. */
-static struct pl_str cell_of(const struct pl_columns *columns, size_t row, size_t i)
+/* The i-th cell of a row as it came; row 0 has the headings. */
+static struct pl_str raw_cell_of(const struct pl_columns *columns, size_t row, size_t i)
 {
     size_t column = columns->n_chosen ? columns->chosen[i] : i;
     return columns->cells.ptr[row * columns->n_columns + column];
+}
+
+/* The same in the language of the console. */
+static struct pl_str cell_of(const struct pl_columns *columns, const struct pl_console *console,
+                             size_t row, size_t i)
+{
+    struct pl_str heading = raw_cell_of(columns, 0, i);
+    return row ? pl_table_value(console, heading, raw_cell_of(columns, row, i))
+               : pl_table_word(console, heading);
 }
 
 static size_t count_rows(const struct pl_columns *columns)
@@ -40,12 +51,13 @@ static size_t count_rows(const struct pl_columns *columns)
     return columns->cells.len / columns->n_columns;
 }
 
-static void measure(const struct pl_columns *columns, size_t widths[PL_COLUMNS_MAX])
+static void measure(const struct pl_columns *columns, const struct pl_console *console,
+                    size_t widths[PL_COLUMNS_MAX])
 {
     memset(widths, 0, PL_COLUMNS_MAX * sizeof *widths);
     for (size_t row = 0; row < count_rows(columns); row++)
         for (size_t i = 0; i < count_shown(columns); i++) {
-            size_t n = pl_width(cell_of(columns, row, i));
+            size_t n = pl_width(cell_of(columns, console, row, i));
             widths[i] = n > widths[i] ? n : widths[i];
         }
 }
@@ -81,7 +93,7 @@ static void put_row(const struct pl_columns *columns, struct pl_console *console
 {
     size_t n = count_shown(columns);
     for (size_t i = 0; i < n; i++) {
-        struct pl_str cell = cell_of(columns, row, i);
+        struct pl_str cell = cell_of(columns, console, row, i);
         if (row == 0)
             pl_console_style(console, PL_STYLE_BOLD);
         put_cell(console, cell, widths[i]);
@@ -97,7 +109,7 @@ static void put_plain_row(const struct pl_columns *columns, struct pl_console *c
 {
     for (size_t i = 0; i < count_shown(columns); i++) {
         pl_console_puts(console, i ? "\t" : "");
-        pl_console_put_safe(console, cell_of(columns, row, i));
+        pl_console_put_safe(console, raw_cell_of(columns, row, i));
     }
     pl_console_puts(console, "\n");
 }
@@ -107,7 +119,7 @@ enum pl_status pl_columns_print(const struct pl_columns *columns, struct pl_cons
     size_t widths[PL_COLUMNS_MAX];
     if (columns->is_cut)
         return PL_NOMEM;
-    measure(columns, widths);
+    measure(columns, console, widths);
     if (console->out_is_terminal)
         fit(count_shown(columns) - 1, widths);
     for (size_t row = columns->is_plain; row < count_rows(columns); row++)

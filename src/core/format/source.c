@@ -40,10 +40,13 @@ enum pl_status pl_source_parse_strict(struct pl_arena *arena, struct pl_str text
     enum pl_status status = pl_json_parse(arena, text, &opts, ret_doc, err);
     if (status != PL_SYNTAX || !err || pl_source_parse(arena, text, &lenient, &ignored) != PL_OK)
         return status;
-    size_t len = strlen(err->message);
-    snprintf(err->message + len, sizeof err->message - len,
-             "; strict accepts only RFC 8259 JSON without duplicate keys: correct the text, or do "
-             "not use strict");
+    char said[sizeof err->message];
+    memcpy(said, err->message, sizeof said);
+    snprintf(
+        err->message, sizeof err->message,
+        "%.380s; strict accepts only RFC 8259 JSON without duplicate keys: correct the text, or do "
+        "not use strict",
+        said);
     return status;
 }
 

@@ -54,6 +54,7 @@ struct pl_editor_look {
     struct pl_str prompt; /* printable, one line */
     size_t columns, rows; /* of the terminal */
     bool has_style;       /* the prompt is coloured */
+    const char *search;   /* what the prompt begins with while one searches; NULL: in English */
 };
 /* Draws over the last drawing, and leaves the cursor where it belongs. */
 void pl_editor_draw(struct pl_editor *editor, const struct pl_editor_look *look, struct pl_buf *to);

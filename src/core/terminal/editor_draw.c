@@ -136,7 +136,7 @@ static struct pl_str prompt_of(const struct pl_editor *editor, const struct pl_e
 {
     struct pl_str prompt = look->prompt;
     if (editor->is_searching) {
-        pl_buf_adds(searching, "(search: ");
+        pl_buf_adds(searching, look->search ? look->search : "(search: ");
         put_text(pl_buf_str(&editor->query), searching);
         pl_buf_adds(searching, ") ");
         prompt = pl_buf_str(searching);

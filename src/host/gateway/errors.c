@@ -114,9 +114,10 @@ void pl_speech_fail(const struct pl_speech *speech, struct pl_exchange *x, int s
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    if (n < 0)
+        text[0] = '\0';
     begin(x);
-    speech->write_error(x, status, code, (struct pl_str){text, len});
+    speech->write_error(x, status, code, pl_str_of(pl_exchange_words(x, text)));
 }
 
 static void problem_openai(struct pl_exchange *x, enum pl_problem problem, const char *detail)

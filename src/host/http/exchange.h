@@ -117,6 +117,9 @@ void pl_exchange_header(struct pl_exchange *x, const char *name, const char *for
 void pl_exchange_trailer(struct pl_exchange *x, const char *name, struct pl_str value);
 /* By Accept-Language, for messages that there are in Chinese too. */
 bool pl_exchange_wants_chinese(const struct pl_exchange *x);
+/* A message in the language that the client wants: Chinese where it is known (words.h), as long as the
+ * exchange lives; or the message itself. */
+const char *pl_exchange_words(struct pl_exchange *x, const char *english);
 /* ETag "v"; false when If-None-Match says the client has it (the answer is then 304). */
 bool pl_exchange_etag(struct pl_exchange *x, int64_t version);
 /* The same for a tag that is not a number, with its quotes. */

@@ -57,12 +57,14 @@ void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const s
     if (!x->request_id[0])
         pl_exchange_set_id(x);
     const struct pl_route_family *family = x->route ? NULL : pl_family_of(x->target.path);
+    const char *says = detail ? text : pl_problem_info(problem)->title;
     if (x->route && x->route->say_problem)
-        x->route->say_problem(x, problem, detail ? text : pl_problem_info(problem)->title);
+        x->route->say_problem(x, problem, pl_exchange_words(x, says));
     else if (family)
-        family->say_problem(x, problem, detail ? text : pl_problem_info(problem)->title);
+        family->say_problem(x, problem, pl_exchange_words(x, says));
     else
-        pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
+        pl_problem_write(problem, detail ? text : NULL, err, x->request_id,
+                         pl_exchange_wants_chinese(x), &x->reply);
 }
 
 void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)

@@ -354,6 +354,7 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         pl_exchange_finish(x);
         return;
     }
+    bool is_chinese = pl_exchange_wants_chinese(x);
     /* A chat is one request from here to its end; other streams only begin here. */
     struct pl_held_line *line = opening->phase == CHAT_NONE ? NULL : pl_log_hold(x);
     struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest, &place);
@@ -370,6 +371,7 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
     pl_live_become(&sse->live, PL_LIVE_OPEN);
     sse->live.who = who;
     sse->live.is_metered = true;
+    sse->live.is_chinese = is_chinese;
     sse->live.place = place;
     pl_conn_switch(conn, &conn_ops, &sse->live);
     if (!pl_live_subscribe(&sse->live, (struct pl_str){id, session_id.len}, opening->lane,

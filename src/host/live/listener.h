@@ -107,6 +107,7 @@ struct pl_live {
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
     enum pl_scope scope;  /* of the key */
+    bool is_chinese;      /* what its opening request would rather read */
     bool is_metered;      /* counted among the sockets of its user */
     bool hears_lists;     /* follows the lists of its user (lists.h) */
     bool is_lagging;      /* subscriptions are asked for again when the queue is empty */

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "http/limits/body_memory.h"
 #include "http/trace.h"
-#include "wire/language.h"
 
 #define CLOSE_MS   5000
 #define GO_AWAY_MS 1000 /* the same when another side waits for our end */
@@ -332,11 +331,8 @@ void pl_socket_open(struct pl_exchange *x)
         pl_exchange_finish(x);
         return;
     }
-    struct pl_str language = pl_http_header_get(x->head, "accept-language");
-    *ws = (struct pl_ws_live){
-        .n_tokens = RATE_BURST,
-        .is_chinese = pl_language_wants_chinese(language),
-    };
+    *ws = (struct pl_ws_live){.n_tokens = RATE_BURST};
+    bool is_chinese = pl_exchange_wants_chinese(x);
     struct pl_str trace_id = pl_trace_id(x);
     if (trace_id.len)
         memcpy(ws->trace_id, trace_id.ptr, trace_id.len);
@@ -378,6 +374,7 @@ void pl_socket_open(struct pl_exchange *x)
         return;
     }
     pl_live_init(&ws->live, &kind, shard, conn);
+    ws->live.is_chinese = is_chinese;
     ws->live.who = who;
     ws->live.scope = scope;
     ws->live.is_metered = who != NULL;

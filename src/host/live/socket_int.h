@@ -16,7 +16,6 @@ struct pl_ws_live {
     uint16_t n_asks; /* on their way: the memory stays until they are back */
     uint8_t n_missed;
     char trace_id[33]; /* of its opening request; "": it had none */
-    bool is_chinese;   /* what its opening request would rather read */
     bool has_failed;   /* what came broke the protocol: nothing more is read */
 };
 

@@ -80,7 +80,7 @@ struct pl_str pl_socket_key(const struct pl_ws_live *ws)
 
 bool pl_socket_is_chinese(const struct pl_ws_live *ws)
 {
-    return ws->is_chinese;
+    return ws->live.is_chinese;
 }
 
 void pl_socket_begin_answer(struct pl_ws_live *ws)
@@ -104,7 +104,7 @@ void pl_socket_fail(struct pl_ws_live *ws, struct pl_str id, enum pl_problem pro
 {
     struct pl_buf body PL_CLEANUP_BUF;
     pl_buf_init(&body, 0);
-    pl_problem_write(problem, detail, err, "", &body);
+    pl_problem_write(problem, detail, err, "", ws->live.is_chinese, &body);
     if (body.status != PL_OK)
         return;
     pl_socket_refuse(&ws->live, id, pl_buf_str(&body));
@@ -265,7 +265,8 @@ static bool fits(struct pl_ws_live *ws, const struct pl_socket_message *m, const
     struct pl_schema_report report;
     struct pl_error err = {0};
     enum pl_status status =
-        pl_request_schema_check(schema, m->arena, doc, node, PL_SCHEMA_EN, &report, &err);
+        pl_request_schema_check(schema, m->arena, doc, node,
+                                ws->live.is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN, &report, &err);
     if (status != PL_OK) {
         pl_socket_fail(ws, m->id, pl_problem_of(status), &err, NULL);
         return false;
@@ -278,7 +279,7 @@ static bool fits(struct pl_ws_live *ws, const struct pl_socket_message *m, const
     pl_buf_addf(&says, "%s is invalid: %.*s", what, PL_STR_ARG(pl_request_schema_says(&report)));
     pl_buf_addc(&says, '\0');
     pl_problem_write(PL_PROBLEM_INVALID_REQUEST, says.status == PL_OK ? says.ptr : NULL, NULL, "",
-                     &body);
+                     ws->live.is_chinese, &body);
     pl_request_schema_add_places(&report, &body);
     if (body.status == PL_OK)
         pl_socket_refuse(&ws->live, m->id, pl_buf_str(&body));

@@ -238,7 +238,7 @@ static void start_snapshot(struct asking *asking)
 void pl_subscription_write_refusal(const struct pl_subscription *sub,
                                    const struct pl_session_command *command, struct pl_buf *to)
 {
-    pl_problem_write(command->problem, NULL, &command->err, "", to);
+    pl_problem_write(command->problem, NULL, &command->err, "", sub->live->is_chinese, to);
     if (to->status != PL_OK)
         return;
     to->len--; /* the closing brace */

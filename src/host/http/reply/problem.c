@@ -2,6 +2,7 @@
 #include "http/reply/problem.h"
 
 #include "json/write.h"
+#include "words/words.h"
 
 static const struct pl_problem_info infos[] = {
 #define X(name, code, http, retry, title) {code, http, retry, title},
@@ -49,8 +50,21 @@ enum pl_problem pl_problem_of(enum pl_status status)
     }
 }
 
+/* A member for people. Where memory is too short for the Chinese it stays English, and the buffer
+ * that the answer is written to says the rest. */
+static void out_words(struct pl_json_out *out, const char *name, const char *text, bool is_chinese)
+{
+    PL_CLEANUP_BUF struct pl_buf chinese;
+    pl_buf_init(&chinese, 0);
+    if (is_chinese)
+        (void)pl_words_add(&chinese, pl_str_of(text));
+    pl_json_out_key(out, name);
+    pl_json_out_text(out, chinese.len && chinese.status == PL_OK ? pl_buf_str(&chinese)
+                                                                 : pl_str_of(text));
+}
+
 void pl_problem_write(enum pl_problem problem, const char *detail, const struct pl_error *err,
-                      const char *request_id, struct pl_buf *to)
+                      const char *request_id, bool is_chinese, struct pl_buf *to)
 {
     const struct pl_problem_info *info = pl_problem_info(problem);
     bool has_place = err && err->has_position;
@@ -60,14 +74,12 @@ void pl_problem_write(enum pl_problem problem, const char *detail, const struct 
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "type");
     pl_json_out_text(&out, PL_STR("about:blank"));
-    pl_json_out_key(&out, "title");
-    pl_json_out_text(&out, pl_str_of(info->title));
+    out_words(&out, "title", info->title, is_chinese);
     pl_json_out_key(&out, "status");
     pl_json_out_int(&out, info->http_status);
     pl_json_out_key(&out, "code");
     pl_json_out_text(&out, pl_str_of(info->code));
-    pl_json_out_key(&out, "detail");
-    pl_json_out_text(&out, pl_str_of(detail));
+    out_words(&out, "detail", detail, is_chinese);
     pl_json_out_key(&out, "request_id");
     pl_json_out_text(&out, pl_str_of(request_id));
     pl_json_out_key(&out, "retryable");
@@ -78,8 +90,7 @@ void pl_problem_write(enum pl_problem problem, const char *detail, const struct 
         pl_json_out_open(&out, '{');
         pl_json_out_key(&out, "pointer");
         pl_json_out_text(&out, pl_str_of(err->pointer));
-        pl_json_out_key(&out, "detail");
-        pl_json_out_text(&out, pl_str_of(err->message));
+        out_words(&out, "detail", err->message, is_chinese);
         if (err->line) {
             pl_json_out_key(&out, "line");
             pl_json_out_int(&out, (int64_t)err->line);

@@ -61,8 +61,9 @@ int pl_problem_retry_after_s(int http_status);
 /* The problem that a status from core or the store is for a client. */
 enum pl_problem pl_problem_of(enum pl_status status);
 
-/* The body of application/problem+json; err (may be NULL) gives detail and errors[].pointer. */
+/* The body of application/problem+json; err (may be NULL) gives detail and errors[].pointer. Title and
+ * details are in Chinese where that is wanted and known. */
 void pl_problem_write(enum pl_problem problem, const char *detail, const struct pl_error *err,
-                      const char *request_id, struct pl_buf *to);
+                      const char *request_id, bool is_chinese, struct pl_buf *to);
 
 #endif

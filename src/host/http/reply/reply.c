@@ -4,6 +4,7 @@
 #include "base/text/utf8.h"
 #include "http/exchange_int.h"
 #include "wire/language.h"
+#include "words/words.h"
 
 #include "http/reply/base64url.h"
 #include "json/text.h"
@@ -16,6 +17,20 @@
 bool pl_exchange_wants_chinese(const struct pl_exchange *x)
 {
     return x->head && pl_language_wants_chinese(pl_http_header_get(x->head, "accept-language"));
+}
+
+const char *pl_exchange_words(struct pl_exchange *x, const char *english)
+{
+    PL_CLEANUP_BUF struct pl_buf chinese;
+    pl_buf_init(&chinese, 0);
+    if (!pl_exchange_wants_chinese(x))
+        return english;
+    bool is_known = pl_words_add(&chinese, pl_str_of(english));
+    pl_buf_addc(&chinese, '\0');
+    struct pl_str kept = {0};
+    if (is_known && chinese.status == PL_OK)
+        kept = pl_arena_dup(&x->arena, pl_buf_str(&chinese));
+    return kept.ptr ? kept.ptr : english;
 }
 
 void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)

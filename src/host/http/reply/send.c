@@ -89,6 +89,8 @@ static void write_head(struct pl_exchange_own *own, uint64_t n_body)
         pl_buf_adds(to, x->content_type);
         pl_buf_add(to, PL_STR("\r\n"));
     }
+    if (x->is_problem && pl_exchange_wants_chinese(x))
+        pl_buf_add(to, PL_STR("Content-Language: zh-CN\r\n"));
     if (is_flow && !x->head->is_http10) {
         pl_buf_add(to, PL_STR("Transfer-Encoding: chunked\r\n"));
     } else if (!is_flow && x->status != 204 && x->status != 304) {

@@ -42,14 +42,14 @@ static void say_problem(struct pl_exchange *x, enum pl_problem problem, const ch
     bool is_chinese = pl_exchange_wants_chinese(x);
     struct pl_str accepts = pl_http_header_get(x->head, "accept");
     if (pl_str_find(accepts, PL_STR("text/html")) == SIZE_MAX) {
-        pl_problem_write(problem, detail, NULL, x->request_id, &x->reply);
+        pl_problem_write(problem, detail, NULL, x->request_id, is_chinese, &x->reply);
         return;
     }
     const char *title = is_chinese ? "无法登录" : "You are not signed in";
     x->content_type = "text/html; charset=utf-8";
     pl_buf_addf(&x->reply,
                 "<!doctype html>\n<html lang=\"%s\"><meta charset=\"utf-8\"><title>%s</title>\n"
-                "<h1>%s</h1>\n<p lang=\"en\">",
+                "<h1>%s</h1>\n<p>",
                 is_chinese ? "zh" : "en", title, title);
     add_html(&x->reply, pl_str_of(detail));
     pl_buf_addf(&x->reply, "</p>\n<p><a href=\"" BEGIN_PATH "\">%s</a></p>\n<p>%s</p></html>\n",
