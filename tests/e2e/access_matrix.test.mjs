@@ -56,10 +56,11 @@ before(async () => {
   const post = async (path, body, key = server.key) => { const answer = await server.ask('POST', path, { body, key }); assert.ok(answer.status < 300, answer.text); return answer.json; };
   const ada = await post('/api/users', { name: 'ada' }), other = await post('/api/users', { name: 'other' }), gone = await post('/api/users', { name: 'disabled' });
   const keyOf = async (body, user = ada) => (await post(`/api/users/${user.id}/api-keys`, { name: 'k', ...body })).plaintext;
-  const expires_at = new Date(Date.now() + 1000).toISOString();
+  // Far enough ahead that the request which makes the key comes before it, also on a busy machine.
+  const soon = () => new Date(Date.now() + 10_000).toISOString();
   keys = {
     none: null, read: await keyOf({ scope: R }), gateway: await keyOf({ scope: G }), sessions: await keyOf({ scope: S }), member: ada.key.plaintext, admin: server.key,
-    disabled: gone.key.plaintext, expired: await keyOf({ expires_at }), 'over budget': await keyOf({ limits: { rpm: 1 } }), other: other.key.plaintext,
+    disabled: gone.key.plaintext, expired: await keyOf({ expires_at: soon() }), 'over budget': await keyOf({ limits: { rpm: 1 } }), other: other.key.plaintext,
   };
   await server.ask('PATCH', `/api/users/${gone.id}`, { body: { is_disabled: true } });
   // One call uses the minute up.

@@ -27,6 +27,8 @@ const pages = [
   ['docs/tour.md', 'docs/guide/examples'],
   ['docs/first-steps.md', 'docs/guide/examples'],
 ];
+// The same of their Chinese pages.
+for (const [page, where] of pages.filter(([name]) => name.startsWith('docs/'))) pages.push([page.replace('docs/', 'docs/zh-CN/'), where]);
 
 // [[command, expected output]] of one block.
 function commandsOf(block) {
@@ -57,16 +59,20 @@ for (const [page, where] of pages) {
 }
 
 test('a first success takes no more commands than it is said to take', () => {
-  const words = { one: 1, two: 2, three: 3 };
-  const most = { 'One question': 1, 'A chat': 1, 'An answer that is checked against a schema': 1, 'A key with a budget': 1, 'A gateway with a fallback': 3 };
-  const sections = readFileSync(join(root, 'docs/first-steps.md'), 'utf8').split(/^## /m).slice(1);
-  assert.deepEqual(sections.map((text) => text.split(':')[0]), Object.keys(most));
-  for (const text of sections) {
-    const [, what, n] = text.match(/^(.*): (\w+) commands?\n/);
-    // To end what was started is no part of it.
-    const commands = text.match(/^\$ .*$/gm).filter((line) => !line.startsWith('$ kill '));
-    assert.equal(commands.length, words[n], what);
-    assert.ok(commands.length <= most[what], what);
+  const words = { one: 1, two: 2, three: 3, 一: 1, 两: 2, 三: 3 };
+  for (const [page, most] of [
+    ['docs/first-steps.md', { 'One question': 1, 'A chat': 1, 'An answer that is checked against a schema': 1, 'A key with a budget': 1, 'A gateway with a fallback': 3 }],
+    ['docs/zh-CN/first-steps.md', { 问一个问题: 1, 对话: 1, '按 schema 检查的回答': 1, 带预算的密钥: 1, 带故障转移的网关: 3 }],
+  ]) {
+    const sections = readFileSync(join(root, page), 'utf8').split(/^## /m).slice(1);
+    assert.deepEqual(sections.map((text) => text.split(/[:：]/)[0]), Object.keys(most));
+    for (const text of sections) {
+      const [, what, n] = text.match(/^(.*)(?:: (?=\w+ command)|：(?=.条命令))(\w+|.)(?: commands?|条命令)\n/);
+      // To end what was started is no part of it.
+      const commands = text.match(/^\$ .*$/gm).filter((line) => !line.startsWith('$ kill '));
+      assert.equal(commands.length, words[n], what);
+      assert.ok(commands.length <= most[what], what);
+    }
   }
 });
 
@@ -77,7 +83,9 @@ test('the table of what maps to what is what the program does', () => {
 
 test('links between the documents lead somewhere', () => {
   const inFolder = (folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
-  for (const page of ['.', 'docs', 'docs/guide', 'docs/tasks', 'docs/reference', 'docs/internals', 'docs/adr'].flatMap(inFolder)) {
+  const folders = ['.', 'docs', 'docs/guide', 'docs/tasks', 'docs/reference', 'docs/internals', 'docs/adr',
+    'docs/zh-CN', 'docs/zh-CN/guide', 'docs/zh-CN/tasks', 'docs/zh-CN/reference'];
+  for (const page of folders.flatMap(inFolder)) {
     const text = readFileSync(join(root, page), 'utf8');
     for (const [, link] of text.matchAll(/\]\(([^)#]+)\)/g)) {
       if (link.startsWith('http') || link.endsWith('/') || link === 'examples') continue;

@@ -29,6 +29,42 @@ const run = (input, ...words) => {
 };
 const count = async () => (await (await client.request('GET', '/api/sessions?limit=1')).json()).total;
 
+const ask = (...words) => {
+  const { status, stdout, stderr } = spawnSync(parley, ['run', '--model', 'demo/echo', ...words], {
+    input: '', encoding: 'utf8', cwd: files, env: { PATH: process.env.PATH, HOME: server.data, LC_ALL: 'C.UTF-8', PARLEY_DATA: server.data },
+  });
+  return { code: status, out: stdout, err: stderr };
+};
+
+test('words that are no name are the text itself', async () => {
+  const before = await count();
+  for (const text of ['Say hello to Ada', 'Why?', '你好。', 'two\nlines', 'Is e.g. 1/2 a half?', 'word '.repeat(20000) + 'end']) assert.deepEqual(ask(text), { code: 0, out: `${text}\n`, err: '' });
+  assert.equal(ask('Hello {{name}}, again', '--var', 'name=Ada').out, 'Hello Ada, again\n');
+  const checked = ask('Say hello', '--expect', 'lacks:hello');
+  assert.deepEqual([checked.code, checked.out], [1, 'Say hello\n']);
+  assert.equal(await count(), before, 'no session is left');
+});
+
+test('a file and a prompt of the library come before a text', async () => {
+  file('a file', 'from the file');
+  assert.equal(ask('a file').out, 'from the file\n');
+  await client.request('POST', '/api/prompts', { name: 'weekly report', type: 'text', content: 'from the library' });
+  assert.equal(ask('weekly report').out, 'from the library\n');
+  assert.equal(ask('weekly report', '--expect', 'contains:library').out, 'from the library\n');
+});
+
+test('what reads as a name is never sent as a text', () => {
+  for (const word of ['Hello', 'my notes.txt', 'weekly', '用一句话']) {
+    const { code, out, err } = ask(word);
+    assert.deepEqual([code, out], [1, ''], word);
+    assert.match(err, new RegExp(`there is no prompt "${word}"`));
+  }
+  const { code, err } = ask('Say hello', '--version', '2');
+  assert.equal(code, 2);
+  assert.match(err, /--version is of a prompt in the library, and "Say hello" is a text/);
+  assert.match(ask('Say {{x}} now').err, /the text: .*x/);
+});
+
 test('-s gives the system prompt', () => {
   const { code, out, err } = run(script('told'), '--model', 'demo/agent', '-s', 'Be kind.');
   assert.equal(code, 0, err);

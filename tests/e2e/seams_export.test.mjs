@@ -245,6 +245,27 @@ test('a result that answers no call is exported as words of the user, and the re
   }
 });
 
+test('calls of one id that came in one turn have their own results, in the session and in its exports', async () => {
+  const call = (path) => ({ id: 'call_0', type: 'function', function: { name: 'read', arguments: JSON.stringify({ path }) } });
+  const result = (content) => ({ role: 'tool', tool_call_id: 'call_0', content });
+  const document = { model: 'gpt-5', messages: [{ role: 'user', content: 'Read both.' }, { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] }, result('of a'), result('of b'), { role: 'assistant', content: 'Done.' }] };
+  const { id } = await post('/api/sessions/import', { document });
+  const { json: turns } = await exported(id, 'format=turns');
+  const calls = turns.flatMap((turn) => turn.tool_calls);
+  assert.deepEqual(calls.map((one) => [JSON.parse(one.arguments).path, one.result, one.status]), [['a', 'of a', 'done'], ['b', 'of b', 'done']]);
+  assert.equal(new Set(calls.map((one) => one.id)).size, 2);
+  for (const format of ['harmony', 'openai-chat', 'anthropic', 'openai-responses', 'gemini']) {
+    const { json } = await exported(id, `format=${format}`);
+    const { findings } = JSON.parse(linted(JSON.stringify(json), format).out);
+    // The conversation ends with the assistant: what Gemini says of that is not of the calls.
+    assert.deepEqual(findings.filter(({ code }) => code !== 'turn.prefill'), [], format);
+  }
+  // Turns that name two calls alike are refused: the second could never be answered.
+  for (const one of calls) one.id = 'call_0';
+  const refused = await client.request('POST', '/api/sessions/import', { document: turns, from: 'turns' }).catch((error) => error.problem ?? error);
+  assert.match(JSON.stringify(refused), /another call of this turn has the id \\"call_0\\"; give each its own/);
+});
+
 test('the command writes the report, says how much is lost, and refuses it when told to', async () => {
   const id = await said(script('think hm', 'call wait {"ms":1}', '---', 'say Found it.'));
   await settled(client, id);

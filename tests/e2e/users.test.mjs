@@ -231,7 +231,7 @@ test('a PATCH of limits changes what it names and nothing else', async () => {
 
 test('an expired key is refused with a clear word, and its sockets are closed', async () => {
   const at = await start();
-  const made = (await at.ask('POST', '/api/user/api-keys', { body: { name: 'soon', expires_at: new Date(Date.now() + 1500).toISOString() } })).json;
+  const made = (await at.ask('POST', '/api/user/api-keys', { body: { name: 'soon', expires_at: new Date(Date.now() + 10_000).toISOString() } })).json;
   assert.equal((await at.raw('GET', '/api/me', { key: made.plaintext })).status, 200);
   const answer = await until(async () => { const got = await at.raw('GET', '/api/me', { key: made.plaintext }); return got.status === 401 && got; }, () => 'the key still works');
   assert.match(answer.json.detail, /expired/);

@@ -195,7 +195,7 @@ grows('versions of one long text of one word', versions((n) => 'a '.repeat(4 * n
 grows('a prompt', (n) => post('/api/prompts', { name: name(), content: document(repeat(n + 1, (i) => `say {{v${i}:d}}`)) }).then(({ id }) => id), {
   linted: (id) => post(`/api/prompts/${id}/lint`, {}),
   rendered: (id) => post(`/api/prompts/${id}/render`, {}),
-  exported: (id) => get(`/api/prompts/${id}/export?format=anthropic`),
+  exported: (id) => get(`/api/prompts/${id}/export?format=anthropic&model=m`),
   run: (id) => post(`/api/prompts/${id}/run`, { model: 'demo/echo', mode: 'answer' }),
   'compared with a draft': (id, n) => post(`/api/prompts/${id}/versions/1/diff`, { content: document(repeat(n, (i) => `say {{v${i}:e}}`)) }),
   'another version of': (id, n) => post(`/api/prompts/${id}/versions`, { content: document(repeat(n, (i) => `tell {{v${i}:d}}`)) }),

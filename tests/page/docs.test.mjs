@@ -10,7 +10,8 @@ before(async () => {
   if ((await server.raw('GET', '/docs', { key: null })).status === 404) skip = 'the program was built without its documents';
 });
 
-const PAGES = ['index.html', 'tour.html', 'reference/events.html', 'reference/settings.html', 'guide/page.html'];
+const PAGES = ['index.html', 'tour.html', 'reference/events.html', 'reference/settings.html', 'guide/page.html',
+  'zh-CN/index.html', 'zh-CN/guide/page.html', 'zh-CN/guide/conversion.html', 'zh-CN/reference/protocol.html'];
 
 for (const theme of ['light', 'dark'])
   for (const phone of [false, true])
@@ -36,6 +37,38 @@ test('the search finds sections, with the keyboard alone', async (t) => {
   await until(() => page.url().endsWith('/docs/reference/events.html#add_tool_call'), 'the section is shown');
   await page.fill('#docs-search', 'zxqv');
   await until(async () => (await page.textContent('#docs-found')).includes('Nothing found'), 'it says that there is nothing');
+  await close();
+});
+
+test('the switch of the language leads to the same section, there and back', async (t) => {
+  if (skip) return t.skip(skip);
+  const { page, close } = await visit(server, { key: null });
+  await page.goto('/docs/concepts.html#turn');
+  await page.click('.language');
+  await until(() => decodeURIComponent(page.url()).endsWith('/docs/zh-CN/concepts.html#轮次'), 'the Chinese section is shown');
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'zh-CN');
+  await page.click('.language');
+  await until(() => page.url().endsWith('/docs/concepts.html#turn'), 'the English section is shown');
+  await close();
+});
+
+test('the search of Chinese pages finds Chinese words that stand apart, and pages that only English has', async (t) => {
+  if (skip) return t.skip(skip);
+  const { page, close } = await visit(server, { key: null });
+  await page.goto('/docs/zh-CN/tour.html');
+  const found = async (query, href) => {
+    await page.fill('#docs-search', query);
+    await until(async () => (await page.locator('#docs-found a').evaluateAll((links) => links.map((link) => decodeURIComponent(link.href)))).some((to) => to.endsWith(href)), `${query} finds ${href}`);
+  };
+  await found('格式转换', '/docs/zh-CN/concepts.html#格式');
+  await found('add_tool_call', '/docs/reference/events.html#add_tool_call');
+  // A page that there is in Chinese is found once.
+  await page.fill('#docs-search', 'Parley');
+  await until(async () => (await page.locator('#docs-found a').count()) > 3, 'there are results');
+  const to = await page.locator('#docs-found a').evaluateAll((links) => links.map((link) => link.pathname));
+  assert.ok(!to.includes('/docs/index.html') && !to.includes('/docs/tour.html'), to.join());
+  await page.fill('#docs-search', 'zxqv');
+  await until(async () => (await page.textContent('#docs-found')).includes('没有找到'), 'it says in Chinese that there is nothing');
   await close();
 });
 

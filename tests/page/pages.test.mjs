@@ -36,6 +36,51 @@ test('a task is made, runs, and stands on its day', options, async () => {
   await one.done();
 });
 
+test('things that are alike stand beside each other: runs of one second, files, choices, calls of one id', options, async () => {
+  const one = await person();
+  const { id } = await ask('POST', '/api/scheduled-tasks', { title: 'Three at once', cron: '0 7 1 1 *', timezone: 'Asia/Shanghai', prompt: 'hello', model: 'demo/echo', overlap: 'allow' });
+  // Runs of a task in the same second have the same place on the calendar.
+  const seconds = async () => (await ask('GET', `/api/scheduled-tasks/${id}/runs`)).items.map((run) => run.due_at.slice(0, 19));
+  while (new Set(await seconds()).size === (await seconds()).length) await Promise.all([1, 2, 3].map(() => ask('POST', `/api/scheduled-tasks/${id}/run`)));
+  const page = await one.open('/t');
+  for (const view of ['/t', '/t?view=agenda']) {
+    await page.goto(view);
+    await page.locator(`[data-occurrence][data-task="${id}"]`).nth(1).waitFor();
+  }
+  // The same file twice is one blob.
+  await page.goto('/s?new');
+  for (let i = 1; i <= 2; i++) {
+    await page.locator('.composer input[type=file]').setInputFiles({ name: 'same.txt', mimeType: 'text/plain', buffer: Buffer.from('the same') });
+    await page.locator('[data-file-name]').nth(i - 1).waitFor();
+  }
+  // A variable whose choices repeat.
+  const prompt = await example({}, { messages: [{ id: 'msg_1', role: 'user', content: 'In {{tone}}' }], variables: [{ name: 'tone', type: 'select', options: ['calm', 'calm', 'loud'] }] });
+  await page.goto(`/p/${prompt.id}`);
+  await page.getByRole('combobox', { name: 'tone' }).waitFor();
+  // A conversation from elsewhere, whose calls have one id.
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const imported = await ask('POST', '/api/sessions/import', { document: { model: 'gpt-5', messages: [{ role: 'user', content: 'Look twice' }, { role: 'assistant', content: null, tool_calls: [call, call] }] } });
+  await page.goto(`/s/${imported.session?.id ?? imported.id}`);
+  await page.locator('[data-tool], [data-call], .tool').first().waitFor();
+  await one.done();
+});
+
+test('a session that comes to the top while the list is read is not there twice', options, async () => {
+  const one = await person();
+  const made = [];
+  for (let i = 0; i < 103; i++) made.push((await ask('POST', '/api/sessions', { intent: `number ${i}`, model: 'demo/echo' })).id);
+  const page = await one.open('/s');
+  const shown = (id) => page.locator(`.list a[href="/s/${id}"]`);
+  await shown(made.at(-1)).waitFor();
+  assert.equal(await shown(made[0]).count(), 0, 'it is among the older ones');
+  await ask('PATCH', `/api/sessions/${made[0]}`, { intent: 'the oldest' });
+  await shown(made[0]).waitFor();
+  await page.getByRole('button', { name: 'Older sessions' }).click();
+  await shown(made[1]).waitFor();
+  assert.equal(await shown(made[0]).count(), 1);
+  await one.done();
+});
+
 test('a memory is written, found, disabled and superseded', options, async () => {
   const one = await person();
   const page = await one.open('/m');

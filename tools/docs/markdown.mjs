@@ -19,7 +19,8 @@ function slugOf(text, seen) {
 
 // A page: its HTML, its title, and its sections for the contents and the search. `pages` maps a file of docs/ to its page;
 // `copy` takes a file that the page links to, such as an example, and gives its place in the site, or null: then there is no link.
-export function render(text, file, { pages, copy }) {
+// `words` are those of the page's language.
+export function render(text, file, { pages, copy, words: said }) {
   const seen = new Map();
   const sections = [{ anchor: '', heading: '', depth: 1, text: '' }];
   const base = dirname(file);
@@ -39,7 +40,7 @@ export function render(text, file, { pages, copy }) {
       if (depth === 1 && !title) title = words;
       sections.push({ anchor, heading: words, depth, text: '' });
       return depth === 1 ? `<h1 id="${anchor}">${html}</h1>\n`
-        : `<h${depth} id="${anchor}">${html} <a class="here" href="#${anchor}" aria-label="Link to this section: ${escape(words)}">#</a></h${depth}>\n`;
+        : `<h${depth} id="${anchor}">${html} <a class="here" href="#${anchor}" aria-label="${said.here} ${escape(words)}">#</a></h${depth}>\n`;
     },
     link({ href, tokens }) {
       const inner = this.parser.parseInline(tokens);
@@ -60,7 +61,7 @@ export function render(text, file, { pages, copy }) {
     },
     table({ header, rows }) {
       const cell = (tag) => ({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`;
-      return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${header.map(cell('th')).join('')}</tr></thead>\n<tbody>${
+      return `<div class="table" tabindex="0" role="region" aria-label="${said.table}"><table><thead><tr>${header.map(cell('th')).join('')}</tr></thead>\n<tbody>${
         rows.map((row) => `<tr>${row.map(cell('td')).join('')}</tr>`).join('\n')}</tbody></table></div>\n`;
     },
     html({ text: html }) {

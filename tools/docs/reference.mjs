@@ -238,7 +238,8 @@ function findings() {
   const call = /"([a-z]+\.[a-z_.]+)",\s*([^,;]*?),\s*[^";]*?((?:"(?:[^"\\]|\\.)*"\s*)+)/g;
   for (const text of [...sourcesOf('core/conv'), ...sourcesOf('core/format'), ...sourcesOf('core/document')])
     for (const [, code, how, message] of text.matchAll(call)) {
-      const severity = how.match(/PL_SEVERITY_([A-Z]+)/g)?.map((word) => word.slice(12).toLowerCase()).join(' or ');
+      // One that is decided elsewhere is an error, or a warning where the result says that the call failed.
+      const severity = how === 't->severity' ? 'error or warning' : how.match(/PL_SEVERITY_([A-Z]+)/g)?.map((word) => word.slice(12).toLowerCase()).join(' or ');
       if (!severity) continue;
       const says = cell(message.replace(/"\s*"/g, '').trim().slice(1, -1).replace(/%[-.*0-9]*[a-z]+/g, '…').replaceAll('\\"', '"'));
       const row = found.get(code) ?? { severity: new Set(), says: new Set() };
@@ -246,6 +247,9 @@ function findings() {
       row.says.add(says);
       found.set(code, row);
     }
+  // Those whose words come from another part: the parser, or the report of a conversion.
+  for (const [code, severity, says] of [['json.lenient', 'warning', 'what strict JSON refuses at this place'], ['setting.refused', 'error', 'what the target would refuse of the settings']])
+    found.set(code, { severity: new Set([severity]), says: new Set([says]) });
   const rows = [...found].sort(([a], [b]) => a < b ? -1 : 1).map(([code, row]) => `| \`${code}\` | ${[...row.severity].join(', ')} | ${[...row.says].join('<br>').replaceAll('<br>', ' · ')} |`);
   return `# Lint rules\n\n${made} \`parley lint FILE\`, \`POST /api/lint\` and the workbench find these mistakes and risks in a conversation. Each
 finding has a code, a severity, a JSON Pointer and a hint. \`--for TARGET\` also finds what a format or the models of a profile would

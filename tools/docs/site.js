@@ -1,4 +1,4 @@
-// The theme, the menu and the search of the documents. The theme is set before anything is painted.
+// The theme, the menu, the search and the switch of the language of the documents. The theme is set before anything is painted.
 'use strict';
 (() => {
   const root = document.documentElement;
@@ -11,23 +11,33 @@
     try { localStorage.setItem('parley-docs-theme', root.dataset.theme); } catch { /* not kept */ }
   }
 
-  // The index is loaded when somebody wants to search.
+  // The index is loaded when somebody wants to search: that of the language and, for pages which only English has, the English one.
   let index = null, loading = null;
-  const load = () => loading ??= new Promise((resolve) => {
+  const loadFile = (name) => new Promise((resolve) => {
     const script = document.createElement('script');
-    script.src = `${root.dataset.up}search.js`;
-    script.onload = () => {
-      index = globalThis.parleyIndex.map(([place, title, heading, text]) => ({
-        place, title, heading, text, low: `${title}\n${heading}\n${text}`.toLowerCase(),
-      }));
-      resolve();
-    };
+    script.src = root.dataset.up + name;
+    script.onload = resolve;
     document.head.append(script);
   });
+  const load = () => loading ??= Promise.all(root.dataset.search.split(' ').map(loadFile)).then(() => {
+    const folder = root.lang === 'en' ? '' : `${root.lang}/`, pageOf = ([place]) => place.split('#')[0];
+    const own = new Set(globalThis.parleyIndex.map(pageOf).filter((page) => page.startsWith(folder)));
+    index = globalThis.parleyIndex.filter((row) => own.has(pageOf(row)) || !own.has(folder + pageOf(row))).map(([place, title, heading, text]) => ({
+      place, title, heading, text, low: `${title}\n${heading}\n${text}`.toLowerCase(),
+    }));
+  });
+
+  // Chinese has no spaces between its words.
+  const HAN = /\p{Script=Han}/u;
+  const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter('zh', { granularity: 'word' });
+  function wordsOf(query) {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return words.flatMap((word) => segmenter && HAN.test(word) ? [...segmenter.segment(word)].filter((part) => part.isWordLike).map((part) => part.segment) : [word]);
+  }
 
   // Every word has to be there; one in a heading counts most.
   function find(query) {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = wordsOf(query);
     if (!words.length) return [];
     return index.filter(({ low }) => words.every((word) => low.includes(word)))
       .map((row) => {
@@ -39,7 +49,7 @@
   }
 
   function around(text, query) {
-    const at = Math.max(0, text.toLowerCase().indexOf(query.toLowerCase().split(/\s+/)[0]) - 40);
+    const at = Math.max(0, text.toLowerCase().indexOf(wordsOf(query)[0]) - 40);
     return `${at ? '…' : ''}${text.slice(at, at + 130)}${text.length > at + 130 ? '…' : ''}`;
   }
 
@@ -80,7 +90,7 @@
       if (query && !rows.length) {
         const item = document.createElement('li');
         item.setAttribute('role', 'option');
-        item.textContent = 'Nothing found';
+        item.textContent = list.dataset.none;
         list.append(item);
       }
       chosen = -1;
@@ -91,6 +101,7 @@
     input.addEventListener('focus', load, { once: true });
     input.addEventListener('input', search);
     input.addEventListener('keydown', (event) => {
+      if (event.isComposing) return; // the keys belong to the input method
       if (event.key === 'Escape') show(false);
       else if (event.key === 'ArrowDown') choose(chosen + 1);
       else if (event.key === 'ArrowUp') choose(chosen - 1);
@@ -104,6 +115,12 @@
       if (event.key !== '/' || event.target.closest('input')) return;
       event.preventDefault();
       input.focus();
+    });
+    document.querySelector('.language')?.addEventListener('click', (event) => {
+      const headings = [...document.querySelectorAll('main :is(h1, h2, h3, h4, h5, h6)')];
+      const at = headings.findIndex(({ id }) => id === decodeURIComponent(location.hash.slice(1)));
+      const anchor = event.currentTarget.dataset.anchors?.split(' ')[at];
+      if (anchor) event.currentTarget.hash = anchor;
     });
     document.getElementById('docs-theme').addEventListener('click', turnTheme);
     menu.addEventListener('click', () => menu.setAttribute('aria-expanded', String(pages.classList.toggle('open'))));

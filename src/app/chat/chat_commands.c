@@ -89,7 +89,8 @@ const struct pl_option pl_run_options[] = {
 
 const char *const pl_run_paragraphs[] = {
     "Runs a prompt once and prints the answer; no session is kept. The prompt is a file (- is "
-    "standard input), or else a prompt of the server's library, by id or name.",
+    "standard input), or else a prompt of the server's library, by id or name, or else a text: "
+    "words that contain a space or end a sentence.",
     "A file is a text, or a structured chat in JSON or YAML whose last message is the user's. Its "
     "variables are filled in as by \"parley render\".",
     "Several models answer side by side in columns, or one below the other where the terminal is "
@@ -106,6 +107,7 @@ const char *const pl_run_paragraphs[] = {
 };
 
 const struct pl_example pl_run_examples[] = {
+    {"run 'Why is the sky blue?'", "Ask a question"},
     {"run greeting --var name=Ada", "Run a library prompt by name"},
     {"run question.txt --model demo/echo --model demo/agent", "Run a file with two models"},
     {"run -", "Run standard input"},

@@ -70,7 +70,7 @@ static enum pl_exit look_at_all(struct search *search)
     return PL_EXIT_OK;
 }
 
-/* The one that is meant, or why none is. */
+/* The one that is meant, or why it is not clear which; NULL: none has this name. */
 static enum pl_exit decide(struct search *search, const char **ret_id)
 {
     struct pl_deed *deed = search->deed;
@@ -89,17 +89,13 @@ static enum pl_exit decide(struct search *search, const char **ret_id)
         (void)pl_fail(&err, PL_INVALID,
                       "several prompts have this name: %.*s; give folder/name, or the id",
                       PL_STR_ARG(pl_buf_str(&search->places)));
-    else if (!id)
-        (void)pl_fail(&err, PL_INVALID,
-                      "there is no prompt \"%.*s\"; \"parley prompt list\" lists the prompts",
-                      PL_STR_ARG(search->word));
-    if (!id)
+    if (err.status != PL_OK)
         return pl_deed_fail(deed, PL_INVALID, &err);
     *ret_id = id;
     return PL_EXIT_OK;
 }
 
-enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const char **ret_id)
+enum pl_exit pl_named_prompt_look(struct pl_deed *deed, const char *word, const char **ret_id)
 {
     struct search search = {.deed = deed, .word = pl_str_of(word)};
     if (pl_str_starts(search.word, PL_STR("prompt_"))) {
@@ -116,6 +112,22 @@ enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const 
         code = decide(&search, ret_id);
     pl_buf_deinit(&search.places);
     return code;
+}
+
+enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const char **ret_id)
+{
+    struct pl_error err = {0};
+    const char *id;
+    enum pl_exit code = pl_named_prompt_look(deed, word, &id);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (!id) {
+        (void)pl_fail(&err, PL_INVALID,
+                      "there is no prompt \"%s\"; \"parley prompt list\" lists the prompts", word);
+        return pl_deed_fail(deed, PL_INVALID, &err);
+    }
+    *ret_id = id;
+    return PL_EXIT_OK;
 }
 
 enum pl_exit pl_named_prompt_refuse_second(struct pl_deed *deed, const char *folder,

@@ -6,6 +6,8 @@
 
 /* The id of the prompt a word names: an id, "folder/name", or a name that is there once. */
 enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const char **ret_id);
+/* The same where a word need not name one: then *ret_id is NULL, and nothing was said. */
+enum pl_exit pl_named_prompt_look(struct pl_deed *deed, const char *word, const char **ret_id);
 /* Refuses the name of a new prompt (`folder` may be NULL) that a prompt in that folder has already. */
 enum pl_exit pl_named_prompt_refuse_second(struct pl_deed *deed, const char *folder,
                                            const char *name);

@@ -68,15 +68,26 @@ static enum pl_exit read_attached(struct pl_deed *deed, struct pl_str *ret_parts
                                                                    : PL_EXIT_OK;
 }
 
-enum pl_exit pl_asked_source_read(struct pl_deed *deed, bool is_file,
+static enum pl_exit read_draft(struct pl_deed *deed, enum pl_asked_from from,
+                               struct pl_draft *ret_draft)
+{
+    if (from == PL_ASKED_FILE)
+        return pl_draft_read_file(deed, deed->words[0], PL_DRAFT_ANY, ret_draft);
+    if (from == PL_ASKED_LIBRARY)
+        return read_version(deed, ret_draft);
+    *ret_draft = (struct pl_draft){.content = pl_str_of(deed->words[0])};
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_asked_source_read(struct pl_deed *deed, enum pl_asked_from from,
                                   struct pl_asked_source *ret_source)
 {
+    static const char text[] = "the text";
     struct pl_error err = {0};
-    struct pl_asked_source source = {.name =
-                                         is_file ? pl_input_name(deed->words[0]) : deed->words[0]};
-    enum pl_exit code = is_file
-                            ? pl_draft_read_file(deed, deed->words[0], PL_DRAFT_ANY, &source.draft)
-                            : read_version(deed, &source.draft);
+    struct pl_asked_source source = {.name = from == PL_ASKED_FILE   ? pl_input_name(deed->words[0])
+                                             : from == PL_ASKED_TEXT ? text
+                                                                     : deed->words[0]};
+    enum pl_exit code = read_draft(deed, from, &source.draft);
     if (code != PL_EXIT_OK)
         return code;
     if (source.draft.content.len &&

@@ -15,7 +15,10 @@ struct pl_asked {
     const char *system;            /* of --system; NULL: the prompt's */
 };
 
-/* A prompt that is run: a file, or a version of the library. */
+/* What the first word of the command is. */
+enum pl_asked_from { PL_ASKED_FILE, PL_ASKED_LIBRARY, PL_ASKED_TEXT };
+
+/* A prompt that is run: a file, a version of the library, or the word itself. */
 struct pl_asked_source {
     const char *name; /* for messages; of the deed */
     struct pl_draft draft;
@@ -29,8 +32,8 @@ enum { PL_RUN_MAX_VARS = 256 };
  * explained, here and below. */
 enum pl_exit pl_asked_vars(struct pl_deed *deed, struct pl_render_var *vars, size_t *ret_n);
 
-/* Reads the prompt that the first word names, and the files of --attach. */
-enum pl_exit pl_asked_source_read(struct pl_deed *deed, bool is_file,
+/* Reads the prompt that the first word names or is, and the files of --attach. */
+enum pl_exit pl_asked_source_read(struct pl_deed *deed, enum pl_asked_from from,
                                   struct pl_asked_source *ret_source);
 
 /* Fills in the variables. `place` names where a mistake is: the source, or the line of a case. */

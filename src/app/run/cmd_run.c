@@ -3,6 +3,7 @@
  * nothing to is run by the server; anything else becomes a session for each model. */
 #include "app/run/case_table.h"
 #include "app/run/side_by_side.h"
+#include "base/ascii.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -238,7 +239,7 @@ static enum pl_exit read_and_run_cases(struct run *run, const char *path)
 
 /* --- the command ----------------------------------------------------------------------------- */
 
-static enum pl_exit run_here(struct pl_deed *deed, bool is_file)
+static enum pl_exit run_here(struct pl_deed *deed, enum pl_asked_from from)
 {
     struct run run = {.deed = deed};
     const char *cases = pl_deed_option(deed, PL_OPT_CASES);
@@ -246,7 +247,7 @@ static enum pl_exit run_here(struct pl_deed *deed, bool is_file)
     if (code == PL_EXIT_OK)
         code = pl_run_checks_read(deed, &run.checks);
     if (code == PL_EXIT_OK)
-        code = pl_asked_source_read(deed, is_file, &run.source);
+        code = pl_asked_source_read(deed, from, &run.source);
     run.source.schema = run.checks.schema;
     if (code == PL_EXIT_OK)
         code = cases ? read_and_run_cases(&run, cases) : run_once(&run);
@@ -265,17 +266,66 @@ static bool adds_something(const struct pl_deed *deed)
     return false;
 }
 
+/* Whether a word reads as what one says to a model, and not as a name: it has white space or ends a
+ * sentence, and does not end in a file's extension. */
+static bool reads_as_text(struct pl_str word)
+{
+    static const char *const ends[] = {"?", "!", ".", "…", "？", "！", "。"};
+    bool has_space = false, is_sentence = false;
+    size_t n_extension = 0;
+    for (size_t i = 0; i < word.len; i++)
+        has_space = has_space || pl_ascii_is_space(word.ptr[i]);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t len = strlen(ends[i]);
+        is_sentence = is_sentence ||
+                      (word.len > len &&
+                       pl_str_eq(pl_str_slice(word, word.len - len, word.len), pl_str_of(ends[i])));
+    }
+    while (n_extension < word.len && pl_ascii_is_alnum(word.ptr[word.len - 1 - n_extension]))
+        n_extension++;
+    bool is_path = n_extension && n_extension <= 5 && n_extension < word.len &&
+                   word.ptr[word.len - 1 - n_extension] == '.';
+    return (has_space || is_sentence) && !is_path;
+}
+
+/* Whether the library can have a prompt of this name: one line, and not longer than a folder and a
+ * name may be. */
+static bool can_be_prompt(struct pl_str word)
+{
+    enum { MAX_BYTES = 2 * 200 * 4 };
+    return word.len <= MAX_BYTES && !memchr(word.ptr, '\n', word.len);
+}
+
+/* A file before a prompt of the library, and both before a text. */
+static enum pl_exit find_source(struct pl_deed *deed, enum pl_asked_from *ret_from)
+{
+    const char *word = deed->words[0], *id = word;
+    struct stat info;
+    enum pl_exit code = PL_EXIT_OK;
+    bool is_file = strcmp(word, "-") == 0 || (stat(word, &info) == 0 && !S_ISDIR(info.st_mode));
+    if (!is_file && !can_be_prompt(pl_str_of(word)))
+        id = NULL;
+    else if (!is_file && reads_as_text(pl_str_of(word)))
+        code = pl_named_prompt_look(deed, word, &id);
+    if (code == PL_EXIT_OK)
+        *ret_from = is_file ? PL_ASKED_FILE : id ? PL_ASKED_LIBRARY : PL_ASKED_TEXT;
+    return code;
+}
+
 static enum pl_exit run(struct pl_deed *deed)
 {
-    const char *word = deed->words[0];
-    struct stat info;
-    bool is_file = strcmp(word, "-") == 0 || (stat(word, &info) == 0 && !S_ISDIR(info.st_mode));
+    static const char *const kinds[] = {[PL_ASKED_FILE] = "a file", [PL_ASKED_TEXT] = "a text"};
+    enum pl_asked_from from;
     if (deed->chosen.n && !pl_args_has(deed->args, PL_OPT_CASES))
         return pl_deed_usage(deed, "--format chooses columns of the table of --cases FILE");
-    if (is_file && pl_args_has(deed->args, PL_OPT_VERSION))
-        return pl_deed_usage(deed, "--version is of a prompt in the library, and \"%s\" is a file",
-                             word);
-    return is_file || adds_something(deed) ? run_here(deed, is_file) : pl_prompt_answer(deed);
+    enum pl_exit code = find_source(deed, &from);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (from != PL_ASKED_LIBRARY && pl_args_has(deed->args, PL_OPT_VERSION))
+        return pl_deed_usage(deed, "--version is of a prompt in the library, and \"%s\" is %s",
+                             deed->words[0], kinds[from]);
+    return from != PL_ASKED_LIBRARY || adds_something(deed) ? run_here(deed, from)
+                                                            : pl_prompt_answer(deed);
 }
 
 enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args)

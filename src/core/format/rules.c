@@ -1,7 +1,7 @@
 /* The rules of each target, as data: a table by format, and what the profile adds.
  *
  * Where they come from: the vendors' documentation as collected in the acceptance cases. A format
- * that is not here (turns, an envelope, a prompt) accepts any conversation as it is. */
+ * that is not here (an envelope, a prompt) accepts any conversation as it is. */
 #include "format/rules.h"
 
 #include "format/profile.h"
@@ -146,8 +146,9 @@ static const struct row *row_of(const struct pl_format *format)
     return NULL;
 }
 
-/* A session may have been imported with results that answer no call. It is exported as a
- * conversation in which calls and results are pairs; nothing else of it is repaired. */
+/* A session may have been imported with results that answer no call, or with an id that two calls
+ * of a turn share. It is exported as a conversation in which calls and results are pairs; nothing
+ * else of it is repaired. */
 static struct pl_repair_rules rules_of_export(const struct pl_format *format)
 {
     const struct row *row = row_of(format);
@@ -158,6 +159,7 @@ static struct pl_repair_rules rules_of_export(const struct pl_format *format)
                                     .wants_results_adjacent = all->wants_results_adjacent,
                                     .wants_results_together = all->wants_results_together,
                                     .wants_call_order = all->wants_call_order,
+                                    .wants_unique_ids = all->wants_unique_ids,
                                     .joins_assistants = all->joins_assistants};
 }
 
@@ -166,8 +168,12 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     struct pl_repair_rules rules = {0};
     if (task->kind == PL_KIND_RESPONSE)
         return rules;
+    if (task->mode == PL_MODE_CONVERT && task->is_own)
+        return rules_of_export(task->to);
+    /* A turn refers to its calls by their ids alone, so two calls of one id cannot be said. */
+    rules.wants_unique_ids = is_called(task->to, "turns") && task->from != task->to;
     if (task->mode == PL_MODE_CONVERT)
-        return task->is_own ? rules_of_export(task->to) : rules;
+        return rules;
     bool is_same = task->from == task->to;
     const struct row *row = row_of(task->to);
     if (row)

@@ -10,8 +10,8 @@
 /* The profile of a target: the one that was named, else its format's own; NULL: there is none. */
 const struct pl_profile *pl_format_profile(const struct pl_format_task *task);
 
-/* No rules for responses, and in mode convert only those for calls in an export of a session: the
- * rest is translated as it is. */
+/* No rules for responses, and in mode convert only those for calls, in an export of a session or
+ * for turns: the rest is translated as it is. */
 struct pl_repair_rules pl_format_rules(const struct pl_format_task *task);
 
 /* What lint looks for in a document of format `as` (`doc` is the document, for its model) that is

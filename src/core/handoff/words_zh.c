@@ -3,7 +3,7 @@
 #include "handoff/handoff.h"
 
 static const struct pl_phrase sentences[] = {
-    {"this packet is for \"*\", not for \"*\"", "这个交接包是给 \"$1\" 的，不是给 \"$2\" 的"},
+    {"this packet is for \"*\", not for \"*\"", "这个移交包是给 \"$1\" 的，不是给 \"$2\" 的"},
     {"the task was already with \"*\", so this would make a circle; it may go to an agent that has "
      "not had it, or back to the one that gave it to \"*\"",
      "任务已经到过 \"$1\"，这样会形成循环；可以交给没有接手过的智能体，或交还给把它交给 \"$2\" "
@@ -13,7 +13,7 @@ static const struct pl_phrase sentences[] = {
     {"objective_hash is missing, though the task is on its way (hop_count, visited): without it a "
      "changed objective cannot be told",
      "任务已在途中（hop_count、visited），却缺少 objective_hash：没有它就无法发现目标被改动"},
-    {"the previous packet has no objective to compare with", "上一个交接包没有可供比较的目标"},
+    {"the previous packet has no objective to compare with", "上一个移交包没有可供比较的目标"},
     {"the objective differs from that of the previous hop; it must not change",
      "目标与上一跳不同；目标不得改动"},
     {"hop_count is * and was * before; every hop adds one",

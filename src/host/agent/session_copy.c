@@ -2,6 +2,7 @@
  * holds all of it. */
 #include "agent/session_copy.h"
 
+#include "base/map.h"
 #include "json/text.h"
 
 enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, struct pl_error *err)
@@ -84,9 +85,39 @@ static enum pl_status read_title(struct pl_session_copy *copying, struct pl_aren
     return copying->title.ptr ? PL_OK : PL_NOMEM;
 }
 
+/* A session finds a call by its id, so no two calls of a turn may have the same one. */
+static enum pl_status refuse_same_ids(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                      const struct pl_json_node *turn, size_t at,
+                                      struct pl_error *err)
+{
+    const struct pl_json_node *calls = pl_json_member(doc, turn, "tool_calls", PL_JSON_ARRAY);
+    struct pl_map seen = {0};
+    enum pl_status status = PL_OK;
+    size_t n = 0;
+    for (const struct pl_json_node *call = calls ? pl_json_first(calls) : NULL;
+         call && call < pl_json_end(calls) && status == PL_OK; call = pl_json_next(call), n++) {
+        const struct pl_json_node *node = pl_json_member(doc, call, "id", PL_JSON_STRING);
+        struct pl_str id = {0};
+        bool is_new = true;
+        if (node)
+            status = pl_json_text(arena, doc, node, &id);
+        if (status == PL_OK && node && !pl_map_put(&seen, id, &is_new))
+            status = PL_NOMEM;
+        if (is_new)
+            continue;
+        status = pl_fail(err, PL_INVALID,
+                         "another call of this turn has the id \"%.*s\"; give each its own",
+                         (int)(id.len < 100 ? id.len : 100), id.ptr);
+        pl_error_point(err, "/%zu/tool_calls/%zu/id", at, n);
+    }
+    pl_map_deinit(&seen);
+    return status;
+}
+
 enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, struct pl_arena *arena,
                                             struct pl_str turns, struct pl_error *err)
 {
+    size_t at = 0;
     struct pl_json_doc doc;
     struct pl_json_opts opts = pl_json_own;
     struct pl_turn_origin origin = {copying->record.created_ms, copying->context_window};
@@ -97,9 +128,11 @@ enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, str
     if (status != PL_OK)
         return status;
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
-         turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn)) {
+         turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn), at++) {
         struct pl_turn_row row;
         status = pl_turn_row_read(arena, &doc, turn, &origin, &row, err);
+        if (status == PL_OK)
+            status = refuse_same_ids(arena, &doc, turn, at, err);
         if (status == PL_OK)
             status = read_title(copying, arena, &doc, turn);
         if (status == PL_OK)

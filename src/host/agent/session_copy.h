@@ -33,7 +33,8 @@ struct pl_session_copy {
 enum pl_status pl_session_copy_begin(struct pl_session_copy *copying, struct pl_exchange *x);
 /* The turn at the end of the new session, with ids of its own. */
 void pl_session_copy_add(struct pl_session_copy *copying, const struct pl_turn_row *turn);
-/* All turns of a TurnProjection array; fails as pl_turn_row_read does. */
+/* All turns of a TurnProjection array; fails as pl_turn_row_read does, and if two calls of a turn
+ * have the same id. */
 enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, struct pl_arena *arena,
                                             struct pl_str turns, struct pl_error *err);
 /* The batch with all of it, for callers that commit it themselves. */

@@ -197,7 +197,8 @@ bool pl_due_blank(const struct pl_repair *r)
 
 bool pl_due_tools(const struct pl_repair *r)
 {
-    return r->rules->pairs_calls && !pl_repair_calls_are_answered(r);
+    return (r->rules->pairs_calls || r->rules->wants_unique_ids) &&
+           !pl_repair_calls_are_answered(r);
 }
 
 bool pl_due_calls_last(const struct pl_repair *r)

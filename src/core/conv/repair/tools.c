@@ -427,7 +427,8 @@ static bool fill_lists(struct tools *t)
 
 void pl_repair_tools(struct pl_repair *r)
 {
-    if (!r->rules->pairs_calls)
+    bool tells_apart = r->rules->wants_unique_ids && !r->rules->refuses_call_ids;
+    if (!r->rules->pairs_calls && !tells_apart)
         return;
     PL_CLEANUP_PAIRING struct pl_pairing pairing = {0};
     struct tools t = {.r = r, .pairing = &pairing};
@@ -440,8 +441,9 @@ void pl_repair_tools(struct pl_repair *r)
     }
     if (r->rules->wants_result_names)
         name_results(&t);
-    if (r->rules->wants_unique_ids && !r->rules->refuses_call_ids)
+    if (tells_apart)
         tell_ids_apart(&t);
-    deal_all(&t);
+    if (r->rules->pairs_calls)
+        deal_all(&t);
     pl_vec_deinit(&t.wanted);
 }

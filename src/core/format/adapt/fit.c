@@ -260,9 +260,12 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
         say_perception(conv, task);
         status = conv->status;
     }
-    if (status != PL_OK || (task->mode == PL_MODE_CONVERT && !task->is_own))
+    if (status != PL_OK)
         return status;
     struct pl_repair_rules rules = pl_format_rules(task);
-    pl_format_fit(conv, task, &rules);
+    if (task->mode != PL_MODE_CONVERT || task->is_own)
+        pl_format_fit(conv, task, &rules);
+    else if (!rules.wants_unique_ids)
+        return status;
     return pl_conv_repair(conv, &rules);
 }

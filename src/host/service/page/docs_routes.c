@@ -12,14 +12,17 @@ static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'; "
     "frame-ancestors 'none'; base-uri 'none'";
 
-/* Links in the pages are relative, so the first page is at its own address. */
+/* Links in the pages are relative, so the first page of each language is at its own address. */
 static void show_first(struct pl_exchange *x)
 {
     if (!pl_docs_find(PL_STR("index.html"))) {
         pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "%s", no_docs);
     } else {
+        bool is_chinese =
+            !strcmp(pl_page_language(x), "zh-CN") && pl_docs_find(PL_STR("zh-CN/index.html"));
         x->status = 303;
-        pl_exchange_header(x, "Location", "/docs/index.html");
+        pl_exchange_header(x, "Location", "/docs/%sindex.html", is_chinese ? "zh-CN/" : "");
+        pl_exchange_header(x, "Vary", "Accept-Language, Cookie");
     }
     pl_exchange_finish(x);
 }

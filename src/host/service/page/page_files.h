@@ -30,6 +30,9 @@ const char *pl_page_type(struct pl_str name);
 enum pl_status pl_page_dir_read(struct pl_exchange *x, const char *dir, struct pl_str name,
                                 struct pl_error *err);
 
+/* "en" or "zh-CN": what was chosen in the page, otherwise by Accept-Language. */
+const char *pl_page_language(const struct pl_exchange *x);
+
 /* index.html, with the language and the theme of the one who asks in its first tag. */
 void pl_page_fill(struct pl_exchange *x, struct pl_str html, struct pl_buf *to);
 

@@ -29,9 +29,17 @@ static void add_without(struct pl_buf *to, struct pl_str tag, const char *name)
     pl_buf_add(to, (struct pl_str){end + 1, (size_t)(tag.ptr + tag.len - end - 1)});
 }
 
-void pl_page_fill(struct pl_exchange *x, struct pl_str html, struct pl_buf *to)
+const char *pl_page_language(const struct pl_exchange *x)
 {
     static const char *const languages[] = {"en", "zh-CN", NULL};
+    const char *language = cookie_word(x, "parley-lang", languages);
+    if (language)
+        return language;
+    return pl_exchange_wants_chinese(x) ? "zh-CN" : "en";
+}
+
+void pl_page_fill(struct pl_exchange *x, struct pl_str html, struct pl_buf *to)
+{
     static const char *const themes[] = {"light", "dark", "auto", NULL};
     const char *begin = html.len ? memmem(html.ptr, html.len, "<html", 5) : NULL;
     const char *end = begin ? memchr(begin, '>', html.len - (size_t)(begin - html.ptr)) : NULL;
@@ -39,10 +47,7 @@ void pl_page_fill(struct pl_exchange *x, struct pl_str html, struct pl_buf *to)
         pl_buf_add(to, html);
         return;
     }
-    const char *language = cookie_word(x, "parley-lang", languages);
     const char *theme = cookie_word(x, "parley-theme", themes);
-    if (!language)
-        language = pl_exchange_wants_chinese(x) ? "zh-CN" : "en";
     PL_CLEANUP_BUF struct pl_buf tag;
     pl_buf_init(&tag, 0);
     add_without(&tag, (struct pl_str){begin, (size_t)(end - begin)}, "lang");
@@ -51,7 +56,7 @@ void pl_page_fill(struct pl_exchange *x, struct pl_str html, struct pl_buf *to)
         add_without(to, pl_buf_str(&tag), "data-theme");
     else
         pl_buf_add(to, pl_buf_str(&tag));
-    pl_buf_addf(to, " lang=\"%s\"", language);
+    pl_buf_addf(to, " lang=\"%s\"", pl_page_language(x));
     if (theme)
         pl_buf_addf(to, " data-theme=\"%s\"", theme);
     pl_buf_add(to, (struct pl_str){end, (size_t)(html.ptr + html.len - end)});

@@ -84,7 +84,7 @@ static enum pl_status check_body(struct pl_exchange *x, struct pl_json_doc *ret_
 static void refuse(struct pl_exchange *x, const struct pl_handoff_reasons *reasons)
 {
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                        reasons->lang == PL_SCHEMA_ZH ? "交接被拒绝：%.*s"
+                        reasons->lang == PL_SCHEMA_ZH ? "移交被拒绝：%.*s"
                                                       : "The handoff is refused: %.*s",
                         PL_STR_ARG(reasons->list.ptr[0].message));
     if (x->reply.status != PL_OK)

@@ -25,9 +25,13 @@ class SessionList {
     } catch { /* the dot says that there is no connection; what was read stays */ }
   }
   async more(): Promise<void> {
-    if (!this.cursor) return;
-    const page = await server.parley.sessions({ limit: '100', cursor: this.cursor }) as unknown as { items: Listed[]; next_cursor: string | null };
-    this.items = [...this.items, ...page.items];
+    const { cursor } = this;
+    if (!cursor) return;
+    const page = await server.parley.sessions({ limit: '100', cursor }) as unknown as { items: Listed[]; next_cursor: string | null };
+    if (cursor !== this.cursor) return;
+    /* one that changed meanwhile has come to the top already */
+    const known = new Set(this.items.map((item) => item.id));
+    this.items = [...this.items, ...page.items.filter((item) => !known.has(item.id))];
     this.cursor = page.next_cursor;
   }
   put(session: Listed): void {
