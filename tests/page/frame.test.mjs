@@ -47,6 +47,19 @@ test('the first minute: the link signs in, once, and leaves the address bar', { 
   await fresh.stop();
 });
 
+test('the first minute: Ctrl Enter runs the example, which is there once', { skip }, async () => {
+  const fresh = await serve();
+  const { page, close } = await visit(fresh);
+  await go(page, '/?home');
+  await page.getByRole('button', { name: /^Open the example/ }).waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.waitForURL(/\/p\/\w+/);
+  await page.locator('[data-run][data-status=done]').first().waitFor();
+  assert.deepEqual((await fresh.ask('GET', '/api/prompts')).json.items.map(({ name }) => name), ['code-audit']);
+  await close();
+  await fresh.stop();
+});
+
 // On a server of its own: what is chosen here is kept there, for every browser of the person.
 test('palette, keys and both languages; another browser has what was chosen', { skip }, async () => {
   const own = await serve();
@@ -171,16 +184,22 @@ test('no style is written into a template, and no folder is a heap', { skip: fal
   for (const [dir, n] of folders) assert.ok(n <= 25, `${dir} has ${n} files`);
 });
 
-test('<parley-session> in a page of another origin, with page actions for the host', { skip }, async (t) => {
+// A page of another origin, and a server that lets it ask.
+async function hosted(t, html) {
   let own;
   const host = http.createServer((request, response) => {
     response.setHeader('content-type', 'text/html');
-    response.end(`<!doctype html><title>host</title><link rel="icon" href="data:,"><script type="module" src="${own.url}/embed/parley-session.js"></script><parley-session style="height: 600px"></parley-session>`);
+    response.end(html(own.url));
   }).listen(0, '127.0.0.1');
   await new Promise((done) => host.once('listening', done));
   t.after(() => host.close());
   const origin = `http://127.0.0.1:${host.address().port}`;
   own = await serve({ args: ['--allow-origin', origin] });
+  return { own, origin };
+}
+
+test('<parley-session> in a page of another origin, with page actions for the host', { skip }, async (t) => {
+  const { own, origin } = await hosted(t, (url) => `<!doctype html><title>host</title><link rel="icon" href="data:,"><script type="module" src="${url}/embed/parley-session.js"></script><parley-session style="height: 600px"></parley-session>`);
   const id = await session(own, null);
   const { page, close } = await visit(own, { key: null });
   await page.goto(origin);
@@ -202,6 +221,38 @@ test('<parley-session> in a page of another origin, with page actions for the ho
   await page.evaluate(() => { const e = document.querySelector('parley-session'), copy = e.cloneNode(); globalThis.actions = []; copy.key = e.key; e.replaceWith(copy); });
   await page.getByText('Hello host.', { exact: true }).waitFor();
   assert.deepEqual(await page.evaluate(() => globalThis.actions), []);
+  await close();
+  await own.stop();
+});
+
+test('the example of the guide works as it is written, from another origin', { skip }, async (t) => {
+  const example = readFileSync(join(root, 'docs/guide/examples/embed.html'), 'utf8');
+  const { own, origin } = await hosted(t, (url) => example.replaceAll('http://127.0.0.1:8787', url).replace('<title>', '<link rel="icon" href="data:,"><title>'));
+  const id = await session(own, null);
+  const { page, close } = await visit(own, { key: null });
+  await page.goto(origin);
+  await page.getByPlaceholder('sess_').fill(id);
+  await page.getByPlaceholder('sk-parley').fill(own.key);
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByRole('textbox', { name: 'Say something…' }).fill(script('say Look there.', 'block tool_bridge {"action":"map.highlight","payload":{"cityIds":["ningbo"]}}'));
+  await page.keyboard.press('Enter');
+  await page.getByText('carried out by the page').waitFor();
+  assert.deepEqual(await page.locator('#cities li').evaluateAll((all) => all.map((one) => one.style.fontWeight)), ['', 'bold']);
+  // its icons come with it
+  assert.ok(await page.locator('parley-session svg.i path').count() > 0);
+  await close();
+  await own.stop();
+});
+
+test('<parley-session> shows a shared session without a key', { skip }, async (t) => {
+  let token;
+  const { own, origin } = await hosted(t, (url) => `<!doctype html><title>host</title><link rel="icon" href="data:,"><script type="module" src="${url}/embed/parley-session.js"></script><parley-session server="${url}" share="${token}" style="height: 600px"></parley-session>`);
+  const id = await session(own, script('say Hello everybody.'));
+  ({ share: { token } } = (await own.ask('PATCH', `/api/sessions/${id}`, { body: { shared: true } })).json);
+  const { page, close } = await visit(own, { key: null });
+  await page.goto(origin);
+  await page.getByText('Hello everybody.', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('textbox').count(), 0);
   await close();
   await own.stop();
 });

@@ -9,6 +9,17 @@ before(async () => { if (!noBrowser) server = await serve(); });
 const skip = noBrowser;
 
 const put = (page, text, name = 'a.json') => page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
+// As a person drops a file from the desk: the browser asks the page while it is over it, then gives it the file.
+async function drop(page, text, name) {
+  const files = await page.evaluateHandle(([words, called]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([words], called, { type: 'application/json' }));
+    return data;
+  }, [text, name]);
+  const zone = page.locator('.vdrop');
+  for (const type of ['dragover', 'drop']) await zone.dispatchEvent(type, { dataTransfer: files });
+  await files.dispose();
+}
 const chat = { model: 'gpt-5', seed: 7, messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', name: 'ann', content: 'Weather in Kyoto?' }] };
 const convert = async (document, to) => (await server.ask('POST', '/api/convert', { body: { document, to, report: false } })).json.document;
 const kinds = ['text', 'static_var', 'system_prompt', 'memory', 'skills', 'tool_overview', 'tool_call_request', 'tool_call_result', 'document', 'long_text', 'media'];
@@ -42,12 +53,12 @@ test('each kind has its own silhouette, and folds', { skip }, async () => {
   await close();
 });
 
-test('any of the nine formats is shown as an envelope', { skip }, async () => {
+test('any of the nine formats is dropped and shown as an envelope', { skip }, async () => {
   const { page, close } = await visit(server);
   await go(page, '/v');
   for (const format of ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'gpt-oss', 'harmony', 'envelope', 'structured-chat', 'turns']) {
     const document = format === 'openai-chat' ? chat : await convert(chat, format);
-    await put(page, typeof document === 'string' ? document : JSON.stringify(document), `${format}.json`);
+    await drop(page, typeof document === 'string' ? document : JSON.stringify(document), `${format}.json`);
     const { format: found } = (await server.ask('POST', '/api/detect', { body: { document } })).json;
     await page.getByText(`Recognised as ${found}`).waitFor();
     await page.locator('.env').getByText('Weather in Kyoto?').first().waitFor();
