@@ -118,13 +118,13 @@ class CheckLayers(unittest.TestCase):
             ("handoff", "format"), ("extproto", "conv"), ("format", "carry"), ("format", "document"), ("format", "promptfile"),
             ("carry", "promptfile"), ("carry", "stream"), ("document", "carry"), ("promptfile", "carry"),
             ("promptfile", "document"), ("stream", "promptfile"), ("stream", "document"), ("session", "format"),
-            ("terminal", "json"), ("words", "json")))
+            ("terminal", "json"), ("words", "json"), ("cluster", "session")))
 
     def test_each_room_of_core_may_use_what_its_line_names(self):
         self.assert_all_accepted("core", (
             ("prompt", "schema"), ("extproto", "wire"), ("handoff", "conv"), ("format", "conv"), ("carry", "format"),
             ("document", "format"), ("promptfile", "format"), ("stream", "carry"), ("stream", "wire"),
-            ("terminal", "base"), ("words", "base")))
+            ("terminal", "base"), ("words", "base"), ("cluster", "base")))
 
     def test_each_room_of_the_server_is_held_to_its_own_line(self):
         """Rooms on the way of a request: none calls back up, and none passes its neighbour by."""

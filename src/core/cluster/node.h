@@ -1,0 +1,37 @@
+/* A node of a cluster as others see it: who it is, and how it is. */
+#ifndef PL_CLUSTER_NODE_H
+#define PL_CLUSTER_NODE_H
+
+#include "base/str.h"
+
+enum { PL_NODE_ID_BYTES = 16 };
+
+/* A process, not a machine: drawn at random at every start, so that nobody is taken for the process
+ * before it. All zeros: nobody, or everybody, as the place says. */
+struct pl_node_id {
+    unsigned char bytes[PL_NODE_ID_BYTES];
+};
+
+bool pl_node_id_eq(const struct pl_node_id *a, const struct pl_node_id *b);
+bool pl_node_id_is_zero(const struct pl_node_id *id);
+
+/* X(name, text in the store) */
+#define PL_NODE_STATE_TABLE(X)                                                                     \
+    X(UP, "up")                                                                                    \
+    X(DRAINING, "draining") /* it ends, and takes nothing new */                                   \
+    X(GONE, "gone")         /* it ended, or was taken over: never again anything else */
+
+enum pl_node_state {
+#define X(name, text) PL_NODE_STATE_##name,
+    PL_NODE_STATE_TABLE(X)
+#undef X
+        PL_NODE_STATE_COUNT,
+};
+
+const char *pl_node_state_text(enum pl_node_state state);
+/* PL_NODE_STATE_COUNT: there is no such state. */
+enum pl_node_state pl_node_state_of(struct pl_str text);
+/* up -> draining -> gone, up -> gone. */
+bool pl_node_state_may(enum pl_node_state from, enum pl_node_state to);
+
+#endif

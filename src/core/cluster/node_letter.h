@@ -1,0 +1,79 @@
+/* Letters between nodes: what goes over the bus.
+ *
+ *     1 version, 1 kind, 16 sender, 8 link number, body …, 16 seal
+ *
+ * Numbers are big-endian. The seal is a keyed hash (BLAKE2b-128 with the cluster's secret) over the
+ * receiver's id and everything before the seal: nobody without the secret can write a letter, change
+ * one, or send one on to somebody else. The hash itself is a function of the caller, since this room
+ * uses no library.
+ *
+ * Every version begins with its byte and ends with its seal, so that a letter of a later version is
+ * recognised as one, and not taken for a forgery. */
+#ifndef PL_CLUSTER_NODE_LETTER_H
+#define PL_CLUSTER_NODE_LETTER_H
+
+#include "base/buf.h"
+#include "cluster/node.h"
+
+enum {
+    PL_NODE_LETTER_VERSION = 1,
+    PL_NODE_LETTER_HEAD = 1 + 1 + PL_NODE_ID_BYTES + 8,
+    PL_NODE_LETTER_SEAL = 16,
+    PL_NODE_LETTER_MAX = 512 << 10, /* with head and seal */
+};
+
+enum pl_node_letter_kind {
+    PL_NODE_LETTER_ASK = 1, /* a command to a session, to its owner */
+    PL_NODE_LETTER_ANSWER,
+    PL_NODE_LETTER_FRAMES, /* live frames of one session */
+    PL_NODE_LETTER_BEAT,   /* the last link number of every receiver (node_beat.h) */
+    PL_NODE_LETTER_BELL,   /* something in the store is newer */
+    PL_NODE_LETTER_UNKNOWN /* the answer to a kind that the receiver does not know */
+};
+
+struct pl_node_letter {
+    unsigned char kind; /* an enum pl_node_letter_kind, or one of a later program */
+    struct pl_node_id sender;
+    uint64_t number;    /* per receiver, from 1; 0: a letter to everybody, which has none */
+    struct pl_str body; /* borrowed */
+};
+
+/* The keyed hash of the receiver's id followed by these bytes. */
+struct pl_node_seal {
+    void (*make)(void *ctx, const struct pl_node_id *receiver, struct pl_str bytes,
+                 unsigned char ret_seal[PL_NODE_LETTER_SEAL]);
+    void *ctx; /* has the secret */
+};
+
+/* Appends the letter. PL_LIMIT: it is longer than PL_NODE_LETTER_MAX; PL_NOMEM. Nothing is appended
+ * then. */
+enum pl_status pl_node_letter_write(const struct pl_node_letter *letter,
+                                    const struct pl_node_seal *seal,
+                                    const struct pl_node_id *receiver, struct pl_buf *to);
+
+/* Why a letter is dropped; each is counted by its name. X(name, text) */
+#define PL_NODE_LETTER_FATE_TABLE(X)                                                               \
+    X(GOOD, "good")                                                                                \
+    X(CUT, "cut")         /* shorter than head and seal */                                         \
+    X(HUGE, "huge")       /* longer than any letter */                                             \
+    X(FORGED, "forged")   /* the seal is another: not for us, not from us, or changed */           \
+    X(VERSION, "version") /* sealed, of a version that this program cannot read */                 \
+    X(STRANGE, "strange") /* sealed, of an unknown kind: answered with UNKNOWN */
+
+enum pl_node_letter_fate {
+#define X(name, text) PL_NODE_LETTER_IS_##name,
+    PL_NODE_LETTER_FATE_TABLE(X)
+#undef X
+        PL_NODE_LETTER_FATE_COUNT,
+};
+const char *pl_node_letter_fate_text(enum pl_node_letter_fate fate);
+
+/* Sets *ret_letter for GOOD and STRANGE; its body is a view of `bytes`. */
+enum pl_node_letter_fate pl_node_letter_read(struct pl_str bytes, const struct pl_node_seal *seal,
+                                             const struct pl_node_id *receiver,
+                                             struct pl_node_letter *ret_letter);
+
+/* Lost frames are sent again when the receiver asks; an ask or an answer is lost for good. */
+bool pl_node_letter_may_be_dropped(unsigned char kind);
+
+#endif
