@@ -179,6 +179,83 @@ static void a_new_server_fences_those_before_it(void **state)
 
 /* --- what is forgotten ----------------------------------------------------------------------- */
 
+static int64_t number_beside(struct fixture *f, const char *sql)
+{
+    PGconn *conn = connect_beside(f);
+    PGresult *result = PQexec(conn, sql);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(conn));
+    int64_t number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    PQclear(result);
+    PQfinish(conn);
+    return number;
+}
+
+/* The connection that wrote the row of a command. */
+#define END_COMMANDS                                                                               \
+    "SELECT count(pg_terminate_backend(CAST(backend_pid AS INTEGER))) FROM commits WHERE "         \
+    "is_server = 0"
+#define COMMANDS_CONNECTED                                                                         \
+    "SELECT count(*) FROM commits JOIN pg_stat_activity ON pid = backend_pid WHERE is_server = 0"
+
+/* A command that has the store open for more than a day, and waits in between. */
+static void the_mark_of_a_command_is_not_forgotten_while_it_lives(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    add_session(f);
+    run_sql(f, "UPDATE commits SET created_ms = 1");
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    assert_int_equal(number_beside(f, "SELECT gone_ms FROM commits WHERE created_ms = 1"), 0);
+    number_beside(f, END_COMMANDS);
+    until(number_beside(f, COMMANDS_CONNECTED) == 0);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+}
+
+static void a_command_that_connects_again_is_not_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    run_sql(f, "UPDATE commits SET created_ms = 1");
+    number_beside(f, END_COMMANDS);
+    until(number_beside(f, COMMANDS_CONNECTED) == 0);
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    assert_true(number_beside(f, "SELECT gone_ms FROM commits WHERE created_ms = 1") > 1);
+    add_session(f);
+    assert_int_equal(number_beside(f, "SELECT gone_ms FROM commits WHERE created_ms = 1"), 0);
+    assert_int_equal(number_beside(f, COMMANDS_CONNECTED), 1);
+}
+
+static void the_mark_of_a_fenced_server_stays_for_a_day_after_that(void **state)
+{
+    struct fixture *f = *state;
+    open_server(f);
+    run_sql(f, "UPDATE commits SET created_ms = 1 WHERE is_server = 1");
+    fixture_reopen(f);
+    assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE created_ms = 1"), 1);
+    run_sql(f, "UPDATE commits SET gone_ms = gone_ms - 82800000 WHERE created_ms = 1");
+    fixture_reopen(f);
+    assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE created_ms = 1"), 1);
+    run_sql(f, "UPDATE commits SET gone_ms = gone_ms - 3600001 WHERE created_ms = 1");
+    fixture_reopen(f);
+    assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE created_ms = 1"), 0);
+}
+
+static void the_mark_of_a_command_goes_a_day_after_it_was_missed(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    open_server(f);
+    until(number_beside(f, COMMANDS_CONNECTED) == 0);
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE is_server = 0"), 2);
+    run_sql(f, "UPDATE commits SET gone_ms = gone_ms - 86400001 WHERE gone_ms > 0");
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    /* The one whose connection had ended when it was looked for first; the two after it stay. */
+    assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE is_server = 0"), 2);
+}
+
 static void the_mark_of_a_server_is_not_forgotten_while_it_lives(void **state)
 {
     struct fixture *f = *state;
@@ -308,6 +385,10 @@ static const struct CMUnitTest tests[] = {
     ON_SOME("postgres", a_server_that_was_replaced_commits_nothing_more),
     ON_SOME("postgres", a_new_server_fences_those_before_it),
     ON_SOME("postgres", the_mark_of_a_server_is_not_forgotten_while_it_lives),
+    ON_SOME("postgres", the_mark_of_a_command_is_not_forgotten_while_it_lives),
+    ON_SOME("postgres", a_command_that_connects_again_is_not_gone),
+    ON_SOME("postgres", the_mark_of_a_fenced_server_stays_for_a_day_after_that),
+    ON_SOME("postgres", the_mark_of_a_command_goes_a_day_after_it_was_missed),
     ON_SOME("postgres", a_silent_database_is_not_waited_for_and_nothing_is_lost),
     ON_SOME("postgres", a_database_that_is_away_says_so_and_comes_back),
     ON_SOME("postgres", a_failure_does_not_tell_where_the_database_is),

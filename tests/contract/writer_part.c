@@ -42,6 +42,50 @@ static void what_no_store_could_hold_is_refused(void **state)
     assert_non_null(strstr(err.message, "turn_1"));
 }
 
+/* Whoever reads it may be a client: the names of tables and columns, and the words of a statement, are
+ * nothing to it. */
+static void must_not_speak_of_sql(const struct pl_error *err)
+{
+    static const char *const words[] = {"turns",  "relation", "column", "constraint", "SELECT",
+                                        "INSERT", "UPDATE",   "syntax", "SQL "};
+    assert_true(strlen(err->message) > 0);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(err->message, words[i]))
+            fail_msg("it speaks of SQL: %s", err->message);
+}
+
+static void a_failed_statement_is_told_without_its_sql(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id session = add_session(f), id = pl_id_take(&f->seed, "turn_");
+    struct pl_turn_row turn = make_turn(&session, &id, 0, "{}");
+    struct pl_turn_page page = {0};
+    struct pl_error err = {0};
+    run_sql(f, "ALTER TABLE turns RENAME TO lost");
+    struct pl_batch *batch = pl_batch_create();
+    put_turn(batch, &turn);
+    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_IO);
+    must_not_speak_of_sql(&err);
+    err = (struct pl_error){0};
+    struct pl_turn_query query = turns_of(&session);
+    assert_int_equal(pl_store_turn_list(f->store, &f->arena, &query, &page, &err), PL_IO);
+    must_not_speak_of_sql(&err);
+    run_sql(f, "ALTER TABLE lost RENAME TO turns");
+    assert_int_equal(f->n_fatal, 0);
+}
+
+static void a_broken_rule_is_told_without_its_sql(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id session = add_session(f);
+    struct pl_session_record record = make_session(f, &session);
+    struct pl_error err = {0};
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &record);
+    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_CONFLICT);
+    must_not_speak_of_sql(&err);
+}
+
 static void an_empty_batch_is_committed(void **state)
 {
     commit(*state, pl_batch_create());
@@ -233,6 +277,8 @@ static void readers_see_what_sixty_four_submitters_were_told(void **state)
 static const struct CMUnitTest tests[] = {
     ON_STORE(a_batch_for_a_session_that_is_not_there_leaves_nothing),
     ON_STORE(what_no_store_could_hold_is_refused),
+    ON_SOME("sqlite postgres", a_failed_statement_is_told_without_its_sql),
+    ON_STORE(a_broken_rule_is_told_without_its_sql),
     ON_STORE(an_empty_batch_is_committed),
     ON_STORE(any_text_comes_back),
     ON_STORE(four_megabytes_of_text_come_back),

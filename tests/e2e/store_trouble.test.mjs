@@ -91,3 +91,49 @@ test('a password on the command line is gone from the list of processes', { skip
   assert.ok(!(server.out + server.err).includes(SECRET));
   await server.stop();
 });
+
+// What a route is asked with, where nothing but a good body reaches the store.
+const bodies = {
+  'POST /api/sessions': {}, 'POST /api/sessions/{id}/chat': { message: 'hello' }, 'PATCH /api/sessions/{id}': { intent: 'x' },
+  'POST /api/prompts': { name: 'other', content: 'x' }, 'PATCH /api/prompts/{id}': { name: 'x' }, 'POST /api/prompts/{id}/versions': { content: 'x' },
+  'POST /api/memories': { content: 'x' }, 'POST /api/memories/search': { query: 'x' },
+  'POST /api/scheduled-tasks': { title: 't', cron: '0 0 1 1 *', prompt: 'x' }, 'POST /api/users': { name: 'x' },
+  'POST /api/user/api-keys': { name: 'x' }, 'POST /v1/chat/completions': { model: 'demo/echo', messages: [{ role: 'user', content: 'x' }] },
+};
+
+test('no answer of any route speaks of SQL, and the log does', { skip: !postgres && 'run it by tests/contract/with_postgres' }, async (t) => {
+  const url = `${postgres}&options=-csearch_path%3Dlost_and_found`; // a schema of its own
+  const psql = (sql) => {
+    const { status, stdout, stderr } = spawnSync('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', sql, url.replace(/^postgres:/, 'postgresql:')], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    return stdout.trim().split('\n');
+  };
+  psql('CREATE SCHEMA lost_and_found');
+  const server = await start({ args: ['--store', url] });
+  t.after(() => server.stop('SIGKILL'));
+  const made = async (path, body) => (await server.ask('POST', path, { body })).json.id;
+  const own = { sessions: await made('/api/sessions', {}), prompts: await made('/api/prompts', { name: 'p', content: 'x' }), memories: await made('/api/memories', { content: 'x' }), 'scheduled-tasks': await made('/api/scheduled-tasks', { title: 't', cron: '0 0 1 1 *', prompt: 'x' }) };
+  const { paths } = (await server.raw('GET', '/openapi.json', { key: null })).json;
+  const tables = psql("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('commits', 'schema_version')");
+  const rename = (from, to) => psql(tables.map((name) => `ALTER TABLE ${from(name)} RENAME TO ${to(name)};`).join(' '));
+  const lost = (name) => `lost_${name}`, found = (name) => name;
+  rename(found, lost);
+  let nFailed = 0;
+  for (const [path, methods] of Object.entries(paths))
+    for (const method of Object.keys(methods).map((word) => word.toUpperCase())) {
+      // What never ends.
+      if (/\/(events|ws|connect)$/.test(path)) continue;
+      const resource = path.match(/^\/api\/([a-z-]+)\/\{/)?.[1];
+      const place = path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && own[resource]) || (['version', 'other'].includes(name) ? '1' : 'nothing'));
+      const hasBody = !['GET', 'DELETE'].includes(method);
+      const { status, text } = await server.raw(method, place, hasBody ? { body: bodies[`${method} ${path}`] ?? {} } : {});
+      if (status < 500) continue;
+      nFailed++;
+      assert.doesNotMatch(text, /SQL|relation|column|constraint|SELECT|INSERT|UPDATE|DELETE FROM|lost_|pg_/, `${method} ${path}: ${status}`);
+    }
+  rename(lost, found);
+  assert.ok(nFailed > 30, `${nFailed} answers were failures of the store`);
+  await server.logged('relation');
+  assert.equal(server.child.exitCode, null);
+  await until(async () => (await server.raw('GET', `/api/prompts/${own.prompts}`)).status === 200, 'it can be read again');
+});

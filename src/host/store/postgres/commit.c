@@ -22,7 +22,7 @@
 #include <time.h>
 
 enum { FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 1000, MAX_ATTEMPTS = 5 };
-enum { COMMIT_ROWS_KEPT_MS = 24 * 3600 * 1000 };
+enum { GONE_ROWS_KEPT_MS = 24 * 3600 * 1000 };
 
 /* The outcome of one transaction. */
 enum outcome {
@@ -54,7 +54,7 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
         {PL_SQL_VALUE_INT, .number = now_ms},
         {PL_SQL_VALUE_INT, .number = db->place->is_server},
     };
-    struct pl_sql_value forget = {PL_SQL_VALUE_INT, .number = now_ms - COMMIT_ROWS_KEPT_MS};
+    struct pl_sql_value kept = {PL_SQL_VALUE_INT, .number = GONE_ROWS_KEPT_MS};
     const struct {
         enum pl_sql sql;
         const struct pl_sql_value *values;
@@ -62,7 +62,8 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
     } steps[] = {
         {PL_SQL_COMMIT_ENTER, enter, 3},
         {PL_SQL_COMMIT_FENCE, enter, 1},
-        {PL_SQL_COMMIT_FORGET, &forget, 1},
+        {PL_SQL_COMMIT_MISS, enter, 1},
+        {PL_SQL_COMMIT_FORGET, &kept, 1},
     };
     enum pl_status status = postgres_limit_waiting(db, err);
     for (size_t i = 0; status == PL_OK && i < sizeof steps / sizeof *steps; i++) {

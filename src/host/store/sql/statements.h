@@ -16,6 +16,7 @@
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
+#include "store/sql/statements_commits.h"
 #include "store/sql/statements_deleted.h"
 #include "store/sql/statements_extensions.h"
 #include "store/sql/statements_gateway.h"
@@ -260,31 +261,12 @@
     EACH(SESSION_COUNT_ALL, "tittt", SQL_SESSION_COUNT("deleted_ms = 0 AND ", SQL_SAID_SQLITE),    \
          SQL_SESSION_COUNT("deleted_ms = 0 AND ", SQL_SAID_POSTGRES))
 
-/* Who writes, in PostgreSQL (postgres/commit.c). A mark fails where the writer's row is gone,
- * fenced or of another generation. Rows of commands are forgotten by their age, those of servers
- * once the next server has fenced them. */
-#define PL_SQL_COMMIT_TABLE(X, EACH)                                                               \
-    X(COMMIT_ENTER, "bii",                                                                         \
-      "INSERT INTO commits (writer, number, generation, created_ms, is_server) "                   \
-      "VALUES (?1, 0, 0, ?2, ?3)")                                                                 \
-    X(COMMIT_FENCE, "b",                                                                           \
-      "UPDATE commits SET is_fenced = 1 WHERE is_server = 1 AND is_fenced = 0 AND writer <> ?1")   \
-    X(COMMIT_FORGET, "i",                                                                          \
-      "DELETE FROM commits WHERE created_ms < ?1 AND (is_server = 0 OR is_fenced = 1)")            \
-    EACH(COMMIT_MARK, "bii", "SELECT ?1, ?2, ?3 WHERE 0",                                          \
-         "WITH mark AS (UPDATE commits SET number = ?2 WHERE writer = ?1 AND generation = ?3 "     \
-         "AND is_fenced = 0 RETURNING 1) INSERT INTO refusals (reason) "                           \
-         "SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM mark)")                        \
-    X(COMMIT_RESUME, "b",                                                                          \
-      "UPDATE commits SET generation = generation + 1 WHERE writer = ?1 AND is_fenced = 0 "        \
-      "RETURNING number, generation")
-
 /* X(name, types, text), and EACH(name, types, sqlite, postgres) where the databases have no common
  * words for it. */
 #define PL_SQL_TABLE(X, EACH)                                                                      \
     PL_SQL_SESSION_TABLE(X)                                                                        \
     PL_SQL_FIND_TABLE(EACH)                                                                        \
-    PL_SQL_COMMIT_TABLE(X, EACH)                                                                   \
+    PL_SQL_COMMIT_TABLE(EACH)                                                                      \
     PL_SQL_LIBRARY_TABLE(X, EACH)                                                                  \
     PL_SQL_WORK_TABLE(X, EACH)                                                                     \
     PL_SQL_GATEWAY_TABLE(X, EACH)                                                                  \

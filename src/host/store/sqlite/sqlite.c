@@ -43,8 +43,8 @@ enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_
                        "the store is damaged (%s): run \"parley doctor\", and restore a backup if "
                        "it finds problems",
                        why);
-    default:
-        return pl_fail(err, PL_IO, "the database failed while %s (%s)", what, why);
+    default: /* "SQL logic error" is one of its words */
+        return pl_fail(err, PL_IO, "the database failed while %s (code %d of SQLite)", what, code);
     }
 }
 
