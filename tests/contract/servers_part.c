@@ -1,14 +1,11 @@
 /* The contract of a database that is elsewhere: it has one server, it may be silent or away for a
  * while, and nobody waits for it for ever. */
-#include "contract/suite.h"
+#include "contract/beside.h"
 
-#include <libpq-fe.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-enum { SHORT_MS = 300, PATIENCE = 60000 };
+enum { SHORT_MS = 300 };
 
 static void open_server(struct fixture *f)
 {
@@ -35,13 +32,6 @@ static void control(const char *word)
     assert_int_equal(system(command), 0);
 }
 
-/* Looks again until it is so; the limit is a net for a test that would hang. */
-#define until(condition)                                                                           \
-    for (int n_ = 0; !(condition); n_++) {                                                         \
-        assert_true(n_ < PATIENCE);                                                                \
-        usleep(1000);                                                                              \
-    }
-
 /* --- one server ------------------------------------------------------------------------------ */
 
 static void a_second_server_is_refused_until_the_first_has_ended(void **state)
@@ -66,22 +56,6 @@ static void a_command_opens_the_store_beside_its_server(void **state)
     assert_int_equal(try_open(f, false, &err), PL_OK);
     add_session(f);
     assert_int_equal(f->n_fatal, 0);
-}
-
-static PGconn *connect_beside(struct fixture *f)
-{
-    PGconn *conn = PQconnectdb(f->url);
-    assert_int_equal(PQstatus(conn), CONNECTION_OK);
-    return conn;
-}
-
-static void say(PGconn *conn, const char *sql)
-{
-    PGresult *result = PQexec(conn, sql);
-    ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(conn));
-    PQclear(result);
 }
 
 #define LOCK "hashtextextended('parley server ' || current_schema(), 0)"
@@ -178,18 +152,6 @@ static void a_new_server_fences_those_before_it(void **state)
 }
 
 /* --- what is forgotten ----------------------------------------------------------------------- */
-
-static int64_t number_beside(struct fixture *f, const char *sql)
-{
-    PGconn *conn = connect_beside(f);
-    PGresult *result = PQexec(conn, sql);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(conn));
-    int64_t number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-    PQclear(result);
-    PQfinish(conn);
-    return number;
-}
 
 /* The connection that wrote the row of a command. */
 #define END_COMMANDS                                                                               \

@@ -69,8 +69,9 @@ struct pl_db {
     const struct pl_db_ops *ops;
 };
 
-/* The prober's looks after the database while a server runs (prober.c). */
-enum pl_db_role { PL_DB_WRITER, PL_DB_READER, PL_DB_PROBER };
+/* The prober's looks after the database while a server runs (prober.c); the line is a node's own
+ * (node/node_line.h). */
+enum pl_db_role { PL_DB_WRITER, PL_DB_READER, PL_DB_PROBER, PL_DB_LINE };
 
 /* Where a database is, and how long it is waited for. Outlives its connections. */
 struct pl_db_place {
@@ -84,6 +85,17 @@ struct pl_db_place {
 /* Details for the log only. */
 void pl_place_say(const struct pl_db_place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Of a database that several nodes share. A line never connects by itself, since a transaction would
+ * be cut in two. */
+struct pl_db_line_ops {
+    /* Of the writer's connection: who it is in the table commits. */
+    void (*writer)(struct pl_db *db, unsigned char ret_writer[PL_UUID_BYTES]);
+    /* Nothing where it is connected. */
+    enum pl_status (*connect)(struct pl_db *db, struct pl_error *err);
+    /* Statements without parameters, within the time of an answer. */
+    enum pl_status (*say)(struct pl_db *db, const char *text, struct pl_error *err);
+};
 
 struct pl_db_ops {
     const char *kind;
@@ -129,6 +141,7 @@ struct pl_db_ops {
                             void (*say)(void *ctx, bool is_problem, const char *sentence),
                             void *ctx, struct pl_error *err);
     int64_t (*n_bytes)(struct pl_db *db);
+    const struct pl_db_line_ops *line; /* NULL: it has one process */
 };
 
 extern const struct pl_db_ops pl_db_sqlite, pl_db_memory, pl_db_postgres;

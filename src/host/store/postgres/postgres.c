@@ -171,7 +171,9 @@ static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl
     db->was_silent = false;
     if (postgres_is_connected(db))
         status = run(db, sql, values, n, err);
-    if (status == PL_OK || postgres_is_connected(db) || db->was_silent)
+    else if (db->is_line)
+        return postgres_fail(db, NULL, "asking for a lease", err);
+    if (status == PL_OK || postgres_is_connected(db) || db->was_silent || db->is_line)
         return status;
     status = postgres_connect(db, err);
     return status == PL_OK ? run(db, sql, values, n, err) : status;
@@ -251,8 +253,11 @@ static enum pl_status open_db(const struct pl_db_place *place, enum pl_db_role r
     if (!db)
         return pl_fail(err, PL_NOMEM, "out of memory while opening the store");
     *db = (struct postgres_db){.base.ops = &pl_db_postgres, .place = place};
-    db->is_starting = role != PL_DB_READER;
-    status = role == PL_DB_PROBER ? postgres_probe(&db->base, err) : postgres_connect(db, err);
+    db->is_starting = role == PL_DB_WRITER || role == PL_DB_PROBER;
+    db->is_line = role == PL_DB_LINE;
+    status = role == PL_DB_PROBER ? postgres_probe(&db->base, err)
+             : db->is_line        ? postgres_line_connect(&db->base, err)
+                                  : postgres_connect(db, err);
     if (status == PL_OK && role == PL_DB_WRITER)
         status = check_promises(db, err);
     if (status == PL_OK)
@@ -320,4 +325,5 @@ const struct pl_db_ops pl_db_postgres = {
     .backup = refuse_backup,
     .restore = refuse_restore,
     .n_bytes = n_bytes,
+    .line = &postgres_line,
 };

@@ -12,6 +12,7 @@ struct postgres_db {
     bool is_prepared[PL_SQL_COUNT];  /* on this connection */
     bool is_starting; /* the program begins: who reads of a failure may read all of it */
     bool was_silent;  /* the last wait ended without a word */
+    bool is_line;     /* a node's own: it connects only when it is told to */
     PGresult *result; /* owned; between query and finish */
     int row;          /* -1 before the first */
     /* The writer's place in the table commits: see commit.c. */
@@ -66,6 +67,13 @@ void postgres_spell(const struct pl_sql_value *values, size_t n,
                     struct postgres_values *ret_values);
 /* A number as it comes in binary. */
 int64_t postgres_number(const PGresult *result, int row, int column);
+
+/* --- line.c ------------------------------------------------------------------------------------ */
+
+extern const struct pl_db_line_ops postgres_line;
+enum pl_status postgres_line_connect(struct pl_db *base, struct pl_error *err);
+
+/* --- commit.c ---------------------------------------------------------------------------------- */
 
 enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err);
 enum pl_status postgres_commit(struct pl_db *base, struct pl_batch **batches, size_t n,

@@ -21,6 +21,7 @@
 #include "store/sql/statements_extensions.h"
 #include "store/sql/statements_gateway.h"
 #include "store/sql/statements_library.h"
+#include "store/sql/statements_nodes.h"
 #include "store/sql/statements_page.h"
 #include "store/sql/statements_work.h"
 
@@ -267,6 +268,7 @@
     PL_SQL_SESSION_TABLE(X)                                                                        \
     PL_SQL_FIND_TABLE(EACH)                                                                        \
     PL_SQL_COMMIT_TABLE(EACH)                                                                      \
+    PL_SQL_NODE_TABLE(EACH)                                                                        \
     PL_SQL_LIBRARY_TABLE(X, EACH)                                                                  \
     PL_SQL_WORK_TABLE(X, EACH)                                                                     \
     PL_SQL_GATEWAY_TABLE(X, EACH)                                                                  \

@@ -8,7 +8,9 @@
 #ifndef PL_STORE_STATEMENTS_COMMITS_H
 #define PL_STORE_STATEMENTS_COMMITS_H
 
-#define SQL_BASE_MS         "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
+/* The database's clock, the same throughout a statement. One that waits for a lock has the time from
+ * before: a lease ends sooner by that, and a node is due later. Both are on the safe side. */
+#define SQL_BASE_MS         "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)"
 #define SQL_BACKEND_US(row) "CAST(extract(epoch FROM " row ".backend_start) * 1000000 AS BIGINT)"
 /* When the connection that asks began. */
 #define SQL_OWN_BACKEND_US                                                                         \

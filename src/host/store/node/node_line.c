@@ -1,0 +1,291 @@
+/* The line: leases and taking over, as a few statements on a connection that nobody else uses.
+ *
+ * A take-over is a transaction of its own, and durable before it is told. It locks the row in commits
+ * first, which every transaction of that writer holds to its end: whatever was under way is committed
+ * or rolled back then, and nothing begins after it. Then it looks again whether the node is due. */
+#include "store/node/node_line.h"
+#include "base/mem.h"
+#include "store/store_int.h"
+
+struct pl_node_line {
+    struct pl_store *store; /* borrowed */
+    struct pl_db *db;       /* owned */
+    struct pl_node_id writer;
+};
+
+/* Asks, with the node in ?1, and leaves the result open. */
+static enum pl_status ask(struct pl_node_line *line, enum pl_sql sql, const struct pl_node_id *node,
+                          struct pl_error *err)
+{
+    struct pl_sql_value value = {PL_SQL_VALUE_BYTES,
+                                 .bytes = {(const char *)node->bytes, sizeof node->bytes}};
+    return line->store->ops->query(line->db, sql, &value, 1, err);
+}
+
+/* The same where only the number of rows matters. */
+static enum pl_status run(struct pl_node_line *line, enum pl_sql sql, const struct pl_node_id *node,
+                          struct pl_error *err)
+{
+    enum pl_status status = ask(line, sql, node, err);
+    line->store->ops->finish(line->db);
+    return status;
+}
+
+static enum pl_status run_with(struct pl_node_line *line, enum pl_sql sql, struct pl_params *params,
+                               bool *ret_has_row, struct pl_error *err)
+{
+    const struct pl_db_ops *ops = line->store->ops;
+    enum pl_status status = params->status;
+    if (status != PL_OK)
+        return pl_fail(err, status, "what a node says of itself cannot be stored");
+    status = ops->query(line->db, sql, params->values, params->n, err);
+    if (status == PL_OK)
+        status = ops->step(line->db, ret_has_row, err);
+    ops->finish(line->db);
+    return status;
+}
+
+static struct pl_params params_of(const struct pl_node_id *node)
+{
+    struct pl_params params = {0};
+    pl_params_bytes(&params, (struct pl_str){(const char *)node->bytes, sizeof node->bytes});
+    return params;
+}
+
+static enum pl_status fail_gone(struct pl_error *err)
+{
+    return pl_fail(err, PL_CONFLICT, "this node was taken over by another one");
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static enum pl_status enter(struct pl_node_line *line, const struct pl_node_about *about,
+                            struct pl_error *err)
+{
+    bool has_row;
+    struct pl_params params = params_of(&line->writer);
+    pl_params_text(&params, about->name.ptr ? about->name : PL_STR(""));
+    pl_params_text(&params, about->build.ptr ? about->build : PL_STR(""));
+    pl_params_int(&params, about->protocol);
+    pl_params_text(&params, about->address.ptr ? about->address : PL_STR(""));
+    pl_params_int(&params, PL_LEASE_TTL_MS);
+    enum pl_status status = run_with(line, PL_SQL_NODE_ENTER, &params, &has_row, err);
+    return status == PL_NOT_FOUND ? fail_gone(err) : status;
+}
+
+enum pl_status pl_node_line_open(struct pl_store *store, const struct pl_node_about *about,
+                                 struct pl_node_line **ret_line, struct pl_error *err)
+{
+    if (!store->ops->line)
+        return pl_fail(err, PL_INVALID,
+                       "only a store in PostgreSQL is shared by several nodes: use --store "
+                       "postgres://…");
+    struct pl_node_line *line = pl_mem_alloc(1, sizeof *line);
+    if (!line)
+        return pl_fail(err, PL_NOMEM, "out of memory while entering the node");
+    *line = (struct pl_node_line){.store = store};
+    store->ops->line->writer(store->writer.db, line->writer.bytes);
+    enum pl_status status = store->ops->open(&store->place, PL_DB_LINE, &line->db, err);
+    if (status == PL_OK)
+        status = enter(line, about, err);
+    if (status == PL_OK)
+        *ret_line = line;
+    else
+        pl_node_line_close(line);
+    return status;
+}
+
+void pl_node_line_close(struct pl_node_line *line)
+{
+    if (!line)
+        return;
+    line->store->ops->close(line->db);
+    pl_mem_free(line);
+}
+
+const struct pl_node_id *pl_node_line_writer(const struct pl_node_line *line)
+{
+    return &line->writer;
+}
+
+/* --- the lease ------------------------------------------------------------------------------- */
+
+static struct pl_node_id node_of(struct pl_str bytes)
+{
+    struct pl_node_id id = {0};
+    if (bytes.len == sizeof id.bytes)
+        memcpy(id.bytes, bytes.ptr, sizeof id.bytes);
+    return id;
+}
+
+static void read_node(struct pl_read *read, struct pl_node_seen *node)
+{
+    *node = (struct pl_node_seen){
+        .writer = node_of(read->store->ops->column(read->db, 0).bytes),
+        .name = pl_read_text(read, 1),
+        .build = pl_read_text(read, 2),
+        .address = pl_read_text(read, 3),
+        .protocol = pl_read_int(read, 4),
+        .row = {.state = pl_node_state_of(pl_read_text(read, 5)),
+                .until_ms = pl_read_int(read, 6),
+                .renewed_ms = pl_read_int(read, 7)},
+    };
+}
+
+static enum pl_status list(struct pl_node_line *line, struct pl_arena *arena,
+                           struct pl_node_view *ret_view, struct pl_error *err)
+{
+    struct pl_read read = {.store = line->store, .db = line->db, .arena = arena, .err = err};
+    struct pl_list nodes = {.size = sizeof(struct pl_node_seen)};
+    int64_t base_ms = 0;
+    pl_read_query(&read, PL_SQL_NODE_LIST, &(struct pl_params){0});
+    while (pl_read_next(&read)) {
+        struct pl_node_seen *node = pl_read_add(&read, &nodes);
+        if (node)
+            read_node(&read, node);
+        base_ms = pl_read_int(&read, 8);
+    }
+    line->store->ops->finish(line->db);
+    if (read.status == PL_OK)
+        *ret_view = (struct pl_node_view){nodes.items, nodes.n, base_ms};
+    return read.status;
+}
+
+enum pl_status pl_node_line_renew(struct pl_node_line *line, struct pl_arena *arena,
+                                  struct pl_node_view *ret_view, struct pl_error *err)
+{
+    bool is_there = false;
+    struct pl_params params = params_of(&line->writer);
+    pl_params_int(&params, PL_LEASE_TTL_MS);
+    enum pl_status status = line->store->ops->line->connect(line->db, err);
+    if (status == PL_OK)
+        status = run_with(line, PL_SQL_NODE_RENEW, &params, &is_there, err);
+    if (status != PL_OK)
+        return status;
+    return is_there ? list(line, arena, ret_view, err) : fail_gone(err);
+}
+
+/* --- transactions ---------------------------------------------------------------------------- */
+
+static enum pl_status begin(struct pl_node_line *line, struct pl_error *err)
+{
+    const struct pl_db_line_ops *ops = line->store->ops->line;
+    enum pl_status status = ops->connect(line->db, err);
+    return status == PL_OK ? ops->say(line->db, "BEGIN; SET LOCAL synchronous_commit = on", err)
+                           : status;
+}
+
+/* Commits what went well, and rolls back the rest. */
+static enum pl_status end(struct pl_node_line *line, enum pl_status status, struct pl_error *err)
+{
+    const struct pl_db_line_ops *ops = line->store->ops->line;
+    if (status == PL_OK)
+        return ops->say(line->db, "COMMIT", err);
+    enum pl_status rolled_back = ops->say(line->db, "ROLLBACK", NULL);
+    (void)rolled_back; /* without a connection there is nothing to roll back */
+    return status;
+}
+
+static enum pl_status fence(struct pl_node_line *line, const struct pl_node_id *node,
+                            struct pl_error *err)
+{
+    enum pl_status status = run(line, PL_SQL_NODE_FENCE, node, err);
+    return status == PL_OK ? run(line, PL_SQL_NODE_GONE, node, err) : status;
+}
+
+static enum pl_status become_by(struct pl_node_line *line, enum pl_node_state from,
+                                enum pl_node_state to, bool *ret_has_moved, struct pl_error *err)
+{
+    struct pl_params params = params_of(&line->writer);
+    pl_params_text(&params, pl_str_of(pl_node_state_text(to)));
+    pl_params_text(&params, pl_str_of(pl_node_state_text(from)));
+    return run_with(line, PL_SQL_NODE_BECOME, &params, ret_has_moved, err);
+}
+
+enum pl_status pl_node_line_become(struct pl_node_line *line, enum pl_node_state state,
+                                   struct pl_error *err)
+{
+    bool has_moved = false;
+    enum pl_status status = begin(line, err);
+    if (status != PL_OK)
+        return status;
+    for (unsigned from = 0; status == PL_OK && !has_moved && from < PL_NODE_STATE_COUNT; from++)
+        if (pl_node_state_may((enum pl_node_state)from, state))
+            status = become_by(line, (enum pl_node_state)from, state, &has_moved, err);
+    if (status == PL_OK && !has_moved)
+        status = fail_gone(err);
+    if (status == PL_OK && state == PL_NODE_STATE_GONE)
+        status = run(line, PL_SQL_NODE_FENCE, &line->writer, err);
+    return end(line, status, err);
+}
+
+/* --- taking over ----------------------------------------------------------------------------- */
+
+/* In the transaction, after the writer's row is locked. */
+static enum pl_status look_again(struct pl_node_line *line, const struct pl_node_id *dead,
+                                 bool is_unheard, bool *ret_is_due, struct pl_error *err)
+{
+    const struct pl_db_ops *ops = line->store->ops;
+    bool has_row = false;
+    enum pl_status status = ask(line, PL_SQL_NODE_LOCK, dead, err);
+    if (status == PL_OK)
+        status = ops->step(line->db, &has_row, err);
+    *ret_is_due = false;
+    if (status == PL_OK && has_row) {
+        struct pl_lease_row row = {.state = pl_node_state_of(ops->column(line->db, 0).bytes),
+                                   .until_ms = ops->column(line->db, 1).number,
+                                   .renewed_ms = ops->column(line->db, 2).number};
+        *ret_is_due = pl_lease_is_due(&row, ops->column(line->db, 3).number, is_unheard);
+    }
+    ops->finish(line->db);
+    return status;
+}
+
+enum attempt { ATTEMPT_DONE, ATTEMPT_LOCKED, ATTEMPT_FAILED };
+
+static enum attempt attempt(struct pl_node_line *line, const struct pl_node_id *dead,
+                            bool is_unheard, bool *ret_is_taken, enum pl_status *ret_status,
+                            struct pl_error *err)
+{
+    bool is_due = false;
+    enum pl_status status = begin(line, err);
+    bool has_begun = status == PL_OK;
+    if (has_begun)
+        status = run(line, PL_SQL_NODE_LOCK_WRITER, dead, err);
+    bool has_lock = status == PL_OK;
+    if (has_lock)
+        status = look_again(line, dead, is_unheard, &is_due, err);
+    if (status == PL_OK && is_due)
+        status = fence(line, dead, err);
+    if (has_begun)
+        status = end(line, status, err);
+    *ret_status = status;
+    if (status == PL_OK)
+        *ret_is_taken = is_due;
+    return status == PL_OK          ? ATTEMPT_DONE
+           : has_begun && !has_lock ? ATTEMPT_LOCKED
+                                    : ATTEMPT_FAILED;
+}
+
+/* Whether the node is due is looked at before a connection is ended: one that holds its lease may have
+ * a long transaction. */
+enum pl_status pl_node_line_take_over(struct pl_node_line *line, const struct pl_node_id *dead,
+                                      bool is_unheard, bool *ret_is_taken, struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    bool is_due = false;
+    enum attempt outcome = attempt(line, dead, is_unheard, ret_is_taken, &status, err);
+    if (outcome != ATTEMPT_LOCKED)
+        return status;
+    status = line->store->ops->line->connect(line->db, err);
+    if (status == PL_OK)
+        status = look_again(line, dead, is_unheard, &is_due, err);
+    if (status == PL_OK && !is_due)
+        *ret_is_taken = false;
+    if (status != PL_OK || !is_due)
+        return status;
+    status = run(line, PL_SQL_NODE_END_WRITER, dead, err);
+    if (status == PL_OK)
+        (void)attempt(line, dead, is_unheard, ret_is_taken, &status, err);
+    return status;
+}

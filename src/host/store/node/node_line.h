@@ -1,0 +1,63 @@
+/* A node's own line to the database: a connection beside the writer's, for its lease and for taking
+ * over from nodes whose lease has run out. Only PostgreSQL has nodes.
+ *
+ * The line is apart because a renewal must wait for nothing: neither for an fsync (it has
+ * synchronous_commit = off, and a renewal that a crash of the database loses is renewed again) nor for
+ * the lock that the writer holds on its row in commits. Every call waits as long as an answer may take,
+ * and blocks: it is for a thread of its own.
+ *
+ * Who may take over, and when, is decided by core/cluster/lease.h. The database looks again, with the
+ * same rule and its own clock. */
+#ifndef PL_STORE_NODE_LINE_H
+#define PL_STORE_NODE_LINE_H
+
+#include "cluster/lease.h"
+#include "store/store.h"
+
+struct pl_node_line;
+
+/* What a node says of itself. */
+struct pl_node_about {
+    struct pl_str name, build, address;
+    int64_t protocol;
+};
+
+/* Another node, or this one, as the database has it. */
+struct pl_node_seen {
+    struct pl_node_id writer;
+    struct pl_str name, build, address; /* arena */
+    int64_t protocol;
+    struct pl_lease_row row;
+};
+
+struct pl_node_view {
+    struct pl_node_seen *nodes; /* arena; those that are not gone, by name and writer */
+    size_t n_nodes;
+    int64_t base_ms; /* the database's clock */
+};
+
+/* Enters the node: its writer is the store's. The first renewal is part of it. PL_INVALID: this store
+ * has no nodes. The store outlives the line. */
+enum pl_status pl_node_line_open(struct pl_store *store, const struct pl_node_about *about,
+                                 struct pl_node_line **ret_line, struct pl_error *err);
+void pl_node_line_close(struct pl_node_line *line); /* accepts NULL; the row stays */
+
+const struct pl_node_id *pl_node_line_writer(const struct pl_node_line *line);
+
+/* Connects again as need be. PL_CONFLICT: this node was taken over, and is gone for ever. */
+enum pl_status pl_node_line_renew(struct pl_node_line *line, struct pl_arena *arena,
+                                  struct pl_node_view *ret_view, struct pl_error *err);
+
+/* up -> draining -> gone. Gone fences the writer as well: what it submits from now on fails.
+ * PL_CONFLICT: it is gone already. */
+enum pl_status pl_node_line_become(struct pl_node_line *line, enum pl_node_state state,
+                                   struct pl_error *err);
+
+/* Fences a node whose lease has run out, so that nothing of it commits any more. *ret_is_taken is
+ * false where it was not due when the database looked again, or somebody else was first. A writer that
+ * is frozen in the middle of a transaction holds the lock of its row: its connection is ended, if it is
+ * still the one that the row names. */
+enum pl_status pl_node_line_take_over(struct pl_node_line *line, const struct pl_node_id *dead,
+                                      bool is_unheard, bool *ret_is_taken, struct pl_error *err);
+
+#endif

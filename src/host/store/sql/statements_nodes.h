@@ -1,0 +1,36 @@
+/* Nodes and their leases, in PostgreSQL (node/node_line.c). SQLite has the table, and no nodes. */
+#ifndef PL_STORE_STATEMENTS_NODES_H
+#define PL_STORE_STATEMENTS_NODES_H
+
+#include "store/sql/statements_commits.h"
+
+#define PL_SQL_NODE_TABLE(EACH)                                                                    \
+    /* NULL for the writer, and so PL_NOT_FOUND, where its row is gone. ?6 is the TTL. */          \
+    EACH(NODE_ENTER, "bttiti", "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE 0",                            \
+         "INSERT INTO nodes (writer, name, build, protocol, address, state, until_ms, "            \
+         "renewed_ms) VALUES ((SELECT writer FROM commits WHERE writer = ?1 AND is_gone = 0 AND "  \
+         "is_fenced = 0), ?2, ?3, ?4, ?5, 'up', " SQL_BASE_MS " + ?6, " SQL_BASE_MS ")")           \
+    EACH(NODE_RENEW, "bi", "SELECT ?1, ?2 WHERE 0",                                                \
+         "UPDATE nodes SET renewed_ms = " SQL_BASE_MS ", until_ms = " SQL_BASE_MS " + ?2 "         \
+         "WHERE writer = ?1 AND state <> 'gone' RETURNING until_ms")                               \
+    EACH(NODE_LIST, "", "SELECT 1 WHERE 0",                                                        \
+         "SELECT writer, name, build, address, protocol, state, until_ms, "                        \
+         "renewed_ms, " SQL_BASE_MS " FROM nodes WHERE state <> 'gone' ORDER BY name, writer")     \
+    EACH(NODE_BECOME, "btt", "SELECT ?1, ?2, ?3 WHERE 0",                                          \
+         "UPDATE nodes SET state = ?2 WHERE writer = ?1 AND state = ?3 RETURNING protocol")        \
+    EACH(NODE_LOCK_WRITER, "b", "SELECT ?1 WHERE 0",                                               \
+         "SELECT number FROM commits WHERE writer = ?1 FOR UPDATE")                                \
+    EACH(NODE_LOCK, "b", "SELECT ?1 WHERE 0",                                                      \
+         "SELECT state, until_ms, renewed_ms, " SQL_BASE_MS                                        \
+         " FROM nodes WHERE writer = ?1 FOR UPDATE")                                               \
+    EACH(NODE_FENCE, "b", "SELECT ?1 WHERE 0",                                                     \
+         "UPDATE commits SET is_gone = 1, is_fenced = 1, gone_ms = " SQL_BASE_MS                   \
+         " WHERE writer = ?1")                                                                     \
+    EACH(NODE_GONE, "b", "SELECT ?1 WHERE 0", "UPDATE nodes SET state = 'gone' WHERE writer = ?1") \
+    /* Only the connection that the row names, and not one that has its number since. */           \
+    EACH(NODE_END_WRITER, "b", "SELECT ?1 WHERE 0",                                                \
+         "SELECT CAST(count(pg_terminate_backend(a.pid)) AS BIGINT) FROM commits JOIN "            \
+         "pg_stat_activity AS a ON a.pid = commits.backend_pid WHERE writer = ?1 "                 \
+         "AND " SQL_BACKEND_US("a") " = commits.backend_us")
+
+#endif
