@@ -320,6 +320,58 @@ static void a_database_that_is_away_says_so_and_comes_back(void **state)
     assert_int_equal(f->n_fatal, 0);
 }
 
+/* --- others in the way ----------------------------------------------------------------------- */
+
+static struct pl_session_record add_named(struct fixture *f, struct pl_id *id, const char *intent)
+{
+    *id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, id);
+    session.intent = str_of(intent);
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &session);
+    commit(f, batch);
+    return session;
+}
+
+struct changing {
+    struct fixture *f;
+    struct pl_session_record first, second;
+    enum pl_status status;
+};
+
+static void *change_both(void *arg)
+{
+    struct changing *changing = arg;
+    struct pl_batch *batch = pl_batch_create();
+    change_session(batch, &changing->second);
+    change_session(batch, &changing->first);
+    changing->status = pl_store_commit(changing->f->store, batch, NULL);
+    return NULL;
+}
+
+/* Each has what the other wants. PostgreSQL ends the one that waits for deadlock_timeout first, and
+ * that is the store's. */
+static void a_deadlock_is_tried_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id ids[2];
+    struct changing changing = {.f = f, .status = PL_INTERNAL};
+    changing.first = add_named(f, &ids[0], "first");
+    changing.second = add_named(f, &ids[1], "second");
+    PGconn *other = connect_beside(f);
+    say(other, "SET deadlock_timeout = '1h'; BEGIN; UPDATE sessions SET is_pinned = 1 WHERE intent "
+               "= 'first'");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, change_both, &changing), 0);
+    until(number_beside(f, "SELECT count(*) FROM pg_locks WHERE NOT granted") > 0);
+    say(other, "UPDATE sessions SET is_pinned = 1 WHERE intent = 'second'");
+    say(other, "COMMIT");
+    pthread_join(thread, NULL);
+    PQfinish(other);
+    assert_int_equal(changing.status, PL_OK);
+    assert_int_equal(f->n_fatal, 0);
+}
+
 /* What a client reads of a failure names neither host nor user nor SQL; the log may. */
 static void a_failure_does_not_tell_where_the_database_is(void **state)
 {
@@ -353,6 +405,7 @@ static const struct CMUnitTest tests[] = {
     ON_SOME("postgres", the_mark_of_a_command_goes_a_day_after_it_was_missed),
     ON_SOME("postgres", a_silent_database_is_not_waited_for_and_nothing_is_lost),
     ON_SOME("postgres", a_database_that_is_away_says_so_and_comes_back),
+    ON_SOME("postgres", a_deadlock_is_tried_again),
     ON_SOME("postgres", a_failure_does_not_tell_where_the_database_is),
 };
 const struct suite_part servers_part = {tests, sizeof tests / sizeof *tests};

@@ -21,7 +21,7 @@
 
 #include <time.h>
 
-enum { FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 1000, MAX_ATTEMPTS = 5 };
+enum { FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 1000, MAX_ATTEMPTS = 5, MAX_TRIES = 3 };
 enum { GONE_ROWS_KEPT_MS = 24 * 3600 * 1000 };
 
 /* The outcome of one transaction. */
@@ -37,6 +37,7 @@ struct transaction {
     size_t n_batches;
     struct pl_batch *culprit; /* of FAILED: the batch of the statement; NULL: none */
     bool is_replaced;         /* of FAILED: the mark was refused */
+    bool is_contended;        /* of FAILED: another transaction was in the way */
     enum pl_status status;    /* of FAILED */
     struct pl_error err;
 };
@@ -151,6 +152,17 @@ static bool send_all(const struct transaction *transaction)
     return is_sent && send_plain(db, "COMMIT") && libpq.PQpipelineSync(db->conn);
 }
 
+/* A deadlock, a change at the same time, a lock that was held too long: the next try may succeed. */
+static bool is_contended(const PGresult *result)
+{
+    static const char *const states[] = {"40P01", "40001", "55P03"};
+    const char *state = libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    for (size_t i = 0; state && i < sizeof states / sizeof *states; i++)
+        if (strcmp(state, states[i]) == 0)
+            return true;
+    return false;
+}
+
 /* One statement's answer: its result and the NULL after it. The first failure is kept, those that
  * follow from it are not. False: the connection is gone. */
 static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
@@ -163,6 +175,7 @@ static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
     if (is_alive && outcome != PGRES_COMMAND_OK && outcome != PGRES_TUPLES_OK &&
         outcome != PGRES_PIPELINE_ABORTED && transaction->status == PL_OK) {
         transaction->culprit = batch;
+        transaction->is_contended = is_contended(result);
         transaction->status = postgres_fail(db, result, "writing a change", &transaction->err);
     }
     libpq.PQclear(result);
@@ -204,7 +217,7 @@ static enum outcome run_transaction(struct transaction *transaction)
 {
     struct postgres_db *db = transaction->db;
     transaction->culprit = NULL;
-    transaction->is_replaced = false;
+    transaction->is_replaced = transaction->is_contended = false;
     transaction->status = prepare_all(transaction);
     if (transaction->status != PL_OK)
         return postgres_is_connected(db) ? FAILED : CUT;
@@ -236,6 +249,7 @@ static enum pl_status settle(struct transaction *transaction, enum outcome *ret_
     int64_t durable = 0;
     if (!is_alive(db)) {
         transaction->culprit = NULL;
+        transaction->is_contended = false;
         transaction->status =
             resume(db, pl_clock_ms() + db->place->answer_ms, &durable, &transaction->err);
         *ret_outcome = FAILED;
@@ -271,9 +285,14 @@ static enum pl_status commit_some(struct postgres_db *db, struct pl_batch **batc
 {
     struct transaction transaction = {.db = db, .batches = batches, .n_batches = n};
     enum outcome outcome;
-    enum pl_status status = settle(&transaction, &outcome, err);
-    if (status != PL_OK)
-        return status;
+    bool is_over = false;
+    for (int i = 0; !is_over; i++) {
+        enum pl_status status = settle(&transaction, &outcome, err);
+        if (status != PL_OK)
+            return status;
+        /* Several are tried one by one anyway. */
+        is_over = outcome == COMMITTED || !transaction.is_contended || n > 1 || i + 1 == MAX_TRIES;
+    }
     bool is_nobodys = outcome == FAILED && !transaction.culprit && !postgres_is_connected(db);
     *ret_is_settled = outcome == COMMITTED || n == 1 || is_nobodys;
     for (size_t i = 0; outcome == FAILED && *ret_is_settled && i < n; i++) {
