@@ -3,6 +3,7 @@
 #include "contract/fixture.h"
 #include "fault/fault.h"
 #include "fault/store_vfs.h"
+#include "store/node/owners.h"
 #include "store/extensions.h"
 #include "store/library.h"
 #include "store/work.h"
@@ -24,7 +25,7 @@ enum { PLACES_IN_MEMORY = 80, PLACES_IN_A_FILE = 400 };
 
 static struct pl_id_seed seed = {.unix_ms = 1700000000000, .random = {7, 8}};
 
-/* Session, turn, question and claim; then everything read back. */
+/* Session with its owner, turn, question and claim; then everything read back. */
 static enum pl_status write_and_read(struct pl_store *store, const struct pl_id *user)
 {
     struct pl_id session = pl_id_take(&seed, "sess_"), turn = pl_id_take(&seed, "turn_");
@@ -39,6 +40,7 @@ static enum pl_status write_and_read(struct pl_store *store, const struct pl_id 
         return PL_NOMEM;
     put_session(batch, &record);
     put_turn(batch, &row);
+    pl_batch_claim_session(batch, record.id, &(struct pl_node_id){{1}});
     pl_batch_claim_idempotency(batch, &(struct pl_idempotency_row){.user_id = id_str(user),
                                                                    .key = row.turn_id,
                                                                    .request_hash = PL_STR("h")});
@@ -60,6 +62,10 @@ static enum pl_status write_and_read(struct pl_store *store, const struct pl_id 
         status = pl_store_turn_list(store, &arena, &turns, &turn_page, NULL);
     if (status == PL_OK)
         assert_str(turn_page.items[0].body, row.body);
+    struct pl_session_held held = {.generation = -5};
+    if (status == PL_OK)
+        status = pl_store_session_held(store, record.id, &held, NULL);
+    assert_int_equal(held.generation, status == PL_OK ? 2 : -5);
     struct pl_open_rows rows;
     return status == PL_OK ? pl_store_open_rows(store, &arena, record.id, &rows, NULL) : status;
 }

@@ -3,15 +3,8 @@
  * A take-over is a transaction of its own, and durable before it is told. It locks the row in commits
  * first, which every transaction of that writer holds to its end: whatever was under way is committed
  * or rolled back then, and nothing begins after it. Then it looks again whether the node is due. */
-#include "store/node/node_line.h"
+#include "store/node/node_line_int.h"
 #include "base/mem.h"
-#include "store/store_int.h"
-
-struct pl_node_line {
-    struct pl_store *store; /* borrowed */
-    struct pl_db *db;       /* owned */
-    struct pl_node_id writer;
-};
 
 /* Asks, with the node in ?1, and leaves the result open. */
 static enum pl_status ask(struct pl_node_line *line, enum pl_sql sql, const struct pl_node_id *node,
@@ -110,7 +103,7 @@ const struct pl_node_id *pl_node_line_writer(const struct pl_node_line *line)
 
 /* --- the lease ------------------------------------------------------------------------------- */
 
-static struct pl_node_id node_of(struct pl_str bytes)
+struct pl_node_id pl_node_id_of(struct pl_str bytes)
 {
     struct pl_node_id id = {0};
     if (bytes.len == sizeof id.bytes)
@@ -121,7 +114,7 @@ static struct pl_node_id node_of(struct pl_str bytes)
 static void read_node(struct pl_read *read, struct pl_node_seen *node)
 {
     *node = (struct pl_node_seen){
-        .writer = node_of(read->store->ops->column(read->db, 0).bytes),
+        .writer = pl_node_id_of(read->store->ops->column(read->db, 0).bytes),
         .name = pl_read_text(read, 1),
         .build = pl_read_text(read, 2),
         .address = pl_read_text(read, 3),
@@ -167,7 +160,7 @@ enum pl_status pl_node_line_renew(struct pl_node_line *line, struct pl_arena *ar
 
 /* --- transactions ---------------------------------------------------------------------------- */
 
-static enum pl_status begin(struct pl_node_line *line, struct pl_error *err)
+enum pl_status pl_node_line_begin(struct pl_node_line *line, struct pl_error *err)
 {
     const struct pl_db_line_ops *ops = line->store->ops->line;
     enum pl_status status = ops->connect(line->db, err);
@@ -175,8 +168,8 @@ static enum pl_status begin(struct pl_node_line *line, struct pl_error *err)
                            : status;
 }
 
-/* Commits what went well, and rolls back the rest. */
-static enum pl_status end(struct pl_node_line *line, enum pl_status status, struct pl_error *err)
+enum pl_status pl_node_line_end(struct pl_node_line *line, enum pl_status status,
+                                struct pl_error *err)
 {
     const struct pl_db_line_ops *ops = line->store->ops->line;
     if (status == PL_OK)
@@ -206,7 +199,7 @@ enum pl_status pl_node_line_become(struct pl_node_line *line, enum pl_node_state
                                    struct pl_error *err)
 {
     bool has_moved = false;
-    enum pl_status status = begin(line, err);
+    enum pl_status status = pl_node_line_begin(line, err);
     if (status != PL_OK)
         return status;
     for (unsigned from = 0; status == PL_OK && !has_moved && from < PL_NODE_STATE_COUNT; from++)
@@ -216,7 +209,7 @@ enum pl_status pl_node_line_become(struct pl_node_line *line, enum pl_node_state
         status = fail_gone(err);
     if (status == PL_OK && state == PL_NODE_STATE_GONE)
         status = run(line, PL_SQL_NODE_FENCE, &line->writer, err);
-    return end(line, status, err);
+    return pl_node_line_end(line, status, err);
 }
 
 /* --- taking over ----------------------------------------------------------------------------- */
@@ -248,7 +241,7 @@ static enum attempt attempt(struct pl_node_line *line, const struct pl_node_id *
                             struct pl_error *err)
 {
     bool is_due = false;
-    enum pl_status status = begin(line, err);
+    enum pl_status status = pl_node_line_begin(line, err);
     bool has_begun = status == PL_OK;
     if (has_begun)
         status = run(line, PL_SQL_NODE_LOCK_WRITER, dead, err);
@@ -258,7 +251,7 @@ static enum attempt attempt(struct pl_node_line *line, const struct pl_node_id *
     if (status == PL_OK && is_due)
         status = fence(line, dead, err);
     if (has_begun)
-        status = end(line, status, err);
+        status = pl_node_line_end(line, status, err);
     *ret_status = status;
     if (status == PL_OK)
         *ret_is_taken = is_due;

@@ -34,6 +34,7 @@ static const struct {
      "change"},
     {"admin_is_left", "the last administrator cannot be disabled, removed or made a member: make "
                       "another user an administrator first"},
+    {"session_is_free", "the session belongs to another node"},
     {"session_has_room", "this user has as many sessions as allowed: delete some first"},
     {"blob_has_room", "the blobs of this user have as many bytes as allowed: delete some first"},
     {"key_has_room", "this user has as many keys as allowed: revoke some first"},

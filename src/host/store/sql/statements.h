@@ -269,6 +269,7 @@
     PL_SQL_FIND_TABLE(EACH)                                                                        \
     PL_SQL_COMMIT_TABLE(EACH)                                                                      \
     PL_SQL_NODE_TABLE(EACH)                                                                        \
+    PL_SQL_OWNER_TABLE(X, EACH)                                                                    \
     PL_SQL_LIBRARY_TABLE(X, EACH)                                                                  \
     PL_SQL_WORK_TABLE(X, EACH)                                                                     \
     PL_SQL_GATEWAY_TABLE(X, EACH)                                                                  \

@@ -33,4 +33,29 @@
          "pg_stat_activity AS a ON a.pid = commits.backend_pid WHERE writer = ?1 "                 \
          "AND " SQL_BACKEND_US("a") " = commits.backend_us")
 
+#define SQL_OWNER_IS_GONE "EXISTS (SELECT 1 FROM commits WHERE writer = owner AND is_gone = 1)"
+/* Sessions of the node ?1, which is gone, that nobody has locked. */
+#define SQL_OWNER_LEFT(which, limit)                                                               \
+    "SELECT key FROM sessions WHERE owner = ?1 AND " SQL_OWNER_IS_GONE " AND " which               \
+    " ORDER BY key LIMIT " limit " FOR UPDATE SKIP LOCKED"
+
+#define PL_SQL_OWNER_TABLE(X, EACH)                                                                \
+    X(OWNER_CLAIM, "bb",                                                                           \
+      "UPDATE sessions SET owner = ?2, generation = CASE WHEN owner = ?2 THEN generation WHEN "    \
+      "owner IS NULL OR " SQL_OWNER_IS_GONE " THEN generation + 1 ELSE 0 END WHERE id = ?1")       \
+    X(OWNER_RELEASE, "bb",                                                                         \
+      "UPDATE sessions SET owner = NULL, generation = generation + 1 WHERE id = ?1 AND owner = "   \
+      "?2")                                                                                        \
+    X(OWNER_EXPECT, "bbi",                                                                         \
+      SQL_MUST_BE("SELECT 1 FROM sessions WHERE id = ?1 AND owner = ?2 AND generation = ?3"))      \
+    X(OWNER_GET, "b",                                                                              \
+      "SELECT owner, generation, (SELECT count(*) FROM commits WHERE writer = owner AND is_gone "  \
+      "= 1) FROM sessions WHERE id = ?1 AND deleted_ms = 0")                                       \
+    EACH(OWNER_SETTLE_RUNNING, "bbi", "SELECT ?1, ?2, ?3 WHERE 0",                                 \
+         "UPDATE sessions SET owner = ?2, generation = generation + 1 WHERE key IN "               \
+         "(" SQL_OWNER_LEFT("status = 'running'", "?3") ") RETURNING id")                          \
+    EACH(OWNER_SETTLE_QUIET, "bi", "SELECT ?1, ?2 WHERE 0",                                        \
+         "UPDATE sessions SET owner = NULL, generation = generation + 1 WHERE key IN "             \
+         "(" SQL_OWNER_LEFT("status <> 'running'", "?2") ") RETURNING key")
+
 #endif
