@@ -12,6 +12,7 @@
 #include "io/system/machine.h"
 #include "json/write.h"
 #include "service/tasks/zones.h"
+#include "terminal/width.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -379,16 +380,24 @@ static void print_json(const struct exam *exam, bool is_well)
     pl_console_puts(exam->api.console, "\n");
 }
 
+/* A word in the language of the console, and blanks up to the next column. */
+static void put_word(struct pl_console *console, enum pl_style style, const char *english,
+                     size_t n_cells)
+{
+    const char *word = pl_console_word(console, english);
+    size_t width = pl_width(pl_str_of(word));
+    pl_console_put_styled(console, style, word);
+    pl_buf_fill(pl_console_out(console), ' ', width < n_cells ? n_cells - width : 1);
+}
+
 static void print_lines(const struct exam *exam)
 {
-    enum { LEVEL_WIDTH = 9 };
+    enum { LEVEL_CELLS = 9, CHECK_CELLS = 13 };
     struct pl_console *console = exam->api.console;
     for (size_t i = 0; i < exam->findings.len; i++) {
         const struct finding *finding = &exam->findings.ptr[i];
-        const char *level = levels[finding->level].name;
-        pl_console_put_styled(console, levels[finding->level].style, level);
-        pl_buf_fill(pl_console_out(console), ' ', LEVEL_WIDTH - strlen(level));
-        pl_console_putf(console, "%-12s ", finding->check);
+        put_word(console, levels[finding->level].style, levels[finding->level].name, LEVEL_CELLS);
+        put_word(console, PL_STYLE_PLAIN, finding->check, CHECK_CELLS);
         pl_console_put_words(console, finding->says);
         if (finding->advice.len) {
             pl_console_puts(console, console->is_chinese ? "：" : ": ");
