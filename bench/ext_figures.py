@@ -45,9 +45,9 @@ def pinned(command):
     return first_that_runs(command, ((["chrt", "-f", "10", "taskset", "-c", cpu], True), (["taskset", "-c", cpu], False)))
 
 
-def urgent(command, keeps=False):
-    """With real-time priority, which its children have only if it `keeps`: extensions compete with everything else."""
-    return first_that_runs(command, ((["chrt", *([] if keeps else ["-R"]), "-f", "10"], True),))
+def urgent(command):
+    """With real-time priority that its children do not have: extensions compete with everything else."""
+    return first_that_runs(command, ((["chrt", "-R", "-f", "10"], True),))
 
 
 def as_it_is(command):

@@ -38,9 +38,6 @@ struct pl_loop {
 
     struct pl_wheel wheel;
     int64_t alarm_ms; /* the next time of the wheel; INT64_MAX: never */
-    struct pl_watch
-        bell; /* a timerfd, owned: rings at bell_ms, so that a turn sleeps without a time of its own */
-    int64_t bell_ms; /* INT64_MAX: it is not set */
 
     /* Those of the present turn, and those that are being called. */
     struct pl_loop_hook *ends, **ends_tail;
