@@ -43,7 +43,7 @@ export async function visit(server, { key = server.key, lang = 'en-US', theme = 
   const page = await context.newPage();
   const said = [];
   page.on('console', (message) => { if (!allow?.test(message.text())) said.push(`${message.type()}: ${message.text()}`); });
-  page.on('pageerror', (error) => said.push(`error: ${error.stack}`));
+  page.on('pageerror', (error) => said.push(`error: ${error.stack || `${error.name} ${error.message} at ${page.url()}`}`));
   page.on('dialog', (dialog) => { said.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
   page.setDefaultTimeout(SAFETY_MS);
   return { page, context, said, close: async () => { await context.close(); assert.deepEqual(said, []); } };

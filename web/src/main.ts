@@ -15,5 +15,16 @@ async function loadDrawings(): Promise<void> {
   } catch { /* no connection */ }
 }
 
-await Promise.all([loadWords(prefs.lang), loadDrawings()]);
+/** Without words a page says nothing, so they are asked for until they come. Who leaves the page ends that too. */
+async function awaitWords(): Promise<void> {
+  for (let pause = 250; ; pause = Math.min(2 * pause, 4000)) {
+    try {
+      return await loadWords(prefs.lang);
+    } catch {
+      await new Promise((resolve) => { setTimeout(resolve, pause); });
+    }
+  }
+}
+
+await Promise.all([awaitWords(), loadDrawings()]);
 mount(App, { target: document.getElementById('app')! });
