@@ -2,7 +2,7 @@
 #include "app/frame/commands.h"
 
 #include "base/sha/sha256.h"
-#include "conv/media.h"
+#include "conv/media/media.h"
 #include "io/file/file.h"
 #include "io/file/outfile.h"
 #include "service/blobs/video_message.h"

@@ -1,5 +1,5 @@
 #include "carry/carry.h"
 
-#include "carry/home.h"
+#include "carry/home/home.h"
 
 const struct pl_way_home pl_carry_way = {.write = pl_carry_write, .go = pl_home_go};

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "carry/merge.h"
+#include "carry/home/merge.h"
 #include "format/source.h"
 
 static void merges_with(const char *ours, const char *base, const char *theirs, const char *wanted,

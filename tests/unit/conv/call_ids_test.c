@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "conv/call_ids.h"
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 
 struct step {
     enum pl_part_kind kind;

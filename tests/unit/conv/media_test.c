@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "conv/media.h"
+#include "conv/media/media.h"
 
 static void test_durations_are_read_to_the_millisecond(void **state)
 {

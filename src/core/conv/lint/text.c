@@ -4,7 +4,7 @@
  * alphabet follow. The finding never repeats it. */
 #include "conv/lint/lint_int.h"
 
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 
 enum alphabet { WORD, UPPER, DASHED, DOTTED };
 

@@ -3,8 +3,8 @@
  * to Gemini unchanged (format/gemini/settings.c). */
 #include "format/adapt/fit.h"
 
-#include "conv/frames.h"
-#include "conv/pcm.h"
+#include "conv/media/frames.h"
+#include "conv/media/pcm.h"
 #include "format/adapt/cite_back.h"
 #include "format/adapt/flag_errors.h"
 #include "format/pieces/effort.h"

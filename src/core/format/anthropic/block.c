@@ -3,7 +3,7 @@
 
 #include "base/text/base64.h"
 #include "base/text/utf8.h"
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 #include "format/pieces/tool_name.h"
 
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* Reading generateContent: contents and their parts. Both spellings of every key are read. */
-#include "conv/pcm.h"
-#include "conv/sniff.h"
+#include "conv/media/pcm.h"
+#include "conv/media/sniff.h"
 #include "format/gemini/gemini_int.h"
 
 /* Where the parts being read belong. */

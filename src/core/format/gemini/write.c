@@ -5,8 +5,8 @@
  * calls. */
 #include "base/sort.h"
 #include "conv/call_ids.h"
-#include "conv/pcm.h"
-#include "conv/sniff.h"
+#include "conv/media/pcm.h"
+#include "conv/media/sniff.h"
 #include "format/gemini/gemini_int.h"
 #include "format/profile.h"
 

@@ -11,7 +11,7 @@
 
 #include "format/profile.h"
 
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 #include "format/pieces/tool_name.h"
 
 static bool is_openai(const struct pl_format_task *task)

@@ -2,7 +2,7 @@
  * shell, a computer). One item holds a call and its result. */
 #include "format/openai_responses/openai_responses_int.h"
 
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 
 static struct pl_val get(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
 {

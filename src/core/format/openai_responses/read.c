@@ -5,7 +5,7 @@
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/pairing.h"
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 #include "format/pieces/choice.h"
 #include "format/pieces/content.h"
 #include "format/pieces/effort.h"

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "conv/call_ids.h"
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 #include "format/pieces/tool_name.h"
 
 #define MAX_ID 64

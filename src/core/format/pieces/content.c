@@ -1,6 +1,6 @@
 #include "format/pieces/content.h"
 
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 
 void pl_content_read_refusal(struct pl_conv *conv, const struct pl_json_node *n,
                              struct pl_part *part)

@@ -5,7 +5,7 @@
 #include "http/routes/route.h"
 #include "agent/context/inline_media.h"
 #include "base/table.h"
-#include "conv/media.h"
+#include "conv/media/media.h"
 #include "io/file/file.h"
 #include "io/file/outfile.h"
 #include "io/system/process.h"

@@ -1,6 +1,6 @@
 #include "service/blobs/video_message.h"
 
-#include "conv/media.h"
+#include "conv/media/media.h"
 #include "io/file/file.h"
 #include "io/system/process.h"
 

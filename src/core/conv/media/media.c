@@ -1,6 +1,6 @@
 /* Writes the JSON of a message with frames and audio, piece by piece; the base64 text goes
  * straight to the output. */
-#include "conv/media.h"
+#include "conv/media/media.h"
 
 #include "base/text/base64.h"
 

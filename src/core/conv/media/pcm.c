@@ -1,5 +1,5 @@
 /* Raw samples as a WAV file: 44 bytes of header before them, in base64 like the samples. */
-#include "conv/pcm.h"
+#include "conv/media/pcm.h"
 
 #include "base/ascii.h"
 #include "base/buf.h"

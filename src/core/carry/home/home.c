@@ -1,13 +1,13 @@
 /* Tries candidates for the edited source, beginning with the smallest change: set values, merge
  * additions, merge everything, and last the target as it is now. Each is converted and compared
  * with the target; the nearest one wins. */
-#include "carry/home.h"
+#include "carry/home/home.h"
 
 #include "carry/difference.h"
 #include "format/gpt_oss/gpt_oss.h"
-#include "carry/home_int.h"
-#include "carry/home_own.h"
-#include "carry/merge.h"
+#include "carry/home/home_int.h"
+#include "carry/home/home_own.h"
+#include "carry/home/merge.h"
 
 /* Rounds of setting and merging: an edit that was merged may show values to be set. */
 enum { MOST_ROUNDS = 3 };

@@ -10,8 +10,8 @@
 #include "service/blobs/media_import.h"
 #include "service/blobs/media_keep.h"
 #include "service/request_options.h"
-#include "service/sessions/copying.h"
-#include "service/sessions/reporting.h"
+#include "service/sessions/copies/copying.h"
+#include "service/sessions/copies/reporting.h"
 #include "service/sessions/routes.h"
 
 /* A document given as a JSON string (gpt-oss, YAML …) or as JSON itself. */

@@ -1,5 +1,5 @@
 /* Reports the edits that did not arrive. */
-#include "carry/home_int.h"
+#include "carry/home/home_int.h"
 
 #include "carry/difference.h"
 #include "json/text.h"

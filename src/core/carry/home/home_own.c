@@ -1,6 +1,6 @@
 /* A value is known by its name and its bytes. The elements of both documents are never matched here: an
  * edit may have split one, or made another kind of it. */
-#include "carry/home_own.h"
+#include "carry/home/home_own.h"
 
 #include "base/hash.h"
 #include "base/sort.h"

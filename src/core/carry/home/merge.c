@@ -1,6 +1,6 @@
 /* Walks the three values together and copies ours, except where theirs differs from base. Layout
  * (gaps, order, spelling of keys) is ours wherever both have the member. */
-#include "carry/merge.h"
+#include "carry/home/merge.h"
 
 #include "carry/match.h"
 #include "json/text.h"

@@ -1,5 +1,5 @@
 /* One conversion on the way home, and the bytes of its source that it used. */
-#include "carry/home_int.h"
+#include "carry/home/home_int.h"
 
 #include "base/sort.h"
 #include "format/convert.h"

@@ -1,4 +1,4 @@
-#include "service/sessions/reporting.h"
+#include "service/sessions/copies/reporting.h"
 
 #include "base/text/suggest.h"
 #include "service/loss_header.h"

@@ -1,6 +1,6 @@
 /* Frames of a video get their time in words: the lists of parts are made anew, with a text
  * before each frame. */
-#include "conv/frames.h"
+#include "conv/media/frames.h"
 
 struct timing {
     struct pl_conv *conv;

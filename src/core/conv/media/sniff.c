@@ -1,4 +1,4 @@
-#include "conv/sniff.h"
+#include "conv/media/sniff.h"
 
 #include "base/text/base64.h"
 #include "base/text/mime.h"

@@ -3,7 +3,7 @@
 #define PL_CARRY_HOME_INT_H
 
 #include "carry/carry.h"
-#include "carry/home.h"
+#include "carry/home/home.h"
 
 /* One conversion of a whole document, with everything known about it. */
 struct pl_leg {

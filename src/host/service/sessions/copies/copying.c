@@ -1,4 +1,4 @@
-#include "service/sessions/copying.h"
+#include "service/sessions/copies/copying.h"
 
 #include "transaction/commit.h"
 

@@ -4,11 +4,11 @@
  * JSON in a string is written as a string, the data of a data URL is put back into its URL, and one
  * of several texts in one string is cut out again. Whether that was right is not decided here: the
  * result is converted and compared (home.c). */
-#include "carry/home_int.h"
+#include "carry/home/home_int.h"
 
 #include "base/sort.h"
 #include "carry/difference.h"
-#include "carry/merge.h"
+#include "carry/home/merge.h"
 #include "conv/tool_error.h"
 #include "json/text.h"
 

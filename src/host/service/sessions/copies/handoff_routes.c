@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "service/sessions/copying.h"
+#include "service/sessions/copies/copying.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/session_request.h"
 

@@ -3,7 +3,7 @@
 #ifndef PL_CARRY_HOME_OWN_H
 #define PL_CARRY_HOME_OWN_H
 
-#include "carry/home_int.h"
+#include "carry/home/home_int.h"
 
 struct pl_home_own_value;
 struct pl_home_own {

@@ -8,7 +8,7 @@
 #include "json/write.h"
 #include "service/request_options.h"
 #include "service/sessions/next_request.h"
-#include "service/sessions/reporting.h"
+#include "service/sessions/copies/reporting.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/session_request.h"
 

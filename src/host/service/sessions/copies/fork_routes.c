@@ -1,7 +1,7 @@
 /* A session that begins as another one: forks and replays. */
 #include "agent/context/replay_source.h"
 #include "http/routes/route.h"
-#include "service/sessions/copying.h"
+#include "service/sessions/copies/copying.h"
 #include "service/sessions/route_hook.h"
 #include "service/sessions/routes.h"
 #include "service/sessions/session_request.h"
