@@ -62,11 +62,13 @@ tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitiz
 fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
 	@tools/fuzz build-fuzz $(T) $(TIME)
 
-soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, slow clients, every session proved, all edits of recorded requests, and five minutes of fuzzing per target
+soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, 30 nodes killed, slow clients, every session proved, all edits of recorded requests, and five minutes of fuzzing per target
 	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
 	@PARLEY_PROVE_MOST=1000000 $(PYTHON) tools/run_tests.py --jobs $(JOBS) build=live
 	@PARLEY_PROVE_MOST=1000000 PARLEY_TEST_STORE=postgres tests/contract/with_postgres \
 		$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=sessions
+	@PARLEY=build/parley PARLEY_ROUNDS=30 tests/contract/with_postgres tests/contract/with_nats \
+		node --test tests/e2e/cluster_kills.test.mjs
 	@PARLEY=build/parley PARLEY_SHAPES_ALL=1 node --test tests/sdk/shape_streams.test.mjs
 	@$(NINJA) -C build-soak tests/edit-property-test tests/fault-store-test tests/convert-property-test
 	@PARLEY_FAULT_MOST=4000 build-soak/tests/fault-store-test

@@ -22,6 +22,7 @@ int pext_socket_end(char why[PEXT_SOCKET_WHY]);
 
 #endif
 #ifdef PARLEY_EXT_IMPLEMENTATION
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -33,6 +34,7 @@ int pext_socket_end(char why[PEXT_SOCKET_WHY]);
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -187,13 +189,16 @@ static void pext_connect_tls(const char *host, const char *port)
 {
     int ends[2];
     char address[300];
-    bool is_v6 = strchr(host, ':');
+    unsigned char ip[16];
+    bool is_v6 = strchr(host, ':'), is_ip = is_v6 || inet_pton(AF_INET, host, ip) == 1;
     snprintf(address, sizeof address, "%s%s%s:%s", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || (pext_ws.tls = fork()) < 0)
         return;
     if (!pext_ws.tls) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not notice by itself that we are gone */
         dup2(ends[1], STDIN_FILENO), dup2(ends[1], STDOUT_FILENO);
-        execlp("openssl", "openssl", "s_client", "-quiet", "-verify_return_error", "-verify_hostname", host, "-servername", host, "-connect", address, (char *)NULL);
+        execlp("openssl", "openssl", "s_client", "-quiet", "-verify_return_error", is_ip ? "-verify_ip" : "-verify_hostname", host, "-connect", address,
+               is_ip ? "-noservername" : "-servername", is_ip ? NULL : host, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);

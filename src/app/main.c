@@ -35,7 +35,7 @@ static enum pl_exit check_operand(struct pl_console *console, const struct pl_co
             return PL_EXIT_OK;
         pl_suggest_offer(&suggest, command->operand_choice(i));
     }
-    char words[PL_FEW_CHOICES];
+    char words[PL_CHOICES_MAX];
     (void)pl_choice_list(command->operand_choice, words, sizeof words);
     const char *best = suggest.best;
     return pl_usage_fail(console, command->name, "\"parley %s\" takes %s, not \"%s\"%s%s%s",

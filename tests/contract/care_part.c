@@ -33,7 +33,7 @@ static void a_newer_schema_is_refused_and_named(void **state)
     struct fixture *f = *state;
     pl_store_close(f->store);
     f->store = NULL;
-    run_sql(f, "INSERT INTO schema_version VALUES (9001, 'future', 0)");
+    run_sql(f, "INSERT INTO schema_version VALUES (9001, 'future', 0, 9001)");
     struct pl_error err;
     assert_int_equal(try_open(f, &err), PL_CONFLICT);
     assert_non_null(strstr(err.message, "9001"));
@@ -328,7 +328,7 @@ static void what_is_no_sound_backup_is_refused_and_nothing_lost(void **state)
     pl_store_close(f->store);
     f->store = NULL;
     snprintf(f->path, sizeof f->path, "%s", path);
-    run_sql(f, "INSERT INTO schema_version VALUES (77, 'future', 0)");
+    run_sql(f, "INSERT INTO schema_version VALUES (77, 'future', 0, 77)");
     assert_int_equal(pl_store_restore(f->url, path, &err), PL_CONFLICT);
     run_sql(f, "DELETE FROM schema_version WHERE version = 77; PRAGMA application_id = 5");
     assert_int_equal(pl_store_restore(f->url, path, &err), PL_INVALID);

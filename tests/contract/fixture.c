@@ -71,6 +71,8 @@ static struct pl_store *open_store(struct fixture *fixture)
                                      .is_server = fixture->is_server,
                                      .answer_ms = fixture->answer_ms,
                                      .on_fatal = count_fatal,
+                                     .on_fenced = fixture->on_fenced,
+                                     .on_rewound = fixture->on_rewound,
                                      .ctx = fixture};
     if (pl_store_open(&config, &store, &err) != PL_OK)
         fail_msg("the store does not open: %s", err.message);
@@ -100,7 +102,27 @@ void fixture_reopen(struct fixture *fixture)
     fixture_open(fixture);
 }
 
-struct fixture *fixture_create(const char *kind)
+void fixture_outlive(struct fixture *fixture)
+{
+    if (strcmp(fixture->kind, "postgres") != 0)
+        return;
+    run_sql(fixture, "UPDATE commits SET is_gone = 1, is_fenced = 1");
+    fixture_reopen(fixture);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char bytes[1 << 16];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_true(in && out);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        assert_int_equal(fwrite(bytes, 1, n, out), n);
+    assert_false(ferror(in));
+    assert_int_equal(fclose(out), 0);
+    fclose(in);
+}
+
+static struct fixture *create(const char *kind, const char *copied)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
@@ -110,6 +132,8 @@ struct fixture *fixture_create(const char *kind)
         choose_file(fixture);
     else if (strcmp(kind, "postgres") == 0)
         choose_schema(fixture);
+    if (copied)
+        copy_file(copied, fixture->path);
     pl_arena_init(&fixture->arena, 0);
     fixture->seed.unix_ms = pl_clock_unix_s() * 1000;
     assert_true(pl_entropy_fill(fixture->seed.random, sizeof fixture->seed.random));
@@ -117,6 +141,16 @@ struct fixture *fixture_create(const char *kind)
     fixture->other = pl_id_take(&fixture->seed, "user_");
     fixture_open(fixture);
     return fixture;
+}
+
+struct fixture *fixture_create(const char *kind)
+{
+    return create(kind, NULL);
+}
+
+struct fixture *fixture_create_copy(const char *path)
+{
+    return create("sqlite", path);
 }
 
 static void remove_dir(const char *path)

@@ -17,6 +17,8 @@ struct fixture {
     struct pl_id_seed seed;
     struct pl_id user, other;
     _Atomic(int) n_fatal; /* how often on_fatal was called */
+    _Atomic(int) n_fenced, n_rewound;
+    void (*on_fenced)(void *ctx), (*on_rewound)(void *ctx); /* of the store; may be NULL */
     /* How the next store is opened: */
     bool is_server;
     int64_t answer_ms;
@@ -24,10 +26,14 @@ struct fixture {
 
 /* Makes an empty place for a store and opens it; a failure ends the test. */
 struct fixture *fixture_create(const char *kind);
+/* A store in a file that begins as a copy of this one, which is closed: making the schema takes long. */
+struct fixture *fixture_create_copy(const char *path);
 /* Closes and removes everything. */
 void fixture_destroy(struct fixture *fixture);
 void fixture_open(struct fixture *fixture);
 void fixture_reopen(struct fixture *fixture);
+/* The processes so far are gone, and another has the store. Nothing where there is only one. */
+void fixture_outlive(struct fixture *fixture);
 /* The same store once more, as another process would have it, where the back end allows that;
  * otherwise the one there is. Every join is followed by a leave. */
 struct pl_store *fixture_join(struct fixture *fixture);

@@ -230,6 +230,7 @@ static void a_call_that_was_cut_off_counts_as_estimated(void **state)
                                                      .cost_micro = 5});
     pl_batch_close_call(batch, id_str(&ids[1]));
     commit(f, batch);
+    fixture_outlive(f);
     for (int i = 0; i < 2; i++) {
         batch = pl_batch_create();
         pl_batch_count_lost_calls(batch);

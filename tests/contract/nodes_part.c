@@ -39,7 +39,7 @@ static struct pl_node_view renew(struct fixture *f, struct pl_node_line *line)
 {
     struct pl_node_view view = {0};
     struct pl_error err = {0};
-    if (pl_node_line_renew(line, &f->arena, &view, &err) != PL_OK)
+    if (pl_node_line_renew(line, &(struct pl_node_load){0}, &f->arena, &view, &err) != PL_OK)
         fail_msg("%s", err.message);
     return view;
 }
@@ -47,7 +47,7 @@ static struct pl_node_view renew(struct fixture *f, struct pl_node_line *line)
 static enum pl_status renewal(struct fixture *f, struct pl_node_line *line)
 {
     struct pl_node_view view;
-    return pl_node_line_renew(line, &f->arena, &view, NULL);
+    return pl_node_line_renew(line, &(struct pl_node_load){0}, &f->arena, &view, NULL);
 }
 
 /* Whether node b takes over from node a. */

@@ -267,7 +267,7 @@ static void what_ran_is_claimed_and_the_rest_loses_its_owner(void **state)
     is_gone(&ended);
     struct pl_settle_page page = settle(f, &ended);
     assert_int_equal(page.n_running, 1);
-    assert_true(pl_str_eq(page.running[0], id_str(&running)));
+    assert_true(pl_str_eq(page.running[0].id, id_str(&running)));
     assert_false(page.has_more);
     struct pl_session_held now = held(f, &running);
     assert_int_equal(pl_owning_whose(&now.row, pl_node_line_writer(ended.settler)), PL_OWNING_MINE);
@@ -290,12 +290,12 @@ static void what_another_settles_just_now_is_left_to_it(void **state)
     say(beside, "BEGIN; SELECT 1 FROM sessions ORDER BY key LIMIT 1 FOR UPDATE");
     struct pl_settle_page page = settle(f, &ended);
     assert_int_equal(page.n_running, 1);
-    assert_true(pl_str_eq(page.running[0], id_str(&second)));
+    assert_true(pl_str_eq(page.running[0].id, id_str(&second)));
     say(beside, "ROLLBACK");
     PQfinish(beside);
     page = settle(f, &ended);
     assert_int_equal(page.n_running, 1);
-    assert_true(pl_str_eq(page.running[0], id_str(&first)));
+    assert_true(pl_str_eq(page.running[0].id, id_str(&first)));
     leave(f, &ended);
 }
 

@@ -1,5 +1,5 @@
-/* The contract of a database that is elsewhere: it has one server, it may be silent or away for a
- * while, and nobody waits for it for ever. */
+/* The contract of a database that is elsewhere: servers share it, it may be silent or away for a while,
+ * and nobody waits for it for ever. */
 #include "contract/beside.h"
 
 #include <pthread.h>
@@ -32,20 +32,33 @@ static void control(const char *word)
     assert_int_equal(system(command), 0);
 }
 
-/* --- one server ------------------------------------------------------------------------------ */
+/* --- several servers ------------------------------------------------------------------------- */
 
-static void a_second_server_is_refused_until_the_first_has_ended(void **state)
+#define LOCK "hashtextextended('parley server ' || current_schema(), 0)"
+
+static void servers_share_a_database(void **state)
 {
     struct fixture *f = *state;
     struct pl_error err = {0};
     open_server(f);
-    assert_int_equal(try_open(f, true, &err), PL_CONFLICT);
-    assert_non_null(strstr(err.message, "another parley server"));
-    add_session(f);
-    pl_store_close(f->store);
-    f->store = NULL;
     assert_int_equal(try_open(f, true, &err), PL_OK);
-    fixture_open(f);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+}
+
+/* One of an earlier version has the lock for itself. */
+static void a_server_that_shares_with_nobody_keeps_others_away(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    PGconn *other = connect_beside(f);
+    say(other, "SELECT pg_advisory_lock(" LOCK ")");
+    assert_int_equal(try_open(f, true, &err), PL_CONFLICT);
+    assert_non_null(strstr(err.message, "an earlier version"));
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    PQfinish(other);
+    open_server(f);
+    add_session(f);
 }
 
 static void a_command_opens_the_store_beside_its_server(void **state)
@@ -58,7 +71,6 @@ static void a_command_opens_the_store_beside_its_server(void **state)
     assert_int_equal(f->n_fatal, 0);
 }
 
-#define LOCK "hashtextextended('parley server ' || current_schema(), 0)"
 #define END_SERVERS                                                                                \
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'parley "  \
     "server %'"
@@ -113,7 +125,7 @@ static void a_server_that_lost_its_connection_takes_its_lock_again(void **state)
         while (!is.pid[0] || strcmp(is.pid, was.pid) == 0)
             is = holder_of_lock(other);
     }
-    assert_int_equal(try_open(f, true, &err), PL_CONFLICT);
+    assert_int_equal(try_open(f, true, &err), PL_OK);
     add_session(f);
     assert_int_equal(f->n_fatal, 0);
     PQfinish(other);
@@ -137,18 +149,75 @@ static void a_server_that_was_replaced_commits_nothing_more(void **state)
         PL_NOT_FOUND);
 }
 
-static void a_new_server_fences_those_before_it(void **state)
+static void fenced(void *ctx)
+{
+    struct fixture *f = ctx;
+    f->n_fenced++;
+}
+
+/* Where the service knows what to do then, the process goes on as a new writer. */
+static void a_server_that_was_replaced_may_enter_again(void **state)
 {
     struct fixture *f = *state;
+    struct pl_error err = {0};
+    f->on_fenced = fenced;
     open_server(f);
-    PGconn *other = connect_beside(f);
-    PGresult *result = NULL;
-    fixture_reopen(f);
-    result = PQexec(other, "SELECT count(*) FROM commits WHERE is_server = 1 AND is_fenced = 0");
-    assert_string_equal(PQgetvalue(result, 0, 0), "1");
-    PQclear(result);
-    PQfinish(other);
+    run_sql(f, "UPDATE commits SET is_gone = 1, is_fenced = 1");
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, &id), got;
+    for (int i = 0; i < 2; i++) {
+        struct pl_batch *batch = pl_batch_create();
+        put_session(batch, &session);
+        assert_int_equal(pl_store_commit(f->store, batch, &err), PL_IO);
+        assert_non_null(strstr(err.message, "taken over"));
+    }
+    assert_int_equal(f->n_fenced, 1);
+    assert_int_equal(f->n_fatal, 0);
+    assert_int_equal(pl_store_enter_again(f->store, &err), PL_OK);
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, session.user_id, session.id, &got, NULL),
+        PL_NOT_FOUND);
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &session);
+    commit(f, batch);
+    assert_int_equal(number_beside(f,
+                                   "SELECT count(*) FROM commits WHERE is_gone = 0 AND is_server "
+                                   "= 1 AND number > 0"),
+                     1);
+}
+
+static void a_new_server_leaves_the_others_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    open_server(f);
+    assert_int_equal(try_open(f, true, &err), PL_OK);
+    assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE is_fenced = 1"), 0);
     add_session(f);
+}
+
+static void rewound(void *ctx)
+{
+    struct fixture *f = ctx;
+    f->n_rewound++;
+}
+
+/* A failover to a standby that was behind: the number in the row is lower than what was acknowledged. */
+static void a_database_that_went_back_in_time_is_noticed(void **state)
+{
+    struct fixture *f = *state;
+    f->on_rewound = rewound;
+    open_server(f);
+    add_session(f);
+    add_session(f);
+    run_sql(f, "UPDATE commits SET number = number - 1 WHERE is_server = 1");
+    run_sql(f, "SELECT pg_terminate_backend(CAST(backend_pid AS INTEGER)) FROM commits WHERE "
+               "is_server = 1");
+    add_session(f);
+    assert_int_equal(f->n_rewound, 1);
+    add_session(f);
+    assert_int_equal(f->n_rewound, 1);
+    assert_int_equal(f->n_fatal, 0);
 }
 
 /* --- what is forgotten ----------------------------------------------------------------------- */
@@ -193,7 +262,8 @@ static void the_mark_of_a_fenced_server_stays_for_a_day_after_that(void **state)
 {
     struct fixture *f = *state;
     open_server(f);
-    run_sql(f, "UPDATE commits SET created_ms = 1 WHERE is_server = 1");
+    run_sql(f, "UPDATE commits SET created_ms = 1, is_gone = 1, is_fenced = 1, gone_ms = "
+               "CAST(extract(epoch FROM now()) * 1000 AS BIGINT) WHERE is_server = 1");
     fixture_reopen(f);
     assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE created_ms = 1"), 1);
     run_sql(f, "UPDATE commits SET gone_ms = gone_ms - 82800000 WHERE created_ms = 1");
@@ -392,12 +462,15 @@ static void a_failure_does_not_tell_where_the_database_is(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    ON_SOME("postgres", a_second_server_is_refused_until_the_first_has_ended),
+    ON_SOME("postgres", servers_share_a_database),
+    ON_SOME("postgres", a_server_that_shares_with_nobody_keeps_others_away),
     ON_SOME("postgres", a_command_opens_the_store_beside_its_server),
     ON_SOME("postgres", a_server_whose_lock_another_took_stops),
     ON_SOME("postgres", a_server_that_lost_its_connection_takes_its_lock_again),
     ON_SOME("postgres", a_server_that_was_replaced_commits_nothing_more),
-    ON_SOME("postgres", a_new_server_fences_those_before_it),
+    ON_SOME("postgres", a_server_that_was_replaced_may_enter_again),
+    ON_SOME("postgres", a_new_server_leaves_the_others_alone),
+    ON_SOME("postgres", a_database_that_went_back_in_time_is_noticed),
     ON_SOME("postgres", the_mark_of_a_server_is_not_forgotten_while_it_lives),
     ON_SOME("postgres", the_mark_of_a_command_is_not_forgotten_while_it_lives),
     ON_SOME("postgres", a_command_that_connects_again_is_not_gone),

@@ -38,10 +38,10 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct suite_part *const parts[] = {
-        &sessions_part,   &turns_part, &records_part,   &writer_part,  &care_part,
-        &tasks_part,      &blobs_part, &blob_uses_part, &prompts_part, &memories_part,
-        &gateway_part,    &races_part, &servers_part,   &nodes_part,   &owners_part,
-        &extensions_part, &page_part,  &deleted_part};
+        &sessions_part, &turns_part,      &records_part,   &writer_part,  &care_part,
+        &tasks_part,    &blobs_part,      &blob_uses_part, &prompts_part, &memories_part,
+        &gateway_part,  &races_part,      &servers_part,   &nodes_part,   &owners_part,
+        &shared_part,   &extensions_part, &page_part,      &deleted_part};
     struct CMUnitTest all[300];
     size_t n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

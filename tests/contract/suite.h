@@ -15,7 +15,7 @@ struct suite_part {
 
 extern const struct suite_part sessions_part, turns_part, records_part, writer_part, care_part,
     tasks_part, blobs_part, blob_uses_part, prompts_part, memories_part, gateway_part, races_part,
-    servers_part, nodes_part, owners_part, extensions_part, page_part, deleted_part;
+    servers_part, nodes_part, owners_part, shared_part, extensions_part, page_part, deleted_part;
 
 /* Around every test: a fresh store of the back end under test. */
 int make_fixture(void **state);

@@ -412,6 +412,7 @@ static void runs_that_a_crash_left_are_failed_unless_they_wait_for_an_answer(voi
         pl_batch_create_run(batch, &run);
     }
     commit(f, batch);
+    fixture_outlive(f);
     batch = pl_batch_create();
     pl_batch_settle_runs(batch, PL_STR("the server ended"), 9000);
     commit(f, batch);

@@ -18,7 +18,7 @@ const table = {
   'POST /api/users': ['admin'], 'GET /api/users': ['admin', R], 'GET /api/users/{id}': [R], 'PATCH /api/users/{id}': ['admin'], 'DELETE /api/users/{id}': [],
   'POST /api/users/{id}/api-keys': ['admin'], 'GET /api/users/{id}/api-keys': ['admin', R], 'DELETE /api/users/{id}/api-keys': ['admin'],
   'PATCH /api/users/{id}/api-keys/{key_id}': ['admin'], 'DELETE /api/users/{id}/api-keys/{key_id}': ['admin'], 'POST /api/users/{id}/api-keys/{key_id}/rotate': ['admin'],
-  'GET /api/audit': ['admin', R], 'GET /api/audit/verify': ['admin', R], 'GET /api/usage': [R], 'POST /api/admin/backup': ['admin'], 'POST /api/admin/reload': ['admin', 'control'],
+  'GET /api/audit': ['admin', R], 'GET /api/audit/verify': ['admin', R], 'GET /api/usage': [R], 'GET /api/admin/data': ['admin', R], 'GET /api/cluster': ['admin', R], 'POST /api/cluster/nodes/{name}/drain': ['admin'], 'POST /api/admin/backup': ['admin'], 'POST /api/admin/reload': ['admin', 'control'],
   'POST /api/sessions': [S], 'GET /api/sessions': [R, S], 'GET /api/sessions/{id}': [R, S], 'PATCH /api/sessions/{id}': [S], 'DELETE /api/sessions/{id}': [S],
   'PATCH /api/sessions/{id}/pin': [S], 'PATCH /api/sessions/{id}/sharing': [S], 'PATCH /api/sessions/{id}/replay': [S], 'PATCH /api/sessions/{id}/memory': [S],
   'GET /api/sessions/{id}/messages': [R, S], 'GET /api/sessions/{id}/turns/{turn_id}': [R, S], 'POST /api/sessions/{id}/chat': [S], 'POST /api/sessions/{id}/stop': [S],

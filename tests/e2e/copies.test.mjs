@@ -87,6 +87,20 @@ test('what is exported as turns and imported is exported the same', async () => 
   assert.deepEqual(essence(second), essence(JSON.parse(first)));
 });
 
+test('a member of an imported turn that has the wrong type is reported, and no other', async () => {
+  const turn = { id: 'e0', sequence: 0, turn_id: 't0', loop_id: 'root', kind: 'message', role: 'assistant', status: 'failed',
+    blocks: [{ type: 'text', content: 'Hello' }], tool_calls: [], usage: { input_tokens: 1, output_tokens: 1 }, memory_refs: [],
+    metadata: {}, timing: { total_ms: 1 }, error: 'It broke.', error_info: { code: 'upstream_error' }, name: 'ann', duration_ms: 1 };
+  const said = { ...turn, role: 'user', status: 'completed' };
+  const dropped = async (document) => (await post('/api/sessions/import?report=body', { document, from: 'turns' })).report.losses
+    .filter(({ code }) => code === 'dropped').map(({ pointer }) => pointer);
+  assert.deepEqual(await dropped([turn]), []);
+  for (const key of ['tool_calls', 'usage', 'memory_refs', 'metadata', 'timing', 'error_info', 'name', 'duration_ms']) {
+    const wrong = typeof turn[key] === 'object' && !Array.isArray(turn[key]) ? [] : { a: 1 };
+    assert.deepEqual(await dropped([{ ...said, id: 'e1', turn_id: 't1', sequence: 1 }, { ...turn, [key]: wrong }]), [`/1/${key}`], key);
+  }
+});
+
 test('proofs stay with their session: a stranger gets none, another vendor gets none', async () => {
   const proof = (vendor, signature) => ({ vendor, signature });
   const turn = (sequence, role, blocks, calls = []) => ({ id: `e${sequence}`, sequence, turn_id: `t${sequence}`,

@@ -1,10 +1,11 @@
 // What the documents show is what the program says: every console block is run and compared.
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { page as mappingPage } from '../../tools/gen_mapping.mjs';
-import { directory, examples, parley, root, shell } from './harness.mjs';
+import { runConsoles } from './consoles.mjs';
+import { parley, root } from './harness.mjs';
 
 // Where each page's commands run, in a copy: some of them write files.
 const pages = [
@@ -30,33 +31,7 @@ const pages = [
 // The same of their Chinese pages.
 for (const [page, where] of pages.filter(([name]) => name.startsWith('docs/'))) pages.push([page.replace('docs/', 'docs/zh-CN/'), where]);
 
-// [[command, expected output]] of one block.
-function commandsOf(block) {
-  const commands = [];
-  for (const line of block.split('\n')) {
-    if (line.startsWith('$ ')) commands.push([line.slice(2), '']);
-    else commands.at(-1)[1] += `${line}\n`;
-  }
-  return commands;
-}
-
-for (const [page, where] of pages) {
-  const site = join(directory, page.replaceAll('/', '-'));
-  cpSync(examples, join(site, 'docs', 'guide', 'examples'), { recursive: true });
-  const cwd = join(site, where);
-  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```console\n([^]*?)\n```$/gm)].map((match) => match[1]);
-  blocks.forEach((block, index) => {
-    test(`${page}, block ${index + 1}, is what happens`, () => {
-      const commands = commandsOf(block);
-      const mark = '=====\n';
-      // One shell for the block, so that cd and $? carry over.
-      const script = commands.map(([command]) => `${command}\nstatus=$?; printf '${mark.replace('\n', '\\n')}'; (exit $status)`).join('\n');
-      const { out } = shell(`exec 2>&1\n${script}`, { program: 'bash', cwd, env: { PATH: `${dirname(parley)}:${process.env.PATH}`, HOME: site } });
-      const said = out.split(mark).slice(0, -1);
-      assert.deepEqual(said.map((text) => text.trimEnd()), commands.map(([, text]) => text.trimEnd()));
-    });
-  });
-}
+runConsoles(pages);
 
 test('a first success takes no more commands than it is said to take', () => {
   const words = { one: 1, two: 2, three: 3, 一: 1, 两: 2, 三: 3 };

@@ -34,7 +34,7 @@ async function chat(server, held) {
 const status = (server, path) => server.raw('GET', path, { agent: false }).then((answer) => answer.status, (error) => error.code);
 
 test('in the lame-duck time /readyz says 503, new connections are answered and work is taken', async (t) => {
-  const { server } = await begin(t, ['--lame-duck', '600000']);
+  const { server } = await begin(t, ['--drain-accept', '600000']);
   assert.equal(await status(server, '/readyz'), 200);
   const socket = await new Socket(server).opened;
   t.after(() => socket.close());
@@ -51,7 +51,7 @@ test('in the lame-duck time /readyz says 503, new connections are answered and w
 });
 
 test('after the lame-duck time connections are refused, sockets are told, and a running turn is finished', async (t) => {
-  const { server, held, data } = await begin(t, ['--lame-duck', '50', '--drain', '600000']);
+  const { server, held, data } = await begin(t, ['--drain-accept', '50', '--drain', '600000']);
   const id = await chat(server, held);
   const socket = await new Socket(server).opened;
   t.after(() => socket.close());
@@ -76,13 +76,13 @@ test('after the lame-duck time connections are refused, sockets are told, and a 
 });
 
 test('SIGINT does not wait for load balancers', async (t) => {
-  const { server } = await begin(t, ['--lame-duck', '600000']);
+  const { server } = await begin(t, ['--drain-accept', '600000']);
   server.child.kill('SIGINT');
   assert.deepEqual(await server.exited, { code: 0, signal: null });
 });
 
 test('a request that is being answered in the lame-duck time gets its whole answer', async (t) => {
-  const { server, held } = await begin(t, ['--lame-duck', '50', '--drain', '600000']);
+  const { server, held } = await begin(t, ['--drain-accept', '50', '--drain', '600000']);
   const agent = new http.Agent({ keepAlive: true });
   t.after(() => agent.destroy());
   const answer = server.raw('POST', '/v1/chat/completions', { agent, body: { model: 'held/one', messages: [{ role: 'user', content: 'hi' }] } });

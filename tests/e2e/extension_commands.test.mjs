@@ -64,6 +64,7 @@ test('new: what it refuses', () => {
 
 const wrongs = {
   'a program that ends at once': ['import sys', /does not register: the extension has ended/],
+  'one that never registers': [speaking(forever), /does not register: no answer came in time/],
   'garbage': [speaking('print("hello there", flush=True); register(); ' + '\n' + forever), /no frame \(frame_invalid\)/],
   'a frame of another version': [speaking('print(json.dumps({"id":"x","version":"2.0","type":"log","payload":{}}), flush=True); register()\n' + forever), /unsupported_version/],
   'a frame that does not fit the schema': [speaking('say("register", {"name": 1})\nregister()\n' + forever), /schema_violation/],

@@ -1,6 +1,6 @@
 // Extensions that run elsewhere with the SDKs for Python and C: a process of ours, the real host, and a WebSocket between them.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { before } from 'node:test';
@@ -13,11 +13,11 @@ before(async () => { server = await serve({ args: ['--ext-sandbox', 'none'] }); 
 
 const capabilities = ['session', 'events', 'log', 'read'].map((capability) => ({ capability }));
 const manifestOf = (id) => ({ schema: 'pi.ext.manifest.v1', extension_id: id, name: id, version: '1.0.0', api_version: '1.0', runtime: 'remote', capability_manifest: { schema: 'pi.ext.cap.v1', capabilities } });
-async function added(id) {
+async function added(id, to = server) {
   const manifest = manifestOf(id);
-  const answer = await server.ask('POST', '/api/extensions', { body: { files: [{ path: 'extension.json', content: JSON.stringify(manifest) }], accepts: hashOf(manifest), profile: 'permissive' } });
+  const answer = await to.ask('POST', '/api/extensions', { body: { files: [{ path: 'extension.json', content: JSON.stringify(manifest) }], accepts: hashOf(manifest), profile: 'permissive' } });
   assert.equal(answer.status, 201, answer.text);
-  return (await server.ask('POST', '/api/user/api-keys', { body: { name: id, scope: `extension:${id}` } })).json.plaintext;
+  return (await to.ask('POST', '/api/user/api-keys', { body: { name: id, scope: `extension:${id}` } })).json.plaintext;
 }
 const gone = (id) => server.ask('DELETE', `/api/extensions/${id}`);
 
@@ -112,6 +112,21 @@ function started(t, [command, ...args], env) {
   t.after(() => { child.kill('SIGKILL'); });
   return one;
 }
+// A server of its own with a certificate for these names, and its authority.
+async function served(t, names) {
+  const to = (name) => join(directory, `${names.replace(/\W/g, '_')}.${name}`);
+  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', to('key'), '-out', to('cert'), '-days', '2', '-subj', '/CN=parley', '-addext', `subjectAltName=${names}`]);
+  assert.equal(made.status, 0, String(made.stderr));
+  const secure = await serve({ args: ['--ext-sandbox', 'none', '--tls-cert', to('cert'), '--tls-key', to('key')] });
+  t.after(() => secure.stop());
+  const ca = readFileSync(to('cert'));
+  // Of ours only, since the name may be another one: what is proved is whom the SDKs trust.
+  for (const way of ['ask', 'raw']) {
+    const plain = secure[way].bind(secure);
+    secure[way] = (method, path, options = {}) => plain(method, path, { ca, ...options });
+  }
+  return { secure, cert: to('cert') };
+}
 const whereOf = (key, more = '') => ({ PARLEY_EXT_URL: `${server.url.replace(/^http/, 'ws')}${more}`, PARLEY_EXT_KEY: key });
 const ready = (id, one) => until(async () => (await server.ask('GET', '/api/audit?limit=500')).json.items.some(({ action, object }) => action === 'extension.ready' && object === id), () => `${id} is not ready: ${one.said}`);
 
@@ -167,6 +182,45 @@ for (const language of Object.keys(sources)) {
     await until(async () => !second.said && (await called(server, `call ${id}_repeat {"text":"back"}\n---\nsay done`))[0].result === '4 ack', () => second.said);
     await gone(id);
     assert.equal(await second.over, 0, second.said);
+  });
+
+  test(`${language}: over TLS it connects to a name and to an address that the certificate has`, { skip: skip || (!has('openssl') && 'no openssl') }, async (t) => {
+    const { secure, cert } = await served(t, 'DNS:localhost,IP:127.0.0.1');
+    secure.key = (await secure.ask('POST', '/api/login', { key: null, body: { code: secure.code } })).json.plaintext;
+    const key = await added(id, secure);
+    const command = made(language, id);
+    let n_gone = 0;
+    for (const host of ['localhost', '127.0.0.1']) {
+      const env = { PARLEY_EXT_URL: `wss://${host}:${secure.port}`, PARLEY_EXT_KEY: key, SSL_CERT_FILE: cert };
+      const one = started(t, command, env);
+      const text = `${'z'.repeat(40000)}end`;
+      await until(async () => (await called(secure, `call ${id}_repeat ${JSON.stringify({ text })}\n---\nsay done`))[0].result === `${text.length} end`, () => one.said);
+      assert.match((await called(secure, `call ${id}_long {}\n---\nsay done`))[0].result, /^(ab)+/);
+      one.child.kill('SIGKILL');
+      await one.over;
+      // Nothing that spoke TLS for it is left, so the host knows that it is gone.
+      await until(async () => (await secure.ask('GET', '/api/audit?limit=500')).json.items.filter(({ action, object }) => action === 'extension.exit' && object === id).length > n_gone, () => 'the host still waits for one that was killed');
+      n_gone++;
+      // The same program with an authority that the machine knows by itself only.
+      const stranger = started(t, command, { ...env, SSL_CERT_FILE: join(directory, 'no-such-file') });
+      assert.equal(await stranger.over, language === 'c' ? 3 : 1, stranger.said);
+      assert.match(stranger.said, /certificate/);
+    }
+    const last = started(t, command, { PARLEY_EXT_URL: `wss://localhost:${secure.port}`, PARLEY_EXT_KEY: key, SSL_CERT_FILE: cert });
+    await until(async () => (await called(secure, `call ${id}_repeat {"text":"last"}\n---\nsay done`))[0].result === '4 ast', () => last.said);
+    await secure.ask('DELETE', `/api/extensions/${id}`);
+    assert.equal(await last.over, 0, last.said);
+    assert.match(last.said, /closed 100[01]/);
+  });
+
+  test(`${language}: over TLS a certificate for another name is refused`, { skip: skip || (!has('openssl') && 'no openssl') }, async (t) => {
+    const { secure, cert } = await served(t, 'DNS:other.example,IP:127.0.0.9');
+    const command = made(language, id);
+    for (const host of ['localhost', '127.0.0.1']) {
+      const one = started(t, command, { PARLEY_EXT_URL: `wss://${host}:${secure.port}`, PARLEY_EXT_KEY: 'k', SSL_CERT_FILE: cert });
+      assert.equal(await one.over, language === 'c' ? 3 : 1, one.said);
+      assert.match(one.said, /mismatch|is not valid for|doesn't match/i);
+    }
   });
 
   test(`${language}: without an address it works on standard streams`, { skip }, async (t) => {

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { directory, has, parley, root } from './harness.mjs';
+import { directory } from './harness.mjs';
 import { configure } from './gated.mjs';
 import { Parley, Socket, allTurns, clientOf, endsWell, script, serve, settled, textOf, until } from './live.mjs';
+import { noShim, starve } from './no_memory.mjs';
 import { openUpstream } from './upstreams.mjs';
 
-const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
 const withLimits = (limits) => ['sh', '-c', `${limits}; exec "$0" "$@"`];
 
 // A file system of a few megabytes, in a name space of its own.
@@ -106,49 +106,6 @@ test('without descriptors the server keeps those it has, and takes new ones agai
   socket.close();
   await endsWell(server);
 });
-
-// The shim that refuses memory to the program, or counts how often it asks for some.
-function failing() {
-  const library = join(directory, 'fail_malloc.so');
-  const made = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(root, 'tests/e2e/fail_malloc.c')],
-    { encoding: 'utf8' });
-  assert.equal(made.status, 0, made.stderr);
-  return library;
-}
-
-const noShim = sanitized || !has('cc') ? 'needs a compiler and a program without sanitizers' : false;
-
-// Allocations until a server has answered its first request: then all its threads have begun.
-async function countStart(library, data, own) {
-  const file = join(directory, 'allocations');
-  const server = await serve({ data, env: { ...own, LD_PRELOAD: library, FAIL_COUNT: file }, login: false });
-  assert.equal((await server.raw('GET', '/healthz', { key: null })).status, 200);
-  const count = Number(readFileSync(file).readBigInt64LE());
-  await endsWell(server);
-  assert.ok(count > 1000, `${count} allocations: the shim does not see them`);
-  return count;
-}
-
-// Has `work` done by `n` servers, one after another, that are refused memory from around the end of their start, each
-// a little later than the one before, at these paces in turn. Some do not begin to serve; none may crash.
-async function starve({ data, key, n, paces, env: own = {} }, work) {
-  const library = failing();
-  const soon = await countStart(library, data, own) - 200;
-  let nServed = 0;
-  for (let i = 0; i < n; i++) {
-    const [from, every] = [soon + i * 53, paces[i % paces.length]];
-    const env = { ...own, LD_PRELOAD: library, FAIL_FROM: String(from), FAIL_EVERY: String(every) };
-    const server = await serve({ data, env, login: false }).catch(() => null);
-    if (!server) continue; /* it said that it could not start */
-    server.key = key;
-    nServed++;
-    await work(server, i);
-    const { code, signal } = await server.stop();
-    assert.equal(signal, null, `memory refused from ${from} every ${every}: ${server.err.slice(-2000)}`);
-    assert.ok([0, 4].includes(code), `exit ${code}`);
-  }
-  assert.ok(nServed > n / 2, `${nServed} of ${n} servers began to serve`);
-}
 
 test('without memory the server answers or ends, and loses nothing it acknowledged',
   { skip: noShim }, async () => {

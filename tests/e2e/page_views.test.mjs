@@ -182,3 +182,11 @@ test('a conversion says where its values are, and a count what each message has'
   assert.ok(counted.by_message.every(({ tokens, parts }) => tokens >= parts[0] && parts.length === 1));
   assert.equal((await ask('POST', '/api/tokens', { body: { document, as: 'openai-chat' } })).json.by_message, undefined);
 });
+
+
+test('administrators are told where the data is and how much; nobody else is', async () => {
+  const { status, json } = await server.ask('GET', '/api/admin/data');
+  assert.equal(status, 200);
+  assert.deepEqual([json.store, json.directory, json.bytes > 0], [postgres ? 'postgres' : 'sqlite', server.data, true]);
+  assert.equal((await ask('GET', '/api/admin/data')).status, 403);
+});

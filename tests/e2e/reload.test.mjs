@@ -283,7 +283,7 @@ test('a file that is named is read, also again, and must be there', async (t) =>
 // --- found at the start ---
 
 test('a misspelt variable of the environment is found at the start', () => {
-  for (const [name, meant] of [['PARLEY_DRAIN', 'PARLEY_DRAIN_MS'], ['PARLEY_LAME_DUCK', 'PARLEY_LAME_DUCK_MS'], ['PARLEY_BODY_MEMORY', 'PARLEY_BODY_MEMORY_MIB'], ['PARLEY_PROT', 'PARLEY_PORT'], ['PARLEY_LOG_LEVLE', 'PARLEY_LOG_LEVEL'], ['PARLEY_CONFG', 'PARLEY_CONFIG']]) {
+  for (const [name, meant] of [['PARLEY_DRAIN', 'PARLEY_DRAIN_MS'], ['PARLEY_DRAIN_ACCEPT', 'PARLEY_DRAIN_ACCEPT_MS'], ['PARLEY_BODY_MEMORY', 'PARLEY_BODY_MEMORY_MIB'], ['PARLEY_PROT', 'PARLEY_PORT'], ['PARLEY_LOG_LEVLE', 'PARLEY_LOG_LEVEL'], ['PARLEY_CONFG', 'PARLEY_CONFIG']]) {
     const { code, err } = run(['serve', '--check-config'], { env: { [name]: '5' } });
     assert.equal(code, 2, name);
     assert.match(err, new RegExp(`${name} is no setting; did you mean ${meant}\\?`));

@@ -1,5 +1,5 @@
-// A PostgreSQL has one server with its scheduler: a second is refused until the first has ended, however it ended, and
-// each occurrence is run once, by whichever it was.
+// Servers on one PostgreSQL, one after the other, each with its scheduler: each occurrence is run once, by whichever it was,
+// however the one before it ended.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Clock, noClock } from './clock.mjs';
@@ -11,7 +11,7 @@ const skip = noClock || (!url && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run 
 const N_TASKS = 10;
 const N_MINUTES = 5;
 
-test('of servers one after the other one runs each occurrence, and a second beside it is refused', { skip }, async (t) => {
+test('of servers one after the other one runs each occurrence', { skip }, async (t) => {
   const clock = new Clock('2026-03-02T12:00:10Z');
   const env = { ...clock.env, PARLEY_STORE_ANSWER_MS: '500' };
   let key;
@@ -37,8 +37,6 @@ test('of servers one after the other one runs each occurrence, and a second besi
     await nudge(i);
     await until(async () => (await Promise.all(tasks.map(runsOf))).every((runs) => runs.length >= i && runs.every((run) => run.finished_at)),
       `the runs of minute ${i}`, 120_000);
-    // Another server is told why it may not, and changes nothing.
-    await assert.rejects(serve({ env, args: ['--store', url] }), /another parley server uses this database/);
     // One goes in order, one is killed; the next one may start either way.
     if (i % 2) await endsWell(server);
     else await server.stop('SIGKILL');

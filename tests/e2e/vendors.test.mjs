@@ -1,7 +1,7 @@
 // Sessions with models of vendors: each dialect, tools, failures of every sort, and a conversation that changes its
 // vendor at every turn. The vendors are upstreams.mjs, which holds what it is sent to their rules.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -333,10 +333,20 @@ test('providers, keys in files and aliases of the configuration file', async (t)
   assert.ok(!shown.out.includes(key));
   assert.deepEqual(JSON.parse(shown.out).providers.corp, { dialect: 'openai-chat', base_url: `${upstream.url}/v1/`, key_from: secret });
   assert.ok(!run(['serve', '--print-config'], { env }).out.includes(key));
-  chmodSync(secret, 0o644);
-  const refused = run(['serve', '--print-config'], { env });
-  assert.notEqual(refused.code, 0);
-  assert.match(refused.err, /chmod 600/);
+  const refusedWith = (mode) => {
+    chmodSync(secret, mode);
+    const { code, err } = run(['serve', '--print-config'], { env });
+    if (code !== 0) assert.match(err, /chmod 600/);
+    return code !== 0;
+  };
+  for (const mode of [0o644, 0o604, 0o660, 0o650]) assert.ok(refusedWith(mode), mode.toString(8));
+  // What root hands to one group is a secret too, as in a pod of Kubernetes; what anybody else does is not.
+  assert.equal(refusedWith(0o640), process.getuid() !== 0);
+  if (process.getuid() === 0) {
+    chownSync(secret, 65534, 65534);
+    assert.ok(refusedWith(0o640));
+    assert.ok(!refusedWith(0o600));
+  }
 });
 
 test('a mistake in the configuration of models is named', (t) => {

@@ -58,18 +58,20 @@ static enum pl_status run_once(pl_fault_fn *scenario, void *ctx, size_t fail_at,
     return status;
 }
 
-/* Which allocations fail: every first-th while the scenario prepares, and every then-th after that. */
+/* Which allocations fail: from `from` on, every first-th while the scenario prepares, and every then-th after
+ * that. */
 struct steps {
-    size_t n_prepared, first, then;
+    size_t from, n_prepared, first, then;
 };
 
-static const struct steps every = {.first = 1, .then = 1};
+static const struct steps every = {.from = 1, .first = 1, .then = 1};
 
 static size_t each(pl_fault_fn *scenario, void *ctx, enum pl_status expected, bool is_tolerant,
                    const struct steps *steps)
 {
     size_t n_places = 0;
-    for (size_t n = 1;; n += n < steps->n_prepared ? steps->first : steps->then, n_places++) {
+    for (size_t n = steps->from;;
+         n += n < steps->n_prepared ? steps->first : steps->then, n_places++) {
         for (enum mode mode = ONCE; mode < MODE_COUNT; mode++) {
             enum pl_status status = run_once(scenario, ctx, n, mode);
             if (status == expected && (is_tolerant || !run.n_refused))
@@ -113,13 +115,19 @@ static size_t most_of(size_t most)
     return wanted > most ? wanted : most;
 }
 
+size_t pl_fault_some_parts(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
+                           size_t most_before, size_t most_after)
+{
+    assert_int_equal(run_once(scenario, ctx, 0, ONCE), expected);
+    struct steps steps = {.from = most_before ? 1 : run.n_prepared + 1,
+                          .n_prepared = run.n_prepared,
+                          .first = most_before ? run.n_prepared / most_of(most_before) + 1 : 1,
+                          .then = (run.n_tried - run.n_prepared) / most_of(most_after) + 1};
+    return each(scenario, ctx, expected, true, &steps);
+}
+
 size_t pl_fault_some_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
                               size_t most)
 {
-    assert_int_equal(run_once(scenario, ctx, 0, ONCE), expected);
-    most = most_of(most);
-    struct steps steps = {.n_prepared = run.n_prepared,
-                          .first = run.n_prepared / most + 1,
-                          .then = (run.n_tried - run.n_prepared) / most + 1};
-    return each(scenario, ctx, expected, true, &steps);
+    return pl_fault_some_parts(scenario, ctx, expected, most, most);
 }

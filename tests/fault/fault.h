@@ -47,6 +47,9 @@ size_t pl_fault_each_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status e
  * PARLEY_FAULT_MOST in the environment there are so many (`make soak`). */
 size_t pl_fault_some_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
                               size_t most);
+/* The same with a number for each part. 0 before: another test has failed those places. */
+size_t pl_fault_some_parts(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
+                           size_t most_before, size_t most_after);
 /* Inside a scenario: what was needed first (a store that is open) is there, and what the test is about
  * begins. */
 void pl_fault_is_prepared(void);

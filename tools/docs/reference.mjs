@@ -35,6 +35,7 @@ const KINDS = { TEXT: 'text', PORT: 'number', TIME: 'milliseconds', COUNT: 'numb
 
 // What a setting means that is no option, and so has no line in the help of `serve`.
 const MEANINGS = {
+  bus_file: 'A file whose first line is the address of the bus, in the place of `bus`: for an address with a password',
   store_password_file: 'The file with the password of a PostgreSQL store',
   store_answer_ms: 'How long PostgreSQL may take to answer',
   store_away_ms: 'How long a commit waits for PostgreSQL to come back',

@@ -24,6 +24,8 @@ export interface components {
         Health: {
             /** @enum {unknown} */
             status: "ok" | "ready";
+            /** @description What works less well than it should; bus: letters between nodes go by the database */
+            degraded?: "bus"[];
         };
         Version: {
             /** @constant */
@@ -33,6 +35,14 @@ export interface components {
             api: "v1";
             /** @enum {unknown} */
             store: "memory" | "sqlite" | "postgres";
+        };
+        DataPlace: {
+            /** @enum {unknown} */
+            store: "memory" | "sqlite" | "postgres";
+            /** @description On the server's machine: the store where it is a file, the lock, the control socket */
+            directory: string;
+            /** @description Of the store on disk; null: it is in memory */
+            bytes: number | null;
         };
         Model: {
             provider: string;
@@ -191,6 +201,47 @@ export interface components {
             changed: string[];
             /** @description Settings that differ in the file and keep their values until a restart */
             needs_restart: string[];
+        };
+        ClusterNode: {
+            /** @description --node; by default the name of its machine */
+            name: string;
+            /**
+             * @description draining: it finishes its work and ends
+             * @enum {unknown}
+             */
+            state: "up" | "draining";
+            version: string;
+            /** @description --address */
+            address: string | null;
+            /** @description For how long others leave its sessions to it, unless it renews its lease; null: a server that is alone has none */
+            lease_ms_left: number | null;
+            /** @description Sessions that it drives */
+            sessions: number;
+            /** @description Turns that run there */
+            running: number;
+            /** @description WebSockets and event streams */
+            sockets: number;
+        };
+        Cluster: {
+            nodes: components["schemas"]["ClusterNode"][];
+            /** @description What carries letters between the nodes, as the node that answers has it */
+            bus: {
+                /** @enum {unknown} */
+                kind: "local" | "pg" | "nats";
+                /**
+                 * @description degraded: NATS is away, and the database carries its letters
+                 * @enum {unknown}
+                 */
+                state: "up" | "degraded" | "down";
+            };
+        };
+        ClusterDrain: {
+            name: string;
+            /**
+             * @description The node was asked; it begins within a second or two
+             * @constant
+             */
+            is_draining: true;
         };
         ApiKey: components["schemas"]["api-key"];
         ApiKeyList: {

@@ -147,9 +147,44 @@ void pl_scripted_stop(struct pl_scripted *host)
     *host = (struct pl_scripted){0};
 }
 
+/* --- its time ------------------------------------------------------------------------------------- */
+
+/* A limit of the time that the extension takes. What it waits for a processor that others have is no time of its own:
+ * a machine with much to do does not make a good extension a bad one. */
+struct limit {
+    int64_t begun_ms, delayed_ms, limit_ms;
+};
+
+/* How long it has waited for a processor since it began; 0 where the kernel does not count that. */
+static int64_t delayed_ms(const struct pl_scripted *host)
+{
+    char path[40], text[100];
+    long long n_ran = 0, n_waited = 0; /* nanoseconds */
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)host->pid);
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    if (pl_file_read(path, sizeof text - 1, NULL, &file, NULL) != PL_OK)
+        return 0;
+    memcpy(text, file.bytes.ptr, file.bytes.len);
+    text[file.bytes.len] = 0;
+    return sscanf(text, "%lld %lld", &n_ran, &n_waited) == 2 ? n_waited / 1000000 : 0;
+}
+
+static struct limit limit_of(const struct pl_scripted *host, int64_t limit_ms)
+{
+    return (struct limit){pl_clock_ms(), delayed_ms(host), limit_ms};
+}
+
+static int64_t left_ms(const struct pl_scripted *host, const struct limit *limit)
+{
+    int64_t passed_ms = pl_clock_ms() - limit->begun_ms;
+    if (passed_ms < limit->limit_ms)
+        return limit->limit_ms - passed_ms;
+    return limit->limit_ms - passed_ms + delayed_ms(host) - limit->delayed_ms;
+}
+
 bool pl_scripted_close(struct pl_scripted *host, int64_t limit_ms)
 {
-    int64_t end_ms = pl_clock_ms() + limit_ms;
+    struct limit limit = limit_of(host, limit_ms);
     close(host->in);
     host->in = -1;
     for (;;) {
@@ -158,7 +193,7 @@ bool pl_scripted_close(struct pl_scripted *host, int64_t limit_ms)
             host->pid = 0;
             return true;
         }
-        if (pl_clock_ms() > end_ms)
+        if (left_ms(host, &limit) <= 0)
             return false;
         poll(NULL, 0, 10);
     }
@@ -192,15 +227,16 @@ static bool take_line(struct pl_scripted *host, struct pl_str *ret_line)
     return true;
 }
 
-static enum pl_status fill(struct pl_scripted *host, int64_t end_ms)
+/* What is there counts, however late we come to look. */
+static enum pl_status fill(struct pl_scripted *host, const struct limit *limit)
 {
-    int64_t left = end_ms - pl_clock_ms();
+    int64_t left = left_ms(host, limit);
     struct pollfd wait = {.fd = host->out, .events = POLLIN};
     char *room = pl_buf_reserve(&host->heard, 65536);
     if (!room)
         return PL_NOMEM;
-    if (left <= 0 || poll(&wait, 1, left > 1000000 ? 1000000 : (int)left) == 0)
-        return PL_NOT_FOUND;
+    if (poll(&wait, 1, left <= 0 ? 0 : left > 1000000 ? 1000000 : (int)left) == 0)
+        return left_ms(host, limit) > 0 ? PL_OK : PL_NOT_FOUND;
     ssize_t n = read(host->out, room, 65536);
     if (n < 0 && errno == EINTR)
         return PL_OK;
@@ -210,15 +246,14 @@ static enum pl_status fill(struct pl_scripted *host, int64_t end_ms)
     return PL_OK;
 }
 
-enum pl_status pl_scripted_hear(struct pl_scripted *host, int64_t limit_ms,
-                                struct pl_ext_frame *ret_frame)
+static enum pl_status hear(struct pl_scripted *host, const struct limit *limit,
+                           struct pl_ext_frame *ret_frame)
 {
-    int64_t end_ms = pl_clock_ms() + limit_ms;
     for (;;) {
         struct pl_str line;
         struct pl_ext_fault fault = {0};
         if (!take_line(host, &line)) {
-            enum pl_status status = fill(host, end_ms);
+            enum pl_status status = fill(host, limit);
             if (status != PL_OK)
                 return status;
             continue;
@@ -334,9 +369,9 @@ static bool is_update(struct pl_scripted *host, const struct pl_ext_frame *frame
 enum pl_status pl_scripted_await(struct pl_scripted *host, enum pl_ext_type type, struct pl_str id,
                                  int64_t limit_ms, struct pl_ext_frame *ret_frame)
 {
-    int64_t end_ms = pl_clock_ms() + limit_ms;
+    struct limit limit = limit_of(host, limit_ms);
     for (;;) {
-        enum pl_status status = pl_scripted_hear(host, end_ms - pl_clock_ms(), ret_frame);
+        enum pl_status status = hear(host, &limit, ret_frame);
         if (status != PL_OK)
             return status;
         bool is_meant = !id.len || pl_str_eq(ret_frame->id, id);

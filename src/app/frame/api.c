@@ -58,7 +58,7 @@ static enum pl_exit read_key_file(struct pl_api *api, const char *path)
     if (pl_file_read(path, MAX_KEY_FILE, NULL, &file, &err) != PL_OK)
         return pl_console_fail(api->console, path, &err);
     struct pl_path_info info = pl_path_look(path);
-    if (info.is_there && (info.mode & 077) && !info.is_socket && strcmp(path, "-") != 0)
+    if (info.is_there && !info.is_private && !info.is_socket && strcmp(path, "-") != 0)
         pl_console_say(api->console,
                        "other users can read the key in %s; protect it with \"chmod "
                        "600\"",

@@ -48,6 +48,7 @@ extern const struct pl_verb pl_task_verbs[];
 extern const struct pl_verb pl_blob_verbs[];
 extern const struct pl_verb pl_user_verbs[];
 extern const struct pl_verb pl_audit_verbs[];
+extern const struct pl_verb pl_cluster_verbs[];
 extern const struct pl_verb pl_ext_verbs[];
 extern const struct pl_verb pl_models_verbs[];
 extern const struct pl_verb pl_key_verbs[];

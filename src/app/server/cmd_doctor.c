@@ -4,6 +4,7 @@
 #include "app/server/local_store.h"
 
 #include "base/text/utc.h"
+#include "bus/bus.h"
 #include "ext/cell/cell.h"
 #include "ext/cell/uids.h"
 #include "io/clock.h"
@@ -216,10 +217,12 @@ static void check_port(struct exam *exam)
 /* What is used when it is there: a shared library or a program, and what for. */
 static const struct {
     const char *name, *library, *program, *purpose, *package;
+    bool (*is_there)(void); /* where the name of the library alone does not say it */
 } wanted[] = {
-    {"libcurl", "libcurl.so.4", NULL, "commands that use a server need it", "libcurl4"},
-    {"libpq", "libpq.so.5", NULL, "only a store in PostgreSQL needs it", "libpq5"},
-    {"ffmpeg", NULL, "ffmpeg", "only \"parley media\" needs it", "ffmpeg"},
+    {"libcurl", "libcurl.so.4", NULL, "commands that use a server need it", "libcurl4", NULL},
+    {"libpq", "libpq.so.5", NULL, "only a store in PostgreSQL needs it", "libpq5", NULL},
+    {"libnats", NULL, NULL, "only a bus by NATS needs it", "libnats3.4", pl_bus_has_nats_library},
+    {"ffmpeg", NULL, "ffmpeg", "only \"parley media\" needs it", "ffmpeg", NULL},
 };
 
 static void check_installed(struct exam *exam)
@@ -227,8 +230,9 @@ static void check_installed(struct exam *exam)
     const char *url = exam->api.config.store_url;
     bool needs_libpq = url && strncmp(url, "postgres", sizeof "postgres" - 1) == 0;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        bool is_there = wanted[i].library ? pl_library_is_there(wanted[i].library)
-                                          : pl_program_is_there(wanted[i].program);
+        bool is_there = wanted[i].is_there  ? wanted[i].is_there()
+                        : wanted[i].library ? pl_library_is_there(wanted[i].library)
+                                            : pl_program_is_there(wanted[i].program);
         bool is_needed = needs_libpq && strcmp(wanted[i].name, "libpq") == 0;
         char advice[64];
         snprintf(advice, sizeof advice, "install the package %s", wanted[i].package);

@@ -5,6 +5,7 @@
 #include "app/server/sections/serve_oidc.h"
 #include "app/server/serve_environment.h"
 #include "app/server/serve_models.h"
+#include "app/server/serve_node.h"
 #include "app/server/store_password.h"
 #include "base/text/suggest.h"
 #include "ext/cell/level.h"
@@ -50,6 +51,14 @@ static const struct setting settings[] = {
     {"store_password_file", FIXED, NO_OPTION, TEXT, AT(store_password_file), NULL, 0, 0},
     {"store_answer_ms", FIXED, NO_OPTION, TIME, AT(store_answer_ms), "5000", 100, 600000},
     {"store_away_ms", FIXED, NO_OPTION, TIME, AT(store_away_ms), "600000", 100, 86400000},
+    {"node", FIXED, PL_OPT_NODE, TEXT, AT(node_name), NULL, 0, 0},
+    {"address", FIXED, PL_OPT_ADDRESS, TEXT, AT(node_address), NULL, 0, 0},
+    {"bus", FIXED, PL_OPT_BUS, TEXT, AT(bus_url), NULL, 0, 0},
+    {"bus_file", FIXED, NO_OPTION, TEXT, AT(bus_file), NULL, 0, 0},
+    {"bus_ca", FIXED, PL_OPT_BUS_CA, TEXT, AT(bus_ca), NULL, 0, 0},
+    {"bus_cert", FIXED, PL_OPT_BUS_CERT, TEXT, AT(bus_cert), NULL, 0, 0},
+    {"bus_key", FIXED, PL_OPT_BUS_KEY, TEXT, AT(bus_key), NULL, 0, 0},
+    {"bus_creds", FIXED, PL_OPT_BUS_CREDS, TEXT, AT(bus_creds), NULL, 0, 0},
     {"unix", FIXED, PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
     {"ui_dir", LIVE, PL_OPT_UI_DIR, TEXT, AT(ui_dir), NULL, 0, 0},
     {"tls_cert", LIVE, PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
@@ -69,8 +78,8 @@ static const struct setting settings[] = {
     {"max_connections_per_address", LIVE, PL_OPT_MAX_ADDRESS_CONNECTIONS, COUNT,
      AT(max_address_connections), "0", 0, 1000000},
     {"body_memory_mib", LIVE, PL_OPT_BODY_MEMORY, COUNT, AT(body_memory_mib), "256", 4, 1048576},
-    {"lame_duck_ms", LIVE, PL_OPT_LAME_DUCK, TIME, AT(lame_duck_ms), "0", 0, 600000},
-    {"drain_ms", LIVE, PL_OPT_DRAIN, TIME, AT(drain_ms), "10000", 0, 600000},
+    {"drain_accept_ms", LIVE, PL_OPT_DRAIN_ACCEPT, TIME, AT(drain_accept_ms), "0", 0, 600000},
+    {"drain_ms", LIVE, PL_OPT_DRAIN, TIME, AT(drain_ms), "30000", 0, 600000},
     {"log_level", LIVE, PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
     {"log_json", FIXED, PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
     {"access_log", FIXED, NO_OPTION, TEXT, AT(access_log), "off", 0, 0},
@@ -576,6 +585,24 @@ static enum pl_status take_password(struct pl_arena *arena, const struct pl_args
     return status;
 }
 
+/* The same for the bus. */
+static enum pl_status take_bus(struct pl_arena *arena, const struct pl_args *args,
+                               struct pl_server_config *config, struct pl_error *err)
+{
+    const char *given = pl_args_value(args, PL_OPT_BUS);
+    if (config->bus_url)
+        config->bus_url =
+            pl_arena_dup(arena, (struct pl_str){config->bus_url, strlen(config->bus_url) + 1}).ptr;
+    if (given && !config->bus_url)
+        return PL_NOMEM;
+    if (given) {
+        char *words;
+        memcpy(&words, &given, sizeof words);
+        pl_bus_url_scrub(words);
+    }
+    return pl_serve_bus_read(arena, config, err);
+}
+
 static enum pl_status read_models(const struct pl_serve_models_source *source,
                                   struct pl_server_config *config, struct pl_error *err)
 {
@@ -690,6 +717,8 @@ static enum pl_status understand_settings(struct reading *reading, struct pl_ser
         status = note(reading, put(reading, &settings[i], &reading->values[i], config, err), err);
     if (status == PL_OK)
         status = note(reading, take_password(reading->arena, reading->args, config, err), err);
+    if (status == PL_OK)
+        status = note(reading, take_bus(reading->arena, reading->args, config, err), err);
     return status;
 }
 
@@ -714,6 +743,8 @@ static enum pl_status understand(struct reading *reading, struct pl_server_confi
         status = note(reading, pl_serve_oidc_read(&source, &config->oidc, err), err);
     if (status == PL_OK)
         status = note(reading, check_together(config, err), err);
+    if (status == PL_OK)
+        status = note(reading, pl_serve_node_check(config, err), err);
     if (status == PL_OK)
         status = note(reading, check_sandbox(config, err), err);
     return status;
@@ -923,6 +954,8 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
         struct value *value = &reading->values[i];
         if (settings[i].option == PL_OPT_STORE && value->n)
             value->texts[0] = pl_store_url_redact(arena, value->texts[0]);
+        if (settings[i].option == PL_OPT_BUS && value->n)
+            value->texts[0] = pl_bus_url_redact(arena, value->texts[0]);
         if (value->n && !value->texts[0])
             return fail_memory(err);
         if (is_json)

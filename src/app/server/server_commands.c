@@ -51,8 +51,24 @@ const struct pl_option pl_serve_options[] = {
      .help = "Threads that read the store, and the same number that convert; 4 by default"},
     {"max-connections", PL_OPT_MAX_CONNECTIONS, .args = {"N"},
      .help = "The maximum number of connections; 20000 by default"},
-    {"lame-duck", PL_OPT_LAME_DUCK, .args = {"MS"},
-     .help = "How long to keep serving after SIGTERM while /readyz returns 503; 0 by default"},
+    {"node", PL_OPT_NODE, .args = {"NAME"},
+     .help =
+         "The name of this node, if several servers share a PostgreSQL; the host name by default"},
+    {"address", PL_OPT_ADDRESS, .args = {"URL"},
+     .help = "The address of this node, shown by parley cluster"},
+    {"bus", PL_OPT_BUS, .args = {"URL"},
+     .help = "The bus between the nodes: nats://HOST:PORT; PostgreSQL by default"},
+    {"bus-ca", PL_OPT_BUS_CA, .args = {"FILE"},
+     .help = "Certificates of those who may sign that of the bus"},
+    {"bus-cert", PL_OPT_BUS_CERT, .args = {"FILE"},
+     .help = "The certificate that this node shows to the bus"},
+    {"bus-key", PL_OPT_BUS_KEY, .args = {"FILE"}, .help = "The private key of --bus-cert"},
+    {"bus-creds", PL_OPT_BUS_CREDS, .args = {"FILE"},
+     .help = "Credentials for the bus, as NATS writes them"},
+    {"drain-accept", PL_OPT_DRAIN_ACCEPT, .args = {"MS"},
+     .help = "How long to keep serving after SIGTERM while /readyz returns 503; by default 0: 5000 "
+             "while "
+             "other nodes are up, otherwise not at all"},
     {"max-connections-per-address", PL_OPT_MAX_ADDRESS_CONNECTIONS, .args = {"N"},
      .help = "The maximum for one address; by default 0: 1000, but no limit for loopback or with "
              "--behind-proxy"},
@@ -67,7 +83,7 @@ const struct pl_option pl_serve_options[] = {
     {"unsafe-no-sandbox", PL_OPT_UNSAFE_NO_SANDBOX,
      .help = "The same as --ext-sandbox none: extensions can read what the server can"},
     {"drain", PL_OPT_DRAIN, .args = {"MS"},
-     .help = "How long running turns may take during shutdown; 10000 by default"},
+     .help = "How long running turns may take during shutdown; 30000 by default"},
     {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
      .help = "What to log to standard error; request logs every request"},
     {"log-json", PL_OPT_LOG_JSON, .help = "Log one JSON object per line"},
@@ -95,7 +111,8 @@ const char *const pl_serve_paragraphs[] = {
     "interruption. If something in it is wrong, the message says what and where, and nothing "
     "changes.",
     "SIGTERM or Ctrl-C shuts the server down: running turns have --drain milliseconds, and their "
-    "output so far is kept. A second signal ends it at once. Behind a load balancer, --lame-duck "
+    "output so far is kept. A second signal ends it at once. Behind a load balancer, "
+    "--drain-accept "
     "gives the balancer time to see the 503 of /readyz before the port is closed.",
     NULL,
 };

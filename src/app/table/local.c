@@ -1,5 +1,6 @@
 /* The words of a table, found by their English. */
 #include "app/table/local.h"
+#include "base/str.h"
 
 #include <stdio.h>
 

@@ -94,9 +94,9 @@ static inline char *put_between(const struct speller *s, char *at, size_t from, 
 
 /* --- inside strings -------------------------------------------------------------------------- */
 
-/* An escape takes twice its bytes, and a mark doubles its byte; quotes may take two bytes each. A
- * whole block may be copied where there is less of it. */
-enum { MOST_INSIDE = 2, MOST_QUOTES = 4 + PL_SCAN16 };
+/* A quote and a backslash take two bytes, and a mark doubles its byte; quotes may take two bytes
+ * each. A whole block may be written where there is less of it. */
+enum { MOST_INSIDE = 2, MOST_QUOTES = 4 + PL_JSON_SLACK };
 
 /* A backslash and what follows it, escaped once more. */
 static inline char *put_escape(char *at, char c)
@@ -107,36 +107,18 @@ static inline char *put_escape(char *at, char c)
     return at;
 }
 
-static char *put_inside(char *at, struct pl_str text)
+/* The bytes of a string as a text: what is escaped there is escaped once more. */
+static char *put_inside(const struct speller *s, char *at, struct pl_str text)
 {
-    const char *p = text.ptr, *end = text.ptr + text.len;
-    while (end - p >= PL_SCAN16) {
-        uint32_t escapes = pl_scan16_backslashes(p);
-        unsigned n = escapes ? (unsigned)__builtin_ctz(escapes) : PL_SCAN16;
-        memcpy(at, p, PL_SCAN16);
-        at += n;
-        p += n;
-        if (!escapes)
-            continue;
-        at = put_escape(at, p[1]);
-        p += 2;
-    }
-    while (p < end)
-        if (*p == '\\') {
-            at = put_escape(at, p[1]);
-            p += 2;
-        } else {
-            *at++ = *p++;
-        }
-    return at;
+    return pl_json_escape_text(at, text, s->source.ptr + s->source.len);
 }
 
 /* The string as it is, in quotes. */
-static char *put_verbatim(char *at, struct pl_str text)
+static char *put_verbatim(const struct speller *s, char *at, struct pl_str text)
 {
     *at++ = '\\';
     *at++ = '"';
-    at = put_inside(at, text);
+    at = put_inside(s, at, text);
     *at++ = '\\';
     *at++ = '"';
     return at;
@@ -160,7 +142,14 @@ static char *put_marked(char *at, struct pl_str text)
 
 static bool has_mark(struct pl_str text)
 {
-    return memchr(text.ptr, '\'', text.len) || memchr(text.ptr, '~', text.len);
+    const char *p = text.ptr, *end = text.ptr + text.len;
+    for (; end - p >= PL_SCAN16; p += PL_SCAN16)
+        if (pl_scan16_either(p, '\'', '~'))
+            return true;
+    for (; p < end; p++)
+        if (*p == '\'' || *p == '~')
+            return true;
+    return false;
 }
 
 /* Writes text, and returns whether it holds a mark. A text of the usual length is one block. */
@@ -175,7 +164,10 @@ static inline char *put_text(const struct speller *s, char *at, struct pl_str te
         return at + text.len;
     }
     *ret_has_mark = has_mark(text);
-    return put_inside(at, text);
+    if (is_escaped)
+        return put_inside(s, at, text);
+    memcpy(at, text.ptr, text.len);
+    return at + text.len;
 }
 
 /* The character for a string that is a word; 0: it is not one. */
@@ -202,7 +194,7 @@ static inline size_t put_string(struct speller *s, const struct pl_json_node *n)
     *at++ = '\'';
     at = put_text(s, at, text, n->tag & PL_JSON_ESCAPED, &has_mark);
     *at++ = '\'';
-    s->at = has_mark ? put_verbatim(s->at, text) : at;
+    s->at = has_mark ? put_verbatim(s, s->at, text) : at;
     return end;
 }
 

@@ -1,4 +1,5 @@
 #include "cluster/node.h"
+#include "base/ascii.h"
 
 bool pl_node_id_eq(const struct pl_node_id *a, const struct pl_node_id *b)
 {
@@ -37,4 +38,36 @@ enum pl_node_state pl_node_state_of(struct pl_str text)
 bool pl_node_state_may(enum pl_node_state from, enum pl_node_state to)
 {
     return from < PL_NODE_STATE_COUNT && to < PL_NODE_STATE_COUNT && (edges[from] >> to & 1);
+}
+
+void pl_node_id_write(const struct pl_node_id *id, char ret_text[PL_NODE_ID_TEXT])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < sizeof id->bytes; i++) {
+        ret_text[2 * i] = digits[id->bytes[i] >> 4];
+        ret_text[2 * i + 1] = digits[id->bytes[i] & 15];
+    }
+    ret_text[PL_NODE_ID_TEXT - 1] = '\0';
+}
+
+bool pl_node_id_read(struct pl_str text, struct pl_node_id *ret_id)
+{
+    struct pl_node_id id;
+    if (text.len != 2 * sizeof id.bytes)
+        return false;
+    for (size_t i = 0; i < sizeof id.bytes; i++) {
+        int high = pl_ascii_hex((unsigned char)text.ptr[2 * i]);
+        int low = pl_ascii_hex((unsigned char)text.ptr[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        id.bytes[i] = (unsigned char)(high << 4 | low);
+    }
+    *ret_id = id;
+    return true;
+}
+
+bool pl_node_name_has(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
 }

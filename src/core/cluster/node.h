@@ -15,6 +15,15 @@ struct pl_node_id {
 bool pl_node_id_eq(const struct pl_node_id *a, const struct pl_node_id *b);
 bool pl_node_id_is_zero(const struct pl_node_id *id);
 
+enum { PL_NODE_ID_TEXT = 2 * PL_NODE_ID_BYTES + 1, PL_NODE_NAME_MAX = 63 };
+/* In hexadecimal digits, with the NUL. */
+void pl_node_id_write(const struct pl_node_id *id, char ret_text[PL_NODE_ID_TEXT]);
+/* False: these are not the digits of one. */
+bool pl_node_id_read(struct pl_str text, struct pl_node_id *ret_id);
+
+/* Whether the name of a node may have this character: letters, digits, '.', '_' and '-'. */
+bool pl_node_name_has(char c);
+
 /* X(name, text in the store) */
 #define PL_NODE_STATE_TABLE(X)                                                                     \
     X(UP, "up")                                                                                    \

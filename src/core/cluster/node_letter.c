@@ -12,7 +12,12 @@ const char *pl_node_letter_fate_text(enum pl_node_letter_fate fate)
 
 bool pl_node_letter_may_be_dropped(unsigned char kind)
 {
-    return kind == PL_NODE_LETTER_FRAMES;
+    return kind == PL_NODE_LETTER_FRAMES || kind == PL_NODE_LETTER_LEAVE;
+}
+
+unsigned char pl_node_letter_least(unsigned char spoken, int64_t protocol)
+{
+    return protocol >= 1 && protocol < spoken ? (unsigned char)protocol : spoken;
 }
 
 static void write_number(char *to, uint64_t number)
@@ -40,7 +45,7 @@ enum pl_status pl_node_letter_write(const struct pl_node_letter *letter,
     char *at = pl_buf_reserve(to, n_sealed + PL_NODE_LETTER_SEAL);
     if (!at)
         return to->status;
-    at[0] = PL_NODE_LETTER_VERSION;
+    at[0] = (char)(letter->version ? letter->version : PL_NODE_LETTER_VERSION);
     at[1] = (char)letter->kind;
     memcpy(at + 2, letter->sender.bytes, PL_NODE_ID_BYTES);
     write_number(at + 2 + PL_NODE_ID_BYTES, letter->number);
@@ -74,9 +79,11 @@ enum pl_node_letter_fate pl_node_letter_read(struct pl_str bytes, const struct p
     struct pl_str sealed = {bytes.ptr, bytes.len - PL_NODE_LETTER_SEAL};
     if (!is_sealed(sealed, seal, receiver))
         return PL_NODE_LETTER_IS_FORGED;
-    if (bytes.ptr[0] != PL_NODE_LETTER_VERSION)
+    unsigned char version = (unsigned char)bytes.ptr[0];
+    if (version < 1 || version > PL_NODE_LETTER_VERSION)
         return PL_NODE_LETTER_IS_VERSION;
     struct pl_node_letter letter = {
+        .version = version,
         .kind = (unsigned char)bytes.ptr[1],
         .number = read_number(bytes.ptr + 2 + PL_NODE_ID_BYTES),
         .body = pl_str_slice(sealed, PL_NODE_LETTER_HEAD, sealed.len),

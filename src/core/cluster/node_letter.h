@@ -28,14 +28,17 @@ enum pl_node_letter_kind {
     PL_NODE_LETTER_FRAMES, /* live frames of one session */
     PL_NODE_LETTER_BEAT,   /* the last link number of every receiver (node_beat.h) */
     PL_NODE_LETTER_BELL,   /* something in the store is newer */
+    PL_NODE_LETTER_LEAVE,  /* nobody listens to this session there any more */
+    PL_NODE_LETTER_PART,   /* of a letter that is longer than PL_NODE_LETTER_MAX */
     PL_NODE_LETTER_UNKNOWN /* the answer to a kind that the receiver does not know */
 };
 
 struct pl_node_letter {
     unsigned char kind; /* an enum pl_node_letter_kind, or one of a later program */
     struct pl_node_id sender;
-    uint64_t number;    /* per receiver, from 1; 0: a letter to everybody, which has none */
-    struct pl_str body; /* borrowed */
+    uint64_t number;       /* per receiver, from 1; 0: a letter to everybody, which has none */
+    struct pl_str body;    /* borrowed */
+    unsigned char version; /* 0, when it is written: PL_NODE_LETTER_VERSION */
 };
 
 /* The keyed hash of the receiver's id followed by these bytes. */
@@ -73,7 +76,12 @@ enum pl_node_letter_fate pl_node_letter_read(struct pl_str bytes, const struct p
                                              const struct pl_node_id *receiver,
                                              struct pl_node_letter *ret_letter);
 
-/* Lost frames are sent again when the receiver asks; an ask or an answer is lost for good. */
+/* What nodes speak: the least of what those that are up understand (`protocol` of their rows). `spoken` is
+ * that of those looked at so far; begins with PL_NODE_LETTER_VERSION. */
+unsigned char pl_node_letter_least(unsigned char spoken, int64_t protocol);
+
+/* Lost frames are sent again when the receiver asks, and a lost word of leaving when frames come that nobody
+ * wants. Late, both would undo what came since. An ask or an answer is lost for good. */
 bool pl_node_letter_may_be_dropped(unsigned char kind);
 
 #endif

@@ -14,12 +14,20 @@ struct pl_ext_codec {
     struct pl_schema_run *run; /* owned */
 };
 
+/* With what stands between the id and the payload of each frame that we write. */
 static const struct {
-    const char *text;
+    struct pl_str text, head;
     unsigned sides;
 } types[] = {
-#define X(name, text, sides) [PL_EXT_TYPE_##name] = {text, sides},
+#define X(name, text, sides)                                                                       \
+    [PL_EXT_TYPE_##name] = {                                                                       \
+        {text, sizeof text - 1},                                                                   \
+        {HEAD(text), sizeof HEAD(text) - 1},                                                       \
+        sides,                                                                                     \
+    },
+#define HEAD(text) "\"version\":\"1.0\",\"type\":\"" text "\",\"payload\":"
     PL_EXT_TYPE_TABLE(X)
+#undef HEAD
 #undef X
 };
 
@@ -31,7 +39,7 @@ static const char *const codes[] = {
 
 const char *pl_ext_type_text(enum pl_ext_type type)
 {
-    return types[type].text;
+    return types[type].text.ptr;
 }
 
 bool pl_ext_type_may(enum pl_ext_type type, enum pl_ext_side side)
@@ -128,7 +136,7 @@ static enum pl_status read_type(struct reader *r, enum pl_ext_side side)
     unsigned type = 0;
     if (!pl_json_is(n, PL_JSON_STRING))
         return PL_OK;
-    while (type < PL_EXT_TYPE_COUNT && !pl_json_text_is(doc, n, pl_str_of(types[type].text)))
+    while (type < PL_EXT_TYPE_COUNT && !pl_json_text_is(doc, n, types[type].text))
         type++;
     if (type == PL_EXT_TYPE_COUNT)
         return fail(r, PL_EXT_CODE_UNKNOWN_TYPE, n, "/type", "the protocol has no such type");
@@ -213,14 +221,22 @@ static void put(struct pl_json_out *out, const char *key, struct pl_str text)
     pl_json_out_text(out, text);
 }
 
+/* A key that is spelled as JSON already, colon included: these are most of a small frame. */
+static void put_key(struct pl_json_out *out, struct pl_str key)
+{
+    pl_json_out_raw(out, key);
+    out->is_after_key = true;
+}
+
 struct pl_json_out pl_ext_frame_begin(struct pl_buf *to, enum pl_ext_type type, struct pl_str id)
 {
+    enum { SMALL = 512 }; /* room at once for what most frames are */
     struct pl_json_out out = pl_json_out(to);
+    (void)pl_buf_reserve(to, SMALL);
     pl_json_out_open(&out, '{');
-    put(&out, "id", id);
-    put(&out, "version", PL_STR("1.0"));
-    put(&out, "type", pl_str_of(types[type].text));
-    pl_json_out_key(&out, "payload");
+    put_key(&out, PL_STR("\"id\":"));
+    pl_json_out_text(&out, id);
+    put_key(&out, types[type].head);
     pl_json_out_open(&out, '{');
     return out;
 }
@@ -289,10 +305,11 @@ static void write_chunk(struct pl_json_out *out, const struct pl_ext_result *res
 void pl_ext_frame_write_result(struct pl_buf *to, const struct pl_ext_result *result)
 {
     struct pl_json_out out = pl_ext_frame_begin(to, PL_EXT_TYPE_HOST_RESULT, result->id);
-    put(&out, "call_id", result->call_id);
-    pl_json_out_key(&out, "output");
+    put_key(&out, PL_STR("\"call_id\":"));
+    pl_json_out_text(&out, result->call_id);
+    put_key(&out, PL_STR("\"output\":"));
     pl_json_out_raw(&out, result->output.len ? result->output : PL_STR("{}"));
-    pl_json_out_key(&out, "is_error");
+    put_key(&out, PL_STR("\"is_error\":"));
     pl_json_out_bool(&out, result->error != NULL);
     if (result->error)
         write_error(&out, result);

@@ -13,6 +13,8 @@
  */
 #include "extproto/life.h"
 
+#include <assert.h>
+
 #define TO(name) PL_TO(PL_EXT_LIFE_##name)
 static const struct pl_state states[] = {
     [PL_EXT_LIFE_SPAWNED] = {"spawned",
@@ -66,6 +68,6 @@ int64_t pl_ext_crashes_add(struct pl_ext_crashes *crashes, int64_t now_ms)
     crashes->n = n + 1;
     if (crashes->n == PL_EXT_MAX_CRASHES)
         return -1;
-    int64_t wait_ms = (int64_t)FIRST_MS << n;
-    return wait_ms < MOST_MS ? wait_ms : MOST_MS;
+    static_assert(FIRST_MS << (PL_EXT_MAX_CRASHES - 2) <= MOST_MS, "the last wait is no longer");
+    return (int64_t)FIRST_MS << n;
 }

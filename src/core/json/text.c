@@ -259,6 +259,11 @@ static char *put_escaped(enum pl_cpu cpu, char *at, const char *p, const char *e
     return at;
 }
 
+char *pl_json_escape_text(char *to, struct pl_str text, const char *readable)
+{
+    return put_escaped(pl_cpu_best(), to, text.ptr, text.ptr + text.len, readable);
+}
+
 /* Room for the text quoted, and a byte and PL_JSON_SLACK more, at to->ptr + to->len. Escapes are
  * counted only for long texts and when there is little room. */
 static inline char *reserve_quoted(struct pl_buf *to, struct pl_str text)

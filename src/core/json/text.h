@@ -90,6 +90,10 @@ void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, si
  */
 enum { PL_JSON_MOST_ESCAPE = 6 };
 size_t pl_json_escape(char *to, char c);
+/* The same of a whole text, and returns where it ends. There is room for it and PL_JSON_SLACK more,
+ * and the bytes up to `readable` may be read. */
+enum { PL_JSON_SLACK = 64 };
+char *pl_json_escape_text(char *to, struct pl_str text, const char *readable);
 
 /* 24 bits over the decoded bytes of a key. Not keyed: only for finding a key among the few of a
  * schema or object, always confirmed by comparing bytes. */

@@ -5,9 +5,6 @@
 
 #include "json/text.h"
 
-/* How many bytes after its end quoting may write to, whatever the instruction set. */
-enum { PL_JSON_SLACK = 64 };
-
 /* Decodes the valid escape at *at (a backslash), moves *at past it, writes at most 4 bytes (never
  * more than spell it). */
 size_t pl_json_decode_escape(const char **at, const char *end, char *to);

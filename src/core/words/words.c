@@ -141,12 +141,18 @@ static bool say(struct pl_buf *to, struct pl_str english, int depth);
 
 static void add_hole(struct pl_buf *to, const struct fit *fit, char letter, int depth)
 {
-    if (letter >= PL_WORDS_COPIED)
-        pl_buf_add(to, fit->holes[letter - PL_WORDS_COPIED]);
-    else if (letter >= PL_WORDS_SAID)
-        (void)say(to, fit->holes[letter - PL_WORDS_SAID], depth + 1);
-    else
-        add_list(to, fit->holes[letter - PL_WORDS_LISTED]);
+    static const char firsts[] = {PL_WORDS_COPIED, PL_WORDS_SAID, PL_WORDS_LISTED};
+    for (size_t i = 0; i < sizeof firsts; i++) {
+        if (letter < firsts[i] || letter >= firsts[i] + PL_WORDS_HOLES_MAX)
+            continue;
+        struct pl_str hole = fit->holes[letter - firsts[i]];
+        if (firsts[i] == PL_WORDS_COPIED)
+            pl_buf_add(to, hole);
+        else if (firsts[i] == PL_WORDS_SAID)
+            (void)say(to, hole, depth + 1);
+        else
+            add_list(to, hole);
+    }
 }
 
 static bool say(struct pl_buf *to, struct pl_str english, int depth)

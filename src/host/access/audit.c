@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-enum { SEAL_MS = 500, MAX_ROUNDS = 64, PAGE = 500 };
+enum { SEAL_MS = 500, MAX_ROUNDS = 64, PAGE = 500, MAX_LOST = 1000 };
 
 #define HEAD "audit_head"
 
@@ -49,15 +49,30 @@ static void write_head(char to[96], int64_t number, struct pl_str hash)
         n += snprintf(to + n, 3, "%02x", (unsigned char)hash.ptr[i]);
 }
 
+/* What was sealed last; empty: nothing yet. */
+static enum pl_status read_head(struct pl_store *store, struct pl_arena *arena,
+                                struct pl_str *ret_head, struct pl_error *err)
+{
+    enum pl_status status = pl_store_setting_get(store, arena, PL_STR(HEAD), ret_head, err);
+    if (status == PL_NOT_FOUND)
+        *ret_head = (struct pl_str){0};
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
+/* The head is read first: if another node seals what is read after it, the batch fails, and the rows are
+ * read again. */
 static enum pl_status seal_page(struct pl_store *store, bool *ret_has_more, struct pl_error *err)
 {
+    struct pl_str old_head = {0};
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
     struct pl_audit_row last;
     struct pl_audit_page page = {0};
     uint8_t hash[32];
     char head[96];
-    enum pl_status status = pl_store_audit_last(store, &arena, &last, err);
+    enum pl_status status = read_head(store, &arena, &old_head, err);
+    if (status == PL_OK)
+        status = pl_store_audit_last(store, &arena, &last, err);
     if (status == PL_OK)
         status = pl_store_audit_list(store, &arena, PL_AUDIT_UNSEALED, 0, PAGE, &page, err);
     *ret_has_more = page.has_more;
@@ -65,6 +80,7 @@ static enum pl_status seal_page(struct pl_store *store, bool *ret_has_more, stru
     if (!batch)
         return status == PL_OK && page.n_rows ? PL_NOMEM : status;
     struct pl_str before = last.number ? last.hash : PL_STR("");
+    pl_batch_begin_seal(batch, PL_STR(HEAD), old_head);
     for (size_t i = 0; i < page.n_rows && status == PL_OK; i++) {
         status = hash_row(&page.rows[i], before, hash);
         before = pl_arena_dup(&arena, (struct pl_str){(const char *)hash, 32});
@@ -86,8 +102,14 @@ enum pl_status pl_audit_seal(struct pl_store *store, struct pl_error *err)
 {
     bool has_more = true;
     enum pl_status status = PL_OK;
-    while (has_more && status == PL_OK)
+    for (int n_lost = 0; has_more && status == PL_OK;) {
         status = seal_page(store, &has_more, err);
+        /* Another node was faster, and has sealed some of them. */
+        if (status == PL_NOT_FOUND && n_lost++ < MAX_LOST) {
+            has_more = true;
+            status = PL_OK;
+        }
+    }
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "base/text/uuid.h"
 #include "http/reply/base64url.h"
 #include "io/clock.h"
+#include "store/node/shared.h"
 
 #include <sodium/core.h>
 #include <sodium/crypto_generichash.h>
@@ -14,7 +15,7 @@
 #include <sodium/randombytes.h>
 #include <stdio.h>
 
-enum { USED_EVERY_MS = 60000, FIRST_CODE_MS = 3600000 };
+enum { USED_EVERY_MS = 60000 };
 
 void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32])
 {
@@ -142,7 +143,7 @@ enum pl_status pl_auth_caller_of(struct pl_auth *auth, struct pl_arena *arena,
 
 /* --- the first start ------------------------------------------------------------------------- */
 
-static bool has_admin_key(const struct pl_auth *auth)
+bool pl_auth_has_admin_key(const struct pl_auth *auth)
 {
     int64_t now_ms = pl_clock_unix_ms();
     for (size_t i = 0; i < auth->keys.len; i++) {
@@ -168,31 +169,45 @@ static enum pl_status make_first_user(struct pl_auth *auth, struct pl_store *sto
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    pl_batch_create_user(batch, &row);
+    pl_batch_create_first_user(batch, &row);
     enum pl_status status = pl_store_commit(store, batch, err);
     return status == PL_OK ? pl_auth_put_user(auth, &row) : status;
+}
+
+/* Of several that start on an empty store one makes the first user, and the others read it. */
+static enum pl_status read_users(struct pl_auth *auth, struct pl_store *store,
+                                 struct pl_arena *arena, size_t *ret_n, struct pl_error *err)
+{
+    struct pl_user_row *users = NULL;
+    enum pl_status status = pl_store_user_list(store, arena, &users, ret_n, err);
+    for (size_t i = 0; status == PL_OK && i < *ret_n; i++)
+        status = pl_auth_put_user(auth, &users[i]);
+    return status;
 }
 
 static enum pl_status load(struct pl_auth *auth, struct pl_store *store, struct pl_error *err)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    struct pl_user_row *users = NULL;
     struct pl_key_row *keys = NULL;
     size_t n_users = 0, n_keys = 0;
-    enum pl_status status = pl_store_user_list(store, &arena, &users, &n_users, err);
-    for (size_t i = 0; status == PL_OK && i < n_users; i++)
-        status = pl_auth_put_user(auth, &users[i]);
+    int64_t version = 0;
+    enum pl_status status = pl_store_auth_version(store, &version, err);
+    if (status == PL_OK)
+        status = read_users(auth, store, &arena, &n_users, err);
     if (status == PL_OK && n_users == 0)
         status = make_first_user(auth, store, err);
+    if (status == PL_NOT_FOUND)
+        status = read_users(auth, store, &arena, &n_users, err);
     if (status == PL_OK)
         status = pl_store_key_list(store, &arena, (struct pl_str){0}, &keys, &n_keys, err);
     for (size_t i = 0; status == PL_OK && i < n_keys; i++)
         status = pl_auth_put_key(auth, &keys[i]);
-    if (status == PL_OK && !has_admin_key(auth) && pl_secret_make(auth->first_code)) {
+    if (status == PL_OK && !pl_auth_has_admin_key(auth) && pl_secret_make(auth->first_code)) {
         auth->first_code_state = PL_FIRST_CODE_OPEN;
-        auth->first_code_until_ms = pl_clock_unix_ms() + FIRST_CODE_MS;
+        auth->first_code_until_ms = pl_clock_unix_ms() + PL_FIRST_CODE_MS;
     }
+    auth->version = version;
     return status;
 }
 
@@ -209,7 +224,7 @@ enum pl_status pl_auth_create(struct pl_store *store, struct pl_auth **ret_auth,
         return pl_fail(err, PL_NOMEM, "out of memory");
     }
     memset(tickets, 0, PL_MAX_TICKETS * sizeof *tickets);
-    *auth = (struct pl_auth){.tickets = tickets};
+    *auth = (struct pl_auth){.tickets = tickets, .store = pl_store_is_shared(store) ? store : NULL};
     pthread_rwlock_init(&auth->lock, NULL);
     pthread_mutex_init(&auth->tickets_lock, NULL);
     pthread_mutex_init(&auth->changes_lock, NULL);
@@ -230,6 +245,7 @@ void pl_auth_destroy(struct pl_auth *auth)
     pthread_rwlock_destroy(&auth->lock);
     pthread_mutex_destroy(&auth->tickets_lock);
     pthread_mutex_destroy(&auth->changes_lock);
+    pl_vec_deinit(&auth->news);
     pl_mem_free(auth->tickets);
     pl_mem_free(auth);
 }

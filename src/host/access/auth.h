@@ -25,13 +25,18 @@ enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena
 /* Whether the user is there and not disabled. */
 bool pl_auth_is_active(struct pl_auth *auth, struct pl_str user_id);
 
+/* Whether tickets and the code of the first start are rows that other nodes see: then the functions that
+ * make and take them wait for the store, and are for workers. */
+bool pl_auth_is_shared(const struct pl_auth *auth);
+
 /* A ticket for one socket, good for 30 s and once: 43 characters. */
 #define PL_TICKET_SIZE 43
 /* A user has 64 at most: one more takes the place of the user's own oldest. PL_LIMIT: other users
- * have taken all there are; PL_NOMEM. */
+ * have taken all there are; PL_NOMEM; where it is a row, whatever the store says. */
 enum pl_status pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller,
                                    int64_t now_ms, char ret_ticket[PL_TICKET_SIZE + 1]);
-/* A ticket is worth what its key and its user are worth now. Fails as pl_auth_check_key does. */
+/* A ticket is worth what its key and its user are worth now. Fails as pl_auth_check_key does, or as the
+ * store does. */
 enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
                                    struct pl_str ticket, int64_t now_ms,
                                    struct pl_caller *ret_caller);
@@ -39,6 +44,8 @@ enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
 /* The one-time link of the first start: a code that can be exchanged for a key once, within an hour
  * and until an administrator has a key. NULL when one had it already. */
 const char *pl_auth_first_code(const struct pl_auth *auth);
+/* At the start of a server: all nodes have the same code. */
+enum pl_status pl_auth_share_first_code(struct pl_auth *auth, struct pl_error *err);
 /* Whether it can still be used. */
 bool pl_auth_first_code_is_open(struct pl_auth *auth, int64_t unix_ms);
 

@@ -2,12 +2,14 @@
 #ifndef PL_ACCESS_AUTH_INT_H
 #define PL_ACCESS_AUTH_INT_H
 
+#include "access/auth_refresh.h"
 #include "access/key_table.h"
 #include "base/vec.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-enum { PL_MAX_TICKETS = 2048 };
+enum { PL_MAX_TICKETS = 2048, PL_FIRST_CODE_MS = 3600000 };
 
 struct pl_auth_ticket {
     uint8_t hash[32];
@@ -45,6 +47,18 @@ struct pl_auth {
     enum pl_first_code first_code_state; /* under the lock of the tickets */
     int64_t first_code_until_ms;         /* unix */
     char first_code[PL_TICKET_SIZE + 1];
+    /* What other nodes change (auth_refresh.c). */
+    struct pl_store *store; /* borrowed; NULL: nobody else uses it */
+    struct pl_meter *meter; /* borrowed; NULL: limits are not read with the keys */
+    uint64_t n_applied,
+        n_refreshed; /* under the lock: changes made here; those at the last reading */
+    int64_t version, more_version; /* under the lock: of the rows that are in here; of the limits */
+    PL_VEC(struct pl_auth_news) news; /* under the lock: owned; what was found and not told yet */
+    _Atomic(bool) is_hearing;         /* somebody reads them again */
+    int64_t look_s;                   /* under the lock of the tickets: the second of … */
+    int n_looks;                      /* … so many looks */
+    void (*on_change)(void *ctx);     /* NULL: nobody listens */
+    void *on_change_ctx;
     pthread_mutex_t changes_lock; /* from the number of a change to its submission */
     uint64_t n_changes;           /* under its lock */
 };
@@ -58,6 +72,12 @@ struct pl_auth_key *pl_auth_key_at(const struct pl_auth *auth, struct pl_str use
 enum pl_status pl_auth_put_user(struct pl_auth *auth, const struct pl_user_row *row);
 enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *row);
 void pl_auth_free_table(struct pl_auth *auth);
+/* A key that is in no table yet, without its secrets; NULL when out of memory. */
+struct pl_auth_key *pl_auth_make_key(const struct pl_auth_user *user, const struct pl_key_row *row);
+struct pl_auth_user *pl_auth_make_user(const struct pl_user_row *row);
+void pl_auth_free_key(struct pl_auth_key *key); /* accepts NULL */
+/* Whether an administrator has a key that opens something. */
+bool pl_auth_has_admin_key(const struct pl_auth *auth);
 
 /* An administrator has a key: the code of the first start is over. */
 void pl_auth_end_first_code(struct pl_auth *auth);

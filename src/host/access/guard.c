@@ -1,6 +1,7 @@
 #include "access/guard.h"
 
 #include "access/auth.h"
+#include "access/auth_refresh.h"
 #include "access/host_origin.h"
 #include "access/sign_in.h"
 #include "http/connection.h"
@@ -32,9 +33,23 @@ static enum pl_status identify(struct pl_exchange *x, struct pl_str key, const c
     return cookie.len ? identify_cookie(x, cookie, ret_why) : PL_NOT_FOUND;
 }
 
+static bool may_find(struct pl_exchange *x, struct pl_str key)
+{
+    return pl_auth_may_look(x->shard->server->auth, key.len ? key : pl_sign_in_cookie(x),
+                            pl_loop_unix_ms(x->shard->loop));
+}
+
+/* Where the store does not answer, what is known decides. */
+static void find(struct pl_exchange *x)
+{
+    (void)pl_auth_refresh(x->shard->server->auth, NULL, NULL);
+}
+
 const struct pl_guard pl_access_guard = {
     .check_host = pl_access_check_host,
     .check_origin = pl_access_check_origin,
     .is_cors = pl_access_is_cors,
     .identify = identify,
+    .may_find = may_find,
+    .find = find,
 };

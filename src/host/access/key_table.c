@@ -92,13 +92,11 @@ static enum pl_status put_secrets(struct pl_auth *auth, struct pl_auth_key *key,
 
 /* --- adding ---------------------------------------------------------------------------------- */
 
-enum pl_status pl_auth_put_user(struct pl_auth *auth, const struct pl_user_row *row)
+struct pl_auth_user *pl_auth_make_user(const struct pl_user_row *row)
 {
     struct pl_auth_user *user = pl_mem_alloc(1, sizeof *user);
-    if (!user || !pl_vec_push(&auth->users, user)) {
-        pl_mem_free(user);
-        return PL_NOMEM;
-    }
+    if (!user)
+        return NULL;
     *user = (struct pl_auth_user){
         .is_admin = row->is_admin,
         .created_ms = row->created_ms,
@@ -106,7 +104,16 @@ enum pl_status pl_auth_put_user(struct pl_auth *auth, const struct pl_user_row *
     };
     pl_auth_copy_text(user->id, sizeof user->id, row->id);
     pl_auth_copy_text(user->name, sizeof user->name, row->name);
-    return PL_OK;
+    return user;
+}
+
+enum pl_status pl_auth_put_user(struct pl_auth *auth, const struct pl_user_row *row)
+{
+    struct pl_auth_user *user = pl_auth_make_user(row);
+    if (user && pl_vec_push(&auth->users, user))
+        return PL_OK;
+    pl_mem_free(user);
+    return PL_NOMEM;
 }
 
 /* A copy with a NUL; NULL when out of memory. */
@@ -118,7 +125,7 @@ static char *copy_of(struct pl_str text)
     return copy;
 }
 
-static void free_key(struct pl_auth_key *key)
+void pl_auth_free_key(struct pl_auth_key *key)
 {
     if (key)
         pl_mem_free(key->models);
@@ -136,14 +143,11 @@ static bool set_scope(struct pl_auth_key *key, struct pl_str word)
     return true;
 }
 
-enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *row)
+struct pl_auth_key *pl_auth_make_key(const struct pl_auth_user *user, const struct pl_key_row *row)
 {
-    struct pl_auth_user *user = pl_auth_user_at(auth, row->user_id);
-    if (!user || row->hash.len != 32)
-        return PL_OK;
     struct pl_auth_key *key = pl_mem_alloc(1, sizeof *key);
     if (!key)
-        return PL_NOMEM;
+        return NULL;
     *key = (struct pl_auth_key){
         .user = user,
         .created_ms = row->created_ms,
@@ -157,34 +161,68 @@ enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *ro
         key->expires_ms = 1;
     pl_auth_copy_text(key->id, sizeof key->id, row->id);
     pl_auth_copy_text(key->name, sizeof key->name, row->name);
+    memcpy(key->hash, row->hash.ptr, 32);
+    pl_auth_copy_text(key->last4, sizeof key->last4, row->last4);
+    key->old_until_ms = row->old_until_ms;
     atomic_init(&key->last_used_ms, row->last_used_ms);
     atomic_init(&key->stored_used_ms, row->last_used_ms);
-    bool is_whole = key->models && pl_vec_push(&auth->keys, key);
-    if (is_whole && put_secrets(auth, key, row) == PL_OK)
+    if (key->models)
+        return key;
+    pl_auth_free_key(key);
+    return NULL;
+}
+
+enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *row)
+{
+    struct pl_auth_user *user = pl_auth_user_at(auth, row->user_id);
+    if (!user || row->hash.len != 32)
         return PL_OK;
-    if (is_whole) {
+    struct pl_auth_key *key = pl_auth_make_key(user, row);
+    if (!key)
+        return PL_NOMEM;
+    bool is_in = pl_vec_push(&auth->keys, key);
+    if (is_in && put_secrets(auth, key, row) == PL_OK)
+        return PL_OK;
+    if (is_in) {
         drop_secrets(auth, key);
         auth->keys.len--;
     }
-    free_key(key);
+    pl_auth_free_key(key);
     return PL_NOMEM;
 }
 
+/* A change that was made here is in the table, and stored: other nodes are told. */
+static void applied(struct pl_auth *auth)
+{
+    auth->n_applied++;
+    pthread_rwlock_unlock(&auth->lock);
+    if (auth->on_change)
+        auth->on_change(auth->on_change_ctx);
+}
+
+void pl_auth_watch(struct pl_auth *auth, void (*on_change)(void *ctx), void *ctx)
+{
+    auth->on_change = on_change;
+    auth->on_change_ctx = ctx;
+}
+
+/* One that is there already was read from the store meanwhile. */
 enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *row)
 {
     pthread_rwlock_wrlock(&auth->lock);
-    enum pl_status status = pl_auth_put_user(auth, row);
-    pthread_rwlock_unlock(&auth->lock);
+    enum pl_status status = pl_auth_user_at(auth, row->id) ? PL_OK : pl_auth_put_user(auth, row);
+    applied(auth);
     return status;
 }
 
 enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *row)
 {
     pthread_rwlock_wrlock(&auth->lock);
-    enum pl_status status = pl_auth_put_key(auth, row);
+    bool is_there = pl_auth_key_at(auth, row->user_id, row->id) != NULL;
+    enum pl_status status = is_there ? PL_OK : pl_auth_put_key(auth, row);
     const struct pl_auth_user *user = pl_auth_user_at(auth, row->user_id);
     bool is_admin = status == PL_OK && user && user->is_admin && row->is_admin;
-    pthread_rwlock_unlock(&auth->lock);
+    applied(auth);
     if (is_admin)
         pl_auth_end_first_code(auth);
     return status;
@@ -201,7 +239,7 @@ static void remove_keys(struct pl_auth *auth, const struct pl_auth_user *user,
         struct pl_auth_key *one = auth->keys.ptr[i];
         if (one == key || one->user == user) {
             drop_secrets(auth, one);
-            free_key(one);
+            pl_auth_free_key(one);
         } else {
             auth->keys.ptr[n++] = one;
         }
@@ -215,7 +253,7 @@ void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_s
     struct pl_auth_key *key = pl_auth_key_at(auth, user_id, id);
     if (key)
         remove_keys(auth, NULL, key);
-    pthread_rwlock_unlock(&auth->lock);
+    applied(auth);
 }
 
 void pl_auth_remove_logins(struct pl_auth *auth, int64_t ended_by_ms,
@@ -228,7 +266,7 @@ void pl_auth_remove_logins(struct pl_auth *auth, int64_t ended_by_ms,
         if (key->is_login && key->expires_ms && key->expires_ms <= ended_by_ms) {
             fn(ctx, pl_str_of(key->id));
             drop_secrets(auth, key);
-            free_key(key);
+            pl_auth_free_key(key);
         } else {
             auth->keys.ptr[n++] = key;
         }
@@ -248,13 +286,13 @@ void pl_auth_remove_user(struct pl_auth *auth, struct pl_str id)
         user->is_gone = true;
         memset(user->name, 0, sizeof user->name);
     }
-    pthread_rwlock_unlock(&auth->lock);
+    applied(auth);
 }
 
 void pl_auth_free_table(struct pl_auth *auth)
 {
     for (size_t i = 0; i < auth->keys.len; i++)
-        free_key(auth->keys.ptr[i]);
+        pl_auth_free_key(auth->keys.ptr[i]);
     for (size_t i = 0; i < auth->users.len; i++)
         pl_mem_free(auth->users.ptr[i]);
     pl_vec_deinit(&auth->secrets);
@@ -295,7 +333,7 @@ enum pl_status pl_auth_change_user(struct pl_auth *auth, const struct pl_user_ch
         user->is_admin = change->is_admin;
     if (user && change->disabled_ms >= 0 && is_news(&user->disabled_change, number))
         user->disabled_ms = change->disabled_ms;
-    pthread_rwlock_unlock(&auth->lock);
+    applied(auth);
     return user ? PL_OK : PL_NOT_FOUND;
 }
 
@@ -326,7 +364,7 @@ enum pl_status pl_auth_change_key(struct pl_auth *auth, struct pl_str user_id, s
     pthread_rwlock_wrlock(&auth->lock);
     struct pl_auth_key *key = pl_auth_key_at(auth, user_id, id);
     enum pl_status status = key ? change_key(key, change) : PL_NOT_FOUND;
-    pthread_rwlock_unlock(&auth->lock);
+    applied(auth);
     return status;
 }
 
@@ -338,7 +376,7 @@ enum pl_status pl_auth_rotate_key(struct pl_auth *auth, const struct pl_key_row 
     enum pl_status status = key ? PL_OK : PL_NOT_FOUND;
     if (key && is_news(&key->secret_change, number))
         status = put_secrets(auth, key, row);
-    pthread_rwlock_unlock(&auth->lock);
+    applied(auth);
     return status;
 }
 

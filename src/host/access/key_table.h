@@ -40,6 +40,10 @@ bool pl_secret_make(char ret_text[PL_TICKET_SIZE + 1]);
 /* BLAKE2b-256: the stored form of a secret. */
 void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32]);
 
+/* Called whenever one of the functions below has changed the table: other nodes are to be told. Any
+ * thread, without a lock. Before the first of them. */
+void pl_auth_watch(struct pl_auth *auth, void (*on_change)(void *ctx), void *ctx);
+
 /* After the store has it. */
 enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *row);
 enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *row);

@@ -2,6 +2,7 @@
  * commit, all under one lock. A timer on the first shard commits the sums once a second. Paid usage is
  * in the journal of its shard. */
 #include "access/meter.h"
+#include "access/meter_grants.h"
 #include "access/meter_journal.h"
 #include "access/meter_runs.h"
 #include "access/meter_sums.h"
@@ -11,6 +12,8 @@
 #include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "base/text/uuid.h"
+#include "cluster/sharing.h"
+#include "io/clock.h"
 #include "shard/log.h"
 
 #include <pthread.h>
@@ -36,7 +39,10 @@ struct limited {
     struct bucket requests, tokens;
     int64_t day, month_start; /* those that are counted */
     int64_t spent_day, spent_month;
-    int64_t reserved; /* micro-dollars, by calls that are under way */
+    int64_t reserved;           /* micro-dollars, by calls that are under way */
+    bool is_stored;             /* of a refresh: the store has it */
+    struct pl_grant granted[2]; /* of several nodes: of PL_LIMIT_RPM and PL_LIMIT_TPM */
+    int64_t synced_ms;          /* when it was last read what all nodes have spent */
 };
 
 /* The sockets of a user. */
@@ -54,6 +60,10 @@ struct pl_meter {
     struct pl_meter_runs runs;        /* under the lock, but for expired_ms and taken */
     struct pl_timer timer;            /* the first shard's */
     bool is_committing;               /* the first shard's */
+    _Atomic(size_t) n_nodes;          /* that are up; 0: nobody has said so */
+    pthread_mutex_t grants_lock;      /* of: */
+    struct pl_grant_line *grants;     /* owned; NULL until used */
+    bool is_stopped;                  /* no more of them */
     struct pl_meter_journal
         *journals[PL_MAX_SHARDS]; /* owned; each is its shard's; NULL until used */
 };
@@ -96,18 +106,23 @@ static struct limited *add_limited(struct pl_meter *meter, const struct pl_limit
     return NULL;
 }
 
+static void set_value(struct limited *limited, int i, int64_t value)
+{
+    limited->limits.values[i] = value;
+    if (i == PL_LIMIT_RPM)
+        limited->requests = (struct bucket){.level = (double)value};
+    if (i == PL_LIMIT_TPM)
+        limited->tokens = (struct bucket){.level = (double)value};
+}
+
 /* What is named is set, unless a newer change was heard of before. */
 static void set_values(struct limited *limited, const struct pl_limits *limits, uint64_t number)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
         if (limits->values[i] < 0 || number < limited->changes[i])
             continue;
-        limited->limits.values[i] = limits->values[i];
         limited->changes[i] = number;
-        if (i == PL_LIMIT_RPM)
-            limited->requests = (struct bucket){.level = (double)limits->values[i]};
-        if (i == PL_LIMIT_TPM)
-            limited->tokens = (struct bucket){.level = (double)limits->values[i]};
+        set_value(limited, i, limits->values[i]);
     }
 }
 
@@ -128,6 +143,48 @@ enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limit
     }
     pthread_mutex_unlock(&meter->lock);
     return limited ? PL_OK : PL_NOMEM;
+}
+
+/* As the store has them, whoever changed them. A bucket whose limit stays keeps its level. */
+static bool refresh_one(struct pl_meter *meter, const struct pl_meter_row *row)
+{
+    struct limited *limited = find_limited(meter, id_of(&row->limits));
+    bool is_new = !limited;
+    if (is_new)
+        limited = add_limited(meter, &row->limits);
+    if (!limited)
+        return false;
+    limited->is_stored = true;
+    for (int i = 0; i < PL_LIMIT_COUNT; i++)
+        if (is_new || limited->limits.values[i] != row->limits.values[i])
+            set_value(limited, i, row->limits.values[i]);
+    if (is_new) {
+        limited->spent_day = row->spent_day;
+        limited->spent_month = row->spent_month;
+    }
+    return true;
+}
+
+enum pl_status pl_meter_refresh(struct pl_meter *meter, const struct pl_meter_row *rows, size_t n)
+{
+    bool is_whole = true;
+    struct pl_table_link *link, *next;
+    pthread_mutex_lock(&meter->lock);
+    for (link = pl_table_next(&meter->limited, NULL); link;
+         link = pl_table_next(&meter->limited, link))
+        PL_CONTAINER_OF(link, struct limited, link)->is_stored = false;
+    for (size_t i = 0; i < n; i++)
+        is_whole = refresh_one(meter, &rows[i]) && is_whole;
+    for (link = pl_table_next(&meter->limited, NULL); link; link = next) {
+        struct limited *limited = PL_CONTAINER_OF(link, struct limited, link);
+        next = pl_table_next(&meter->limited, link);
+        if (!limited->is_stored) {
+            pl_table_remove(&meter->limited, link);
+            pl_mem_free(limited);
+        }
+    }
+    pthread_mutex_unlock(&meter->lock);
+    return is_whole ? PL_OK : PL_NOMEM;
 }
 
 bool pl_meter_limits(struct pl_meter *meter, struct pl_str id, struct pl_limits *ret_limits)
@@ -250,17 +307,30 @@ static bool is_spent(const struct limited *limited, int64_t now_ms, struct pl_me
     return true;
 }
 
-static bool is_too_fast(struct limited *limited, struct pl_meter_refusal *ret)
+static bool is_shared(const struct pl_meter *meter)
+{
+    return atomic_load_explicit(&meter->n_nodes, memory_order_relaxed) > 0;
+}
+
+static bool is_too_fast(const struct pl_meter *meter, struct limited *limited, int64_t now_ms,
+                        struct pl_meter_refusal *ret)
 {
     const int64_t *limits = limited->limits.values;
-    bool has_no_request = limits[PL_LIMIT_RPM] && limited->requests.level < 1;
-    bool has_no_token = limits[PL_LIMIT_TPM] && limited->tokens.level <= 0;
+    struct pl_grant *granted = limited->granted;
+    bool shares = is_shared(meter);
+    bool has_request =
+        shares ? pl_grant_left(&granted[PL_LIMIT_RPM], now_ms) >= 1 : limited->requests.level >= 1;
+    bool has_token =
+        shares ? pl_grant_left(&granted[PL_LIMIT_TPM], now_ms) > 0 : limited->tokens.level > 0;
+    bool has_no_request = limits[PL_LIMIT_RPM] && !has_request;
+    bool has_no_token = limits[PL_LIMIT_TPM] && !has_token;
     if (!has_no_request && !has_no_token)
         return false;
     enum pl_usage_limit which = has_no_request ? PL_LIMIT_RPM : PL_LIMIT_TPM;
+    const struct bucket *bucket = has_no_request ? &limited->requests : &limited->tokens;
     ret->why = PL_METER_RATE;
     ret->retry_after_s =
-        wait_s(has_no_request ? &limited->requests : &limited->tokens, 1, limits[which]);
+        shares ? pl_grant_wait_s(&granted[which], now_ms) : wait_s(bucket, 1, limits[which]);
     snprintf(ret->sentence, sizeof ret->sentence, "This %s may use %lld %s a minute.",
              kind_of(limited), (long long)limits[which], has_no_request ? "requests" : "tokens");
     return true;
@@ -280,8 +350,8 @@ static bool is_unpriced(const struct limited *limited, const struct pl_meter_ask
     return true;
 }
 
-static bool is_refused(struct limited *limited, const struct pl_meter_ask *ask,
-                       struct pl_meter_refusal *ret)
+static bool is_refused(const struct pl_meter *meter, struct limited *limited,
+                       const struct pl_meter_ask *ask, struct pl_meter_refusal *ret)
 {
     if (!limited)
         return false;
@@ -289,7 +359,7 @@ static bool is_refused(struct limited *limited, const struct pl_meter_ask *ask,
     fill(&limited->requests, limited->limits.values[PL_LIMIT_RPM], ask->now_ms);
     fill(&limited->tokens, limited->limits.values[PL_LIMIT_TPM], ask->now_ms);
     return is_unpriced(limited, ask, ret) || is_spent(limited, ask->now_ms, ret) ||
-           is_too_fast(limited, ret);
+           is_too_fast(meter, limited, ask->now_ms, ret);
 }
 
 static void reserve(struct limited *limited, const struct pl_meter_call *call)
@@ -299,6 +369,15 @@ static void reserve(struct limited *limited, const struct pl_meter_call *call)
     limited->requests.level -= 1;
     limited->tokens.level -= (double)call->tokens;
     limited->reserved += call->cost_micro;
+}
+
+/* What was fetched for a call is used by it; what it was refused is free for the next. */
+static void use_grants(struct limited *limited, const struct pl_meter_call *call)
+{
+    if (!limited)
+        return;
+    pl_grant_use(&limited->granted[PL_LIMIT_RPM], 1, call->is_open);
+    pl_grant_use(&limited->granted[PL_LIMIT_TPM], call->tokens, call->is_open ? call->tokens : 0);
 }
 
 /* NULL: out of memory. */
@@ -323,20 +402,22 @@ bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct
     struct pl_meter_call call = {.shard = shard,
                                  .tokens = ask->tokens,
                                  .cost_micro = ask->cost_micro > 0 ? ask->cost_micro : 0};
-    snprintf(call.user_id, sizeof call.user_id, "%.*s", PL_STR_ARG(ask->user_id));
-    snprintf(call.key_id, sizeof call.key_id, "%.*s", (int)ask->key_id.len,
-             ask->key_id.len ? ask->key_id.ptr : "");
-    snprintf(call.model, sizeof call.model, "%.*s", PL_STR_ARG(ask->model));
+    pl_meter_keep(call.user_id, sizeof call.user_id, ask->user_id);
+    pl_meter_keep(call.key_id, sizeof call.key_id, ask->key_id);
+    pl_meter_keep(call.model, sizeof call.model, ask->model);
     call.model[whole_characters(pl_str_of(call.model)).len] = 0;
     pl_meter_run_begin(shard, ask, &call);
     pthread_mutex_lock(&meter->lock);
     struct limited *key = find_limited(meter, ask->key_id);
     struct limited *user = find_limited(meter, ask->user_id);
-    call.is_open = !is_refused(key, ask, ret_refusal) && !is_refused(user, ask, ret_refusal);
+    call.is_open =
+        !is_refused(meter, key, ask, ret_refusal) && !is_refused(meter, user, ask, ret_refusal);
     if (call.is_open) {
         reserve(key, &call);
         reserve(user, &call);
     }
+    use_grants(key, &call);
+    use_grants(user, &call);
     pthread_mutex_unlock(&meter->lock);
     struct pl_meter_journal *journal =
         call.is_open && ask->is_paid ? journal_of(meter, shard) : NULL;
@@ -344,6 +425,139 @@ bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct
         pl_meter_journal_begin(journal, &call);
     *ret_call = call;
     return call.is_open;
+}
+
+/* --- several nodes ---------------------------------------------------------------------------- */
+
+enum { SYNC_MS = 1000 };
+
+void pl_meter_hear_nodes(struct pl_meter *meter, size_t n_nodes)
+{
+    atomic_store(&meter->n_nodes, n_nodes);
+}
+
+static bool has_shared_limit(const struct limited *limited)
+{
+    return limited && (limited->limits.values[PL_LIMIT_RPM] ||
+                       limited->limits.values[PL_LIMIT_TPM] || has_budget(limited));
+}
+
+bool pl_meter_needs_fetch(struct pl_meter *meter, struct pl_str user_id, struct pl_str key_id)
+{
+    if (!is_shared(meter))
+        return false;
+    pthread_mutex_lock(&meter->lock);
+    bool needs = has_shared_limit(find_limited(meter, key_id)) ||
+                 has_shared_limit(find_limited(meter, user_id));
+    pthread_mutex_unlock(&meter->lock);
+    return needs;
+}
+
+/* Asks for part of a limit. False: the store does not answer, or there is no memory. */
+static bool take_grant(struct pl_meter *meter, const struct pl_grant_ask *ask, int64_t *ret_given,
+                       int64_t *ret_lasts_ms)
+{
+    struct pl_error err = {0};
+    enum pl_status status = PL_OK;
+    if (pl_store_is_away(meter->server->store))
+        return false;
+    pthread_mutex_lock(&meter->grants_lock);
+    if (meter->is_stopped)
+        status = PL_IO;
+    else if (!meter->grants)
+        status = pl_grant_line_open(meter->server->store, &meter->grants, &err);
+    if (status == PL_OK)
+        status = pl_grant_line_take(meter->grants, ask, ret_given, ret_lasts_ms, &err);
+    pthread_mutex_unlock(&meter->grants_lock);
+    return status == PL_OK;
+}
+
+/* How much of a limit a call still needs; 0: none is missing, or there is no such limit. */
+static int64_t missing(struct pl_meter *meter, struct pl_str id, enum pl_usage_limit which,
+                       int64_t n, int64_t now_ms, int64_t *ret_limit)
+{
+    pthread_mutex_lock(&meter->lock);
+    struct limited *limited = find_limited(meter, id);
+    *ret_limit = limited ? limited->limits.values[which] : 0;
+    int64_t want = *ret_limit ? pl_grant_want(&limited->granted[which], n, now_ms) : 0;
+    pthread_mutex_unlock(&meter->lock);
+    return want;
+}
+
+static void fetch_grant(struct pl_meter *meter, struct pl_str id, enum pl_usage_limit which,
+                        int64_t n, int64_t now_ms)
+{
+    int64_t limit = 0, given = 0, lasts_ms = 0;
+    int64_t want = missing(meter, id, which, n, now_ms, &limit);
+    int64_t size = pl_grant_size(limit, atomic_load(&meter->n_nodes));
+    struct pl_grant_ask ask = {.id = id,
+                               .kind = which == PL_LIMIT_RPM ? "rpm" : "tpm",
+                               .limit = limit,
+                               .size = want > size ? want : size};
+    if (!want || !take_grant(meter, &ask, &given, &lasts_ms))
+        return;
+    pthread_mutex_lock(&meter->lock);
+    struct limited *limited = find_limited(meter, id);
+    if (limited)
+        pl_grant_add(&limited->granted[which], given, now_ms + lasts_ms);
+    pthread_mutex_unlock(&meter->lock);
+}
+
+/* Whether money has to be counted anew: once a second, and before each call when little is left. */
+static bool must_sync(struct pl_meter *meter, struct pl_str id, int64_t now_ms,
+                      char ret_user[PL_ID_MAX])
+{
+    pthread_mutex_lock(&meter->lock);
+    struct limited *limited = find_limited(meter, id);
+    bool must = limited && has_budget(limited);
+    if (must) {
+        int64_t day = limited->limits.values[PL_LIMIT_BUDGET_DAY];
+        int64_t month = limited->limits.values[PL_LIMIT_BUDGET_MONTH];
+        bool is_near = (day && limited->spent_day + limited->reserved > day / 20 * 19) ||
+                       (month && limited->spent_month + limited->reserved > month / 20 * 19);
+        must = is_near || now_ms - limited->synced_ms >= SYNC_MS || now_ms < limited->synced_ms;
+        memcpy(ret_user, limited->user_id, PL_ID_MAX);
+    }
+    pthread_mutex_unlock(&meter->lock);
+    return must;
+}
+
+/* The store has what all nodes have counted; what this one has not stored yet is counted here. */
+static void fetch_spent(struct pl_meter *meter, struct pl_str id, bool is_key, int64_t now_ms)
+{
+    char user[PL_ID_MAX];
+    int64_t day = 0, month = 0;
+    struct pl_str key_id = is_key ? id : PL_STR("");
+    if (!must_sync(meter, id, now_ms, user))
+        return;
+    struct pl_store *store = meter->server->store;
+    if (pl_store_usage_spent(store, pl_str_of(user), key_id, pl_meter_day(now_ms), &day, NULL) !=
+            PL_OK ||
+        pl_store_usage_spent(store, pl_str_of(user), key_id, pl_meter_month_start(now_ms), &month,
+                             NULL) != PL_OK)
+        return;
+    pthread_mutex_lock(&meter->lock);
+    struct limited *limited = find_limited(meter, id);
+    if (limited) {
+        turn_over(limited, now_ms);
+        limited->spent_day = day > limited->spent_day ? day : limited->spent_day;
+        limited->spent_month = month > limited->spent_month ? month : limited->spent_month;
+        limited->synced_ms = now_ms;
+    }
+    pthread_mutex_unlock(&meter->lock);
+}
+
+void pl_meter_fetch(struct pl_meter *meter, struct pl_str user_id, struct pl_str key_id,
+                    int64_t tokens, int64_t now_ms)
+{
+    const struct pl_str ids[] = {key_id, user_id};
+    for (size_t i = 0; i < 2 && is_shared(meter); i++) {
+        if (!ids[i].len)
+            continue;
+        fetch_grant(meter, ids[i], PL_LIMIT_RPM, 1, now_ms);
+        fetch_grant(meter, ids[i], PL_LIMIT_TPM, tokens, now_ms);
+        fetch_spent(meter, ids[i], i == 0, now_ms);
+    }
 }
 
 /* --- usage ----------------------------------------------------------------------------------- */
@@ -360,6 +574,7 @@ static void release(struct limited *limited, const struct pl_meter_call *call,
         return;
     turn_over(limited, now_ms);
     limited->tokens.level += (double)(call->tokens - row->input_tokens - row->output_tokens);
+    limited->granted[PL_LIMIT_TPM].left += call->tokens - row->input_tokens - row->output_tokens;
     limited->reserved -=
         call->cost_micro < limited->reserved ? call->cost_micro : limited->reserved;
     limited->spent_day += row->cost_micro;
@@ -529,32 +744,47 @@ static void on_timer(struct pl_timer *timer)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+enum pl_status pl_meter_read_rows(struct pl_meter *meter, struct pl_arena *arena,
+                                  struct pl_meter_row **ret_rows, size_t *ret_n,
+                                  struct pl_error *err)
+{
+    struct pl_store *store = meter->server->store;
+    struct pl_limits *limits = NULL;
+    size_t n = 0;
+    int64_t now_ms = pl_clock_unix_ms();
+    enum pl_status status = pl_store_limits_list(store, arena, &limits, &n, err);
+    struct pl_meter_row *rows = pl_arena_zalloc(arena, n + 1, sizeof *rows);
+    if (status == PL_OK && !rows)
+        status = pl_fail(err, PL_NOMEM, "out of memory");
+    for (size_t i = 0; i < n && status == PL_OK; i++) {
+        rows[i].limits = limits[i];
+        status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
+                                      pl_meter_day(now_ms), &rows[i].spent_day, err);
+        if (status == PL_OK)
+            status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
+                                          pl_meter_month_start(now_ms), &rows[i].spent_month, err);
+    }
+    if (status == PL_OK) {
+        *ret_rows = rows;
+        *ret_n = n;
+    }
+    return status;
+}
+
 static enum pl_status load(struct pl_meter *meter, struct pl_error *err)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    struct pl_store *store = meter->server->store;
-    struct pl_limits *limits = NULL;
+    struct pl_meter_row *rows = NULL;
     size_t n = 0;
-    int64_t now_ms = meter->server->started_ms;
     struct pl_batch *lost = pl_batch_create();
     if (!lost)
         return pl_fail(err, PL_NOMEM, "out of memory");
     pl_batch_count_lost_calls(lost);
-    enum pl_status status = pl_store_commit(store, lost, err);
+    enum pl_status status = pl_store_commit(meter->server->store, lost, err);
     if (status == PL_OK)
-        status = pl_store_limits_list(store, &arena, &limits, &n, err);
-    for (size_t i = 0; i < n && status == PL_OK; i++) {
-        int64_t day = 0, month = 0;
-        status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
-                                      pl_meter_day(now_ms), &day, err);
-        if (status == PL_OK)
-            status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
-                                          pl_meter_month_start(now_ms), &month, err);
-        if (status == PL_OK)
-            status = pl_meter_set_limits(meter, &limits[i], day, month, 0);
-    }
-    return status;
+        status = pl_meter_read_rows(meter, &arena, &rows, &n, err);
+    return status == PL_OK ? pl_meter_refresh(meter, rows, n) : status;
 }
 
 enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_meter,
@@ -565,6 +795,7 @@ enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_m
         return pl_fail(err, PL_NOMEM, "out of memory");
     *meter = (struct pl_meter){.server = server};
     pthread_mutex_init(&meter->lock, NULL);
+    pthread_mutex_init(&meter->grants_lock, NULL);
     enum pl_status status = load(meter, err);
     if (status == PL_OK)
         *ret_meter = meter;
@@ -595,6 +826,15 @@ static bool commit_journal(struct pl_meter *meter, struct pl_meter_journal *jour
     return is_stored;
 }
 
+/* Before the store, whose connection it is. */
+static void close_grants(struct pl_meter *meter)
+{
+    pthread_mutex_lock(&meter->grants_lock);
+    meter->is_stopped = true;
+    pl_grant_line_close(PL_TAKE(meter->grants));
+    pthread_mutex_unlock(&meter->grants_lock);
+}
+
 void pl_meter_stop(struct pl_meter *meter)
 {
     struct pl_error err = {0};
@@ -607,6 +847,7 @@ void pl_meter_stop(struct pl_meter *meter)
     if (!is_stored)
         pl_log_say(meter->server->log, NULL, PL_LOG_WARNING,
                    "the last usage could not be stored: %s", err.message);
+    close_grants(meter);
 }
 
 void pl_meter_destroy(struct pl_meter *meter)
@@ -627,6 +868,8 @@ void pl_meter_destroy(struct pl_meter *meter)
     pl_table_deinit(&meter->sockets);
     pl_table_deinit(&meter->limited);
     pl_meter_sums_deinit(&meter->used);
+    close_grants(meter);
     pthread_mutex_destroy(&meter->lock);
+    pthread_mutex_destroy(&meter->grants_lock);
     pl_mem_free(meter);
 }

@@ -5,7 +5,9 @@
  *     begin: the limits of the key and of its user are looked at, and an estimate is reserved
  *     settle: the reservation becomes what was really used
  *
- * Requests and tokens a minute are buckets in memory, one per key and user and node. Money is counted
+ * Requests and tokens a minute are buckets in memory, one per key and user. Of a store that nodes share,
+ * they are grants that a node takes from the store by the minute (meter_grants.h), and money that others
+ * have spent is read: pl_meter_fetch, on a worker, before a call begins. Money is counted
  * per day and month (UTC), from the store on. What is paid for is stored soon after it has begun, with
  * its estimate, and when it ends, in one transaction with what it brought (meter_journal.h). What costs
  * nothing is summed in memory and committed once a second. */
@@ -77,6 +79,16 @@ struct pl_meter_refusal {
 bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct pl_meter_ask *ask,
                     struct pl_meter_call *ret_call, struct pl_meter_refusal *ret_refusal);
 
+/* How many nodes are up, this one among them. Any thread. */
+void pl_meter_hear_nodes(struct pl_meter *meter, size_t n_nodes);
+/* Whether a call needs pl_meter_fetch before it may begin: never where no node was heard of. One that is
+ * alone takes grants as well, since another may come in the same minute. */
+bool pl_meter_needs_fetch(struct pl_meter *meter, struct pl_str user_id, struct pl_str key_id);
+/* Gets what a call of about so many tokens needs, and what other nodes have spent. On a worker. What
+ * cannot be got is refused when the call begins. */
+void pl_meter_fetch(struct pl_meter *meter, struct pl_str user_id, struct pl_str key_id,
+                    int64_t tokens, int64_t now_ms);
+
 enum pl_meter_outcome { PL_METER_DONE, PL_METER_FAILED, PL_METER_ABORTED };
 struct pl_meter_used {
     enum pl_meter_outcome outcome;
@@ -109,6 +121,17 @@ struct pl_meter_watch {
 enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limits *limits,
                                    int64_t spent_day_micro, int64_t spent_month_micro,
                                    uint64_t number);
+/* The limits of all keys and users as the store has them, with what each has spent (rows[i].spent_* are
+ * needed for those that are new). Limits of others are forgotten. No memory for one: PL_NOMEM, and the
+ * others are set. */
+struct pl_meter_row {
+    struct pl_limits limits;
+    int64_t spent_day, spent_month;
+};
+enum pl_status pl_meter_read_rows(struct pl_meter *meter, struct pl_arena *arena,
+                                  struct pl_meter_row **ret_rows, size_t *ret_n,
+                                  struct pl_error *err);
+enum pl_status pl_meter_refresh(struct pl_meter *meter, const struct pl_meter_row *rows, size_t n);
 /* Of a key or a user. False: there are none. The strings are not set. */
 bool pl_meter_limits(struct pl_meter *meter, struct pl_str id, struct pl_limits *ret_limits);
 /* A user's quota; 0: none. */

@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "shard/log.h"
 
-#include <stdio.h>
-
 struct begun {
     bool has_ended;
     int64_t at_ms; /* of the loop's clock */
@@ -50,8 +48,10 @@ struct sent {
 static struct pl_id name_call(const char *run_id)
 {
     struct pl_id id;
+    enum { N_PREFIX = sizeof "call_" - 1 };
     const char *uuid = strchr(run_id, '_');
-    snprintf(id.text, sizeof id.text, "call_%s", uuid ? uuid + 1 : "");
+    memcpy(id.text, "call_", N_PREFIX);
+    pl_meter_keep(id.text + N_PREFIX, sizeof id.text - N_PREFIX, pl_str_of(uuid ? uuid + 1 : ""));
     return id;
 }
 

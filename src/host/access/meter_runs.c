@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "shard/shard.h"
 
-#include <stdio.h>
-
 struct pl_meter_waiting_run {
     struct pl_meter_waiting_run *next;
     struct pl_model_run run; /* strings of the arena */
@@ -15,7 +13,7 @@ struct pl_meter_waiting_run {
 
 static void keep_id(char to[PL_ID_MAX], struct pl_str id)
 {
-    snprintf(to, PL_ID_MAX, "%.*s", (int)id.len, id.len ? id.ptr : "");
+    pl_meter_keep(to, PL_ID_MAX, id);
 }
 
 void pl_meter_run_begin(struct pl_shard *shard, const struct pl_meter_ask *ask,

@@ -19,6 +19,15 @@ struct pl_meter_runs {
     int64_t expired_ms;                 /* when old ones were last deleted */
 };
 
+/* A text as a string of at most n - 1 bytes. Every call keeps eight of them, so nothing is formatted. */
+static inline void pl_meter_keep(char *to, size_t n, struct pl_str text)
+{
+    size_t len = text.len < n ? text.len : n - 1;
+    if (len)
+        memcpy(to, text.ptr, len);
+    to[len] = 0;
+}
+
 /* The call knows what it is for. */
 void pl_meter_run_begin(struct pl_shard *shard, const struct pl_meter_ask *ask,
                         struct pl_meter_call *call);

@@ -1,7 +1,9 @@
-/* Tickets for sockets, and the one-time code of the first start: secrets that live in memory only. */
+/* Tickets for sockets, and the one-time code of the first start: secrets that live in memory, or in rows
+ * where several nodes use the store. */
 #include "access/auth_int.h"
 
 #include "io/clock.h"
+#include "store/node/shared.h"
 
 #include <sodium/crypto_verify_32.h>
 
@@ -30,12 +32,42 @@ static struct pl_auth_ticket *ticket_place(struct pl_auth *auth, struct pl_str u
     return empty && n_own < MAX_USER_TICKETS ? empty : oldest;
 }
 
+bool pl_auth_is_shared(const struct pl_auth *auth)
+{
+    return auth->store != NULL;
+}
+
+static enum pl_status make_row(struct pl_auth *auth, const struct pl_caller *caller,
+                               struct pl_str text)
+{
+    struct pl_ticket_row row = {.user_id = caller->user_id, .key_id = caller->key_id};
+    pl_secret_hash(text, row.hash);
+    return pl_store_ticket_put(auth->store, &row, TICKET_MS, MAX_USER_TICKETS, NULL);
+}
+
+static enum pl_status take_row(struct pl_auth *auth, struct pl_arena *arena, const uint8_t hash[32],
+                               struct pl_caller *ret_caller)
+{
+    struct pl_ticket_row row;
+    enum pl_status status = pl_store_ticket_take(auth->store, arena, hash, &row, NULL);
+    if (status != PL_OK)
+        return status;
+    /* The key may have been made elsewhere a moment ago; if the look fails, what is known decides. */
+    (void)pl_auth_refresh(auth, NULL, NULL);
+    return pl_auth_caller_of(auth, arena, row.user_id, row.key_id, pl_clock_unix_ms(), ret_caller);
+}
+
 enum pl_status pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller,
                                    int64_t now_ms, char ret_ticket[PL_TICKET_SIZE + 1])
 {
     char text[PL_TICKET_SIZE + 1];
     if (!pl_secret_make(text))
         return PL_NOMEM;
+    if (auth->store) {
+        enum pl_status status = make_row(auth, caller, (struct pl_str){text, PL_TICKET_SIZE});
+        memcpy(ret_ticket, text, sizeof text);
+        return status;
+    }
     pthread_mutex_lock(&auth->tickets_lock);
     struct pl_auth_ticket *ticket = ticket_place(auth, caller->user_id, now_ms);
     if (!ticket) {
@@ -60,6 +92,8 @@ enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
     if (text.len != PL_TICKET_SIZE)
         return PL_NOT_FOUND;
     pl_secret_hash(text, hash);
+    if (auth->store)
+        return take_row(auth, arena, hash, ret_caller);
     pthread_mutex_lock(&auth->tickets_lock);
     for (size_t i = 0; i < PL_MAX_TICKETS; i++) {
         struct pl_auth_ticket *ticket = &auth->tickets[i];
@@ -92,6 +126,42 @@ bool pl_auth_first_code_is_open(struct pl_auth *auth, int64_t unix_ms)
     return is_open;
 }
 
+static bool is_same(struct pl_str a, struct pl_str b)
+{
+    uint8_t one[32], other[32];
+    pl_secret_hash(a, one);
+    pl_secret_hash(b, other);
+    return crypto_verify_32(one, other) == 0;
+}
+
+/* The row is what counts: another node may have begun later, or an administrator may have a key. */
+static bool take_code_row(struct pl_auth *auth, struct pl_str given)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    struct pl_str right = {0};
+    int64_t lasts_ms = 0;
+    pl_arena_init(&arena, 0);
+    return pl_store_login_code_get(auth->store, &arena, &right, &lasts_ms, NULL) == PL_OK &&
+           is_same(given, right) && pl_store_login_code_take(auth->store, right, NULL) == PL_OK;
+}
+
+enum pl_status pl_auth_share_first_code(struct pl_auth *auth, struct pl_error *err)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    struct pl_str code = {0};
+    int64_t lasts_ms = 0;
+    if (!auth->store || auth->first_code_state != PL_FIRST_CODE_OPEN)
+        return PL_OK;
+    pl_arena_init(&arena, 0);
+    enum pl_status status =
+        pl_store_login_code_put(auth->store, pl_str_of(auth->first_code), PL_FIRST_CODE_MS, err);
+    if (status == PL_OK)
+        status = pl_store_login_code_get(auth->store, &arena, &code, &lasts_ms, err);
+    if (status == PL_OK)
+        pl_auth_copy_text(auth->first_code, sizeof auth->first_code, code);
+    return status;
+}
+
 bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t now_ms)
 {
     uint8_t given[32], right[32];
@@ -100,6 +170,11 @@ bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t n
     pl_secret_hash(pl_str_of(auth->first_code), right);
     if (auth->first_code_state == PL_FIRST_CODE_OPEN && now_ms >= auth->first_code_until_ms)
         auth->first_code_state = PL_FIRST_CODE_OVER;
+    if (auth->store) {
+        bool is_open = auth->first_code_state == PL_FIRST_CODE_OPEN;
+        pthread_mutex_unlock(&auth->tickets_lock);
+        return is_open && take_code_row(auth, code);
+    }
     bool is_right =
         auth->first_code_state == PL_FIRST_CODE_OPEN && crypto_verify_32(given, right) == 0;
     if (is_right)
@@ -110,6 +185,11 @@ bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t n
 
 void pl_auth_return_first_code(struct pl_auth *auth)
 {
+    if (auth->store) {
+        (void)pl_store_login_code_put(auth->store, pl_str_of(auth->first_code), PL_FIRST_CODE_MS,
+                                      NULL);
+        return;
+    }
     pthread_mutex_lock(&auth->tickets_lock);
     if (auth->first_code_state == PL_FIRST_CODE_TAKEN)
         auth->first_code_state = PL_FIRST_CODE_OPEN;

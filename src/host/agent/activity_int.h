@@ -109,6 +109,8 @@ struct pl_str pl_activity_traceparent(struct pl_activity *activity);
 void pl_activity_begin_span(struct pl_activity *activity, const struct pl_driver *driver);
 void pl_activity_end_span(struct pl_activity *activity);
 /* --- metering.c: its call is admitted and counted */
+/* Looks up limits that several nodes share, before pl_activity_admit. On a worker. */
+void pl_activity_fetch(struct pl_activity *activity);
 /* False: it may not begin, and the sentence (memory of the arena) says why. A replay calls nobody. */
 bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why);
 /* The model has answered: the usage and the cost it told. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "io/clock.h"
 #include "model/model.h"
+#include "store/node/owners.h"
 #include "store/page.h"
 
 #include <stdio.h>
@@ -94,6 +95,12 @@ static void refuse_turns(struct pl_session_command *command, size_t n)
     refuse_text(command, PL_PROBLEM_RATE_LIMITED, text);
 }
 
+static bool starts_turn(const struct pl_driver *driver, const struct pl_session_command *command)
+{
+    return command->n_says || (command->kind == PL_COMMAND_EVENT &&
+                               command->event.kind == PL_SE_CHAT && !driver->is_counted);
+}
+
 /* Whether the driver itself has to refuse it; then the command is answered. */
 static bool is_refused(struct pl_driver *driver, struct pl_session_command *command)
 {
@@ -101,12 +108,12 @@ static bool is_refused(struct pl_driver *driver, struct pl_session_command *comm
     struct pl_server *server = driver->drivers->shard->server;
     int64_t quota = pl_meter_quota(server->meter, record->user_id, PL_LIMIT_TURNS);
     size_t max_turns = quota && quota < PL_MAX_RUNNING ? (size_t)quota : PL_MAX_RUNNING;
-    bool starts = command->n_says || (command->event.kind == PL_SE_CHAT && !driver->is_counted);
+    bool starts = starts_turn(driver, command);
     if (is_outdated(driver, command))
         return true;
     if (starts && pl_life_is_closing(&server->life))
         refuse_text(command, PL_PROBLEM_OVERLOADED, "The server is stopping; try again soon.");
-    else if (starts && pl_running_of(server, record->user_id) >= max_turns)
+    else if (starts && pl_running_of(server, record->user_id) + command->n_elsewhere >= max_turns)
         refuse_turns(command, max_turns);
     else if (!pl_queued_memory_has_room(driver, &command->event))
         refuse_text(command, PL_PROBLEM_RATE_LIMITED,
@@ -149,9 +156,10 @@ static void handle_event(struct pl_driver *driver, struct pl_session_command *co
         pl_activities_pace(driver);
     fill_position(driver, command);
     pl_buf_add(&command->reply, driver->drivers->out.reply);
-    struct pl_batch *batch = command->extend ? pl_commit_queue_batch(driver) : NULL;
+    struct pl_batch *batch =
+        pl_session_command_has_writes(command) ? pl_commit_queue_batch(driver) : NULL;
     if (batch)
-        command->extend(command, batch);
+        pl_session_command_write(command, batch);
     pl_commit_queue_carry_out(driver, command, batch != NULL);
 }
 
@@ -159,20 +167,7 @@ static void handle_event(struct pl_driver *driver, struct pl_session_command *co
 
 void pl_driver_look(struct pl_driver *driver, struct pl_session_command *command)
 {
-    struct pl_buf *to = &command->reply;
-    pl_buf_adds(to, "{\"session\":");
-    pl_session_write(driver->session, to);
-    pl_buf_adds(to, ",\"open_turns\":[");
-    for (size_t i = 0; i < pl_session_n_open_turns(driver->session); i++) {
-        if (i)
-            pl_buf_addc(to, ',');
-        pl_session_write_open_turn(driver->session, i, to);
-    }
-    pl_buf_adds(to, "],\"questions\":");
-    pl_session_write_questions(driver->session, to);
-    pl_buf_adds(to, ",\"queue\":");
-    pl_session_write_queue(driver->session, to);
-    pl_buf_addc(to, '}');
+    pl_look_write(driver->session, &command->reply);
     pl_driver_answer_in_line(driver, command);
 }
 
@@ -237,13 +232,20 @@ static void handle_delete(struct pl_driver *driver, struct pl_session_command *c
                       pl_clock_unix_ms());
     else
         pl_batch_delete_session(batch, command->user_id, driver->link.key);
-    if (command->extend)
-        command->extend(command, batch);
+    pl_session_command_write(command, batch);
     pl_driver_become(driver, PL_DRIVER_DELETING);
     fill_position(driver, command);
     empty(&driver->drivers->out);
     pl_commit_queue_carry_out(driver, command, true);
 }
+
+static void (*const handlers[])(struct pl_driver *, struct pl_session_command *) = {
+    [PL_COMMAND_EVENT] = handle_event,
+    [PL_COMMAND_LOOK] = pl_driver_look,
+    [PL_COMMAND_SUBSCRIBE] = pl_driver_subscribe,
+    [PL_COMMAND_DELETE] = handle_delete,
+    [PL_COMMAND_REST] = handle_rest,
+};
 
 /* --- a message said before? a session to be played that is the user's? ----------------------- */
 
@@ -255,6 +257,9 @@ struct look_up {
     struct pl_arena arena;
     struct pl_str user_id; /* arena */
     struct pl_str turn_id;
+    bool counts_turns;
+    struct pl_node_id me;
+    int64_t n_elsewhere;
     enum pl_status status;
     struct pl_error err;
 };
@@ -289,14 +294,34 @@ static enum pl_status find_said(struct look_up *look, const struct pl_session_ev
     return status;
 }
 
+/* The same request came by two nodes: only one of them finds no row. A transaction that fails for it
+ * would fail for all that is in it. PL_CONFLICT: the deed is done. */
+static enum pl_status find_claimed(struct look_up *look)
+{
+    const struct pl_claim_row *claim = &look->command->writes.claim;
+    struct pl_idempotency_row row;
+    if (!claim->key.len || claim->is_expired)
+        return PL_NOT_FOUND;
+    enum pl_status status = pl_store_idempotency_get(look->store, &look->arena, claim->user_id,
+                                                     claim->key, &row, &look->err);
+    return status == PL_OK ? pl_fail(&look->err, PL_CONFLICT,
+                                     "A request with this Idempotency-Key was carried out.")
+                           : status;
+}
+
 static void look_up_run(struct pl_job *job)
 {
     struct look_up *look = PL_CONTAINER_OF(job, struct look_up, job);
     const struct pl_session_command *command = look->command;
-    look->status = PL_NOT_FOUND;
-    if (has_client_id(command))
+    look->status = find_claimed(look);
+    if (look->status == PL_NOT_FOUND && has_client_id(command))
         look->status = find_said(look, &command->event);
     if (look->status != PL_NOT_FOUND)
+        return;
+    if (look->counts_turns)
+        look->status = pl_store_running_elsewhere(look->store, look->user_id, &look->me,
+                                                  &look->n_elsewhere, &look->err);
+    if (look->status != PL_NOT_FOUND && look->status != PL_OK)
         return;
     enum pl_status status =
         pl_replay_check(look->store, &look->arena, look->user_id, model_named(command), &look->err);
@@ -319,10 +344,11 @@ static void look_up_done(struct pl_job *job)
     struct look_up *look = PL_CONTAINER_OF(job, struct look_up, job);
     struct pl_driver *driver = look->driver;
     pl_driver_is_back(driver, PL_AWAY_LOOK_UP);
+    look->command->n_elsewhere = (size_t)look->n_elsewhere;
     if (driver->state != PL_DRIVER_READY || job->is_refused)
         pl_driver_refuse(look->command, PL_PROBLEM_OVERLOADED, NULL);
     else if (look->status == PL_NOT_FOUND)
-        handle_event(driver, look->command);
+        handlers[look->command->kind](driver, look->command);
     else if (look->status != PL_OK)
         pl_driver_refuse(look->command, pl_problem_of(look->status), &look->err);
     else
@@ -331,6 +357,18 @@ static void look_up_done(struct pl_job *job)
     pl_mem_free(look);
     pl_driver_go_through_commands(driver);
     pl_driver_settle(driver);
+}
+
+/* The first turn of a user on a node is not counted elsewhere, unless the user has a limit of their own:
+ * most users have one at a time. */
+static bool counts_turns(const struct pl_driver *driver, const struct pl_session_command *command)
+{
+    struct pl_server *server = driver->drivers->shard->server;
+    const struct pl_session_home *home = pl_drivers_home(driver->drivers);
+    if (!home || !home->has_others(server) || !starts_turn(driver, command))
+        return false;
+    struct pl_str user_id = pl_session_record(driver->session)->user_id;
+    return pl_running_of(server, user_id) || pl_meter_quota(server->meter, user_id, PL_LIMIT_TURNS);
 }
 
 static void start_look_up(struct pl_driver *driver, struct pl_session_command *command)
@@ -342,6 +380,9 @@ static void start_look_up(struct pl_driver *driver, struct pl_session_command *c
         return;
     }
     *look = (struct look_up){.driver = driver, .command = command, .store = shard->server->store};
+    look->counts_turns = counts_turns(driver, command);
+    if (look->counts_turns)
+        look->me = pl_drivers_home(driver->drivers)->me(shard->server);
     pl_arena_init(&look->arena, 0);
     look->user_id = pl_arena_dup(&look->arena, pl_session_record(driver->session)->user_id);
     if (!look->user_id.ptr) {
@@ -361,27 +402,29 @@ static void start_look_up(struct pl_driver *driver, struct pl_session_command *c
 
 /* --- the order ------------------------------------------------------------------------------- */
 
-static bool needs_look_up(const struct pl_session_command *command)
+/* Without nodes the list of what runs has it (transaction/idempotency.c). A node may be asked by one of
+ * which it has not heard yet. */
+static bool has_shared_claim(const struct pl_driver *driver,
+                             const struct pl_session_command *command)
 {
-    return command->kind == PL_COMMAND_EVENT &&
-           (has_client_id(command) || pl_model_replayed(model_named(command)).len);
+    return command->writes.claim.key.len && pl_drivers_home(driver->drivers);
+}
+
+static bool needs_look_up(const struct pl_driver *driver, const struct pl_session_command *command)
+{
+    bool is_said = command->kind == PL_COMMAND_EVENT &&
+                   (has_client_id(command) || pl_model_replayed(model_named(command)).len);
+    return is_said || has_shared_claim(driver, command) || counts_turns(driver, command);
 }
 
 static void handle(struct pl_driver *driver, struct pl_session_command *command)
 {
-    static void (*const handlers[])(struct pl_driver *, struct pl_session_command *) = {
-        [PL_COMMAND_EVENT] = handle_event,
-        [PL_COMMAND_LOOK] = pl_driver_look,
-        [PL_COMMAND_SUBSCRIBE] = pl_driver_subscribe,
-        [PL_COMMAND_DELETE] = handle_delete,
-        [PL_COMMAND_REST] = handle_rest,
-    };
     const struct pl_session_record *record = pl_session_record(driver->session);
     if (command->user_id.ptr && !pl_str_eq(command->user_id, record->user_id))
         pl_driver_refuse(command, PL_PROBLEM_NOT_FOUND, NULL);
     else if (pl_intake_take(driver, command))
         return;
-    else if (needs_look_up(command))
+    else if (needs_look_up(driver, command))
         start_look_up(driver, command);
     else
         handlers[command->kind](driver, command);
@@ -394,7 +437,7 @@ void pl_driver_go_through_commands(struct pl_driver *driver)
     while (driver->commands && driver->state == PL_DRIVER_READY &&
            !(driver->away & PL_AWAY_LOOK_UP)) {
         struct pl_session_command *command = driver->commands;
-        if (needs_look_up(command) && !pl_driver_is_at_rest(driver))
+        if (needs_look_up(driver, command) && !pl_driver_is_at_rest(driver))
             return;
         driver->commands = command->next;
         handle(driver, command);
@@ -416,9 +459,10 @@ static void extend(struct pl_driver *driver, struct pl_session_command *command)
 {
     fill_position(driver, command);
     pl_session_write(driver->session, &command->reply);
-    struct pl_batch *batch = command->extend ? pl_commit_queue_batch(driver) : NULL;
+    struct pl_batch *batch =
+        pl_session_command_has_writes(command) ? pl_commit_queue_batch(driver) : NULL;
     if (batch)
-        command->extend(command, batch);
+        pl_session_command_write(command, batch);
 }
 
 /* The first messages of a new session are stored in one transaction with its first row, so no
@@ -471,6 +515,17 @@ static void put_first(struct pl_session_out *out, struct pl_batch *batch)
     out->rows.len = 0;
 }
 
+/* A session that is made is this node's from its first row on. */
+static void claim_made(struct pl_driver *driver, struct pl_batch *batch)
+{
+    const struct pl_session_home *home = pl_drivers_home(driver->drivers);
+    if (!home)
+        return;
+    driver->node = home->me(driver->drivers->shard->server);
+    driver->generation = PL_FIRST_OWNED;
+    pl_batch_claim_session(batch, driver->link.key, &driver->node);
+}
+
 static void handle_create(struct pl_drivers *drivers, struct pl_session_command *command)
 {
     struct pl_driver *driver = pl_driver_create(drivers, command->session_id);
@@ -496,6 +551,7 @@ static void handle_create(struct pl_drivers *drivers, struct pl_session_command 
     struct pl_batch *batch = pl_commit_queue_batch(driver);
     if (batch) {
         put_first(&drivers->out, batch);
+        claim_made(driver, batch);
         pl_batch_check_quota(batch, command->record.user_id, PL_LIMIT_SESSIONS,
                              pl_meter_quota(drivers->shard->server->meter, command->record.user_id,
                                             PL_LIMIT_SESSIONS));

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "ext/run/ext.h"
 #include "live/lists.h"
+#include "store/node/owners.h"
 
 static void submit(struct pl_driver *driver);
 static void release(struct pl_driver *driver);
@@ -18,9 +19,14 @@ void pl_pending_destroy(struct pl_pending *pending)
 /* --- committing ------------------------------------------------------------------------------ */
 
 /* A commit that reaches a limit has filled the disk. */
-static enum pl_problem problem_of_commit(enum pl_status status)
+static enum pl_problem problem_of_commit(const struct pl_driver *driver, enum pl_status status)
 {
-    return status == PL_LIMIT ? PL_PROBLEM_STORAGE_FULL : pl_problem_of(status);
+    if (status == PL_LIMIT)
+        return PL_PROBLEM_STORAGE_FULL;
+    /* The session is another node's by now: who tries again finds that one. */
+    if (status == PL_NOT_FOUND && driver->generation)
+        return PL_PROBLEM_OVERLOADED;
+    return pl_problem_of(status);
 }
 
 static void on_committed(void *ctx, enum pl_status status, const struct pl_error *err)
@@ -36,7 +42,7 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
     pl_driver_settle(driver);
     if (status != PL_OK) {
         pl_metric_add(metrics, PL_METRIC_commit_failures_total, 1);
-        pl_driver_break(driver, problem_of_commit(status), err);
+        pl_driver_break(driver, problem_of_commit(driver, status), err);
         return;
     }
     pl_metric_add(metrics, PL_METRIC_commits_total, 1);
@@ -67,8 +73,12 @@ static void submit(struct pl_driver *driver)
 
 struct pl_batch *pl_commit_queue_batch(struct pl_driver *driver)
 {
-    if (!driver->batch)
+    if (!driver->batch) {
         driver->batch = pl_batch_create();
+        if (driver->batch && driver->generation)
+            pl_batch_expect_owner(driver->batch, driver->link.key, &driver->node,
+                                  driver->generation);
+    }
     return driver->batch;
 }
 
@@ -170,6 +180,17 @@ static bool enqueue(struct pl_driver *driver, struct pl_session_command *command
     return true;
 }
 
+/* A reader that waited in line while all were told to begin again is not counted any more: its answer
+ * would be followed by a gap. It subscribes once more. */
+static bool begins_again(struct pl_driver *driver, struct pl_session_command *command)
+{
+    if (command->kind != PL_COMMAND_SUBSCRIBE)
+        return false;
+    bool is_counted = command->subscription ? pl_feed_has(&driver->feed, command->subscription)
+                                            : pl_feed_has_node(&driver->feed, &command->asker);
+    return !is_counted && pl_driver_put_back(driver, command);
+}
+
 static void release(struct pl_driver *driver)
 {
     while (pl_driver_is_loaded(driver) && driver->pendings &&
@@ -183,7 +204,7 @@ static void release(struct pl_driver *driver)
             pl_lists_tell(driver->drivers->shard->server,
                           pl_session_record(driver->session)->user_id, "session:updated",
                           pending->listed);
-        if (pending->command)
+        if (pending->command && !begins_again(driver, pending->command))
             pl_driver_answer(pending->command);
         for (size_t i = 0; i < pending->n_effects; i++)
             pl_effect_run(driver, &pending->effects[i]);

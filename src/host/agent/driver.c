@@ -11,6 +11,7 @@
 #include "agent/driver_int.h"
 #include "agent/running_turns.h"
 #include "base/mem.h"
+#include "cluster/owning.h"
 #include "io/move.h"
 
 #include <assert.h>
@@ -127,6 +128,8 @@ static void destroy(struct pl_driver *driver)
     pl_queued_memory_follow(driver);
     pl_table_remove(&drivers->by_id, &driver->link);
     pl_metric_add(&drivers->shard->metrics, PL_METRIC_sessions_loaded, -1);
+    if (pl_drivers_home(drivers) && !drivers->is_ending)
+        pl_drivers_home(drivers)->left(drivers->shard, driver->link.key);
     pl_mem_free(driver->id);
     pl_mem_free(driver);
 }
@@ -163,6 +166,7 @@ struct load {
     struct pl_driver *driver;
     struct pl_store *store;
     struct pl_arena arena;
+    struct pl_driver_claim claim;
     struct pl_session_record record;
     struct pl_open_rows rows;
     enum pl_status status;
@@ -173,8 +177,11 @@ static void load_run(struct pl_job *job)
 {
     struct load *load = PL_CONTAINER_OF(job, struct load, job);
     struct pl_str id = load->driver->link.key;
-    load->status = pl_store_session_get(load->store, &load->arena, (struct pl_str){0}, id,
-                                        &load->record, &load->err);
+    /* The owner first: what is read after it cannot be older than that. */
+    load->status = pl_driver_look_at_owner(load->store, id, &load->claim, &load->err);
+    if (load->status == PL_OK)
+        load->status = pl_store_session_get(load->store, &load->arena, (struct pl_str){0}, id,
+                                            &load->record, &load->err);
     if (load->status == PL_OK)
         load->status = pl_store_open_rows(load->store, &load->arena, id, &load->rows, &load->err);
 }
@@ -230,6 +237,9 @@ static void load_done(struct pl_job *job)
     pl_driver_is_back(driver, PL_AWAY_LOAD);
     if (job->is_refused)
         status = pl_fail(&err, PL_IO, "the queue is full");
+    /* Taken over meanwhile, it would show what nobody changes any more. */
+    if (status == PL_OK && !pl_driver_is_still_me(driver, &load->claim))
+        status = pl_fail(&err, PL_CONFLICT, "this node was taken over by another one");
     if (status == PL_OK) {
         const struct pl_open_rows *rows = &load->rows;
         status = pl_session_load(&load->record, rows->turns, rows->n_turns, rows->questions,
@@ -237,8 +247,14 @@ static void load_done(struct pl_job *job)
                                  &err);
     }
     bool was_running = load->record.status == PL_SESSION_RUNNING;
+    driver->node = load->claim.node;
+    driver->generation = load->claim.generation;
     pl_arena_deinit(&load->arena);
     pl_mem_free(load);
+    if (status == PL_CONFLICT && pl_drivers_home(driver->drivers)) {
+        pl_driver_hand_over(driver);
+        return;
+    }
     if (status != PL_OK) {
         fail_load(driver, status, &err);
         return;
@@ -266,6 +282,8 @@ void pl_driver_load(struct pl_driver *driver)
         return;
     }
     *load = (struct load){.driver = driver, .store = shard->server->store};
+    if (pl_drivers_home(driver->drivers))
+        load->claim.node = pl_drivers_home(driver->drivers)->me(shard->server);
     pl_arena_init(&load->arena, 0);
     load->job = (struct pl_job){
         .owner = pl_owner_of(driver->commands ? driver->commands->user_id : (struct pl_str){0}),
@@ -287,13 +305,39 @@ static bool is_needed(const struct pl_driver *driver)
                                 pl_session_next_tick_ms(driver->session) != INT64_MAX));
 }
 
+bool pl_driver_leave(struct pl_driver *driver)
+{
+    if (driver->settle.is_waiting || is_needed(driver))
+        return false;
+    destroy(driver);
+    return true;
+}
+
+static void on_idle(struct pl_timer *timer);
+
+/* With nodes it is looked at more often: others may come, who want the session sooner. */
+static void start_idle(struct pl_driver *driver)
+{
+    pl_timer_start(driver->drivers->shard->loop, &driver->idle,
+                   pl_drivers_home(driver->drivers) ? PL_OWNING_QUIET_MS : PL_DRIVER_IDLE_MS,
+                   on_idle);
+}
+
+static bool is_idle(const struct pl_driver *driver)
+{
+    const struct pl_session_home *home = pl_drivers_home(driver->drivers);
+    struct pl_shard *shard = driver->drivers->shard;
+    return !home ||
+           pl_loop_now_ms(shard->loop) - driver->idle_since_ms >= home->quiet_ms(shard->server);
+}
+
 static void on_idle(struct pl_timer *timer)
 {
     struct pl_driver *driver = PL_CONTAINER_OF(timer, struct pl_driver, idle);
-    if (driver->settle.is_waiting)
-        pl_timer_start(driver->drivers->shard->loop, timer, PL_DRIVER_IDLE_MS, on_idle);
-    else if (!is_needed(driver))
-        destroy(driver);
+    if (driver->settle.is_waiting || !is_idle(driver))
+        start_idle(driver);
+    else if (pl_driver_leave(driver))
+        return;
     else if (pl_driver_is_loaded(driver) && pl_driver_is_at_rest(driver) &&
              !pl_session_is_running(driver->session))
         pl_feed_forget(&driver->feed); /* a subscriber that returns this late gets the changed
@@ -343,8 +387,10 @@ static void settle(struct pl_loop_hook *end)
         retry_later(driver);
     else if (driver->state != PL_DRIVER_READY)
         forget(driver);
-    else
-        pl_timer_start(drivers->shard->loop, &driver->idle, PL_DRIVER_IDLE_MS, on_idle);
+    else {
+        driver->idle_since_ms = pl_loop_now_ms(drivers->shard->loop);
+        start_idle(driver);
+    }
     maybe_shut_down(drivers);
 }
 

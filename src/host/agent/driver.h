@@ -4,7 +4,9 @@
 #ifndef PL_AGENT_DRIVER_H
 #define PL_AGENT_DRIVER_H
 
+#include "cluster/node.h"
 #include "live/command.h"
+#include "store/node/owners.h"
 
 /* Where commands go (live/command.h). */
 extern const struct pl_session_owner pl_driver_owner;
@@ -22,7 +24,13 @@ size_t pl_drivers_n_running(const struct pl_drivers *drivers);
  * gets no further than its next model call. */
 bool pl_drivers_stop_user_everywhere(struct pl_server *server, struct pl_str user_id);
 
-/* Before listening, on the main thread: settles what a crash left open. */
-enum pl_status pl_drivers_recover(struct pl_store *store, size_t *ret_n, struct pl_error *err);
+/* Before listening, on the main thread: settles what a crash left open. With nodes, only what is
+ * nobody's, in the name of `me`; without, `me` is NULL. */
+enum pl_status pl_drivers_recover(struct pl_store *store, const struct pl_node_id *me,
+                                  size_t *ret_n, struct pl_error *err);
+/* The same for sessions that were taken over from a node that is gone; nobody's afterwards. Blocks. */
+enum pl_status pl_drivers_recover_these(struct pl_store *store, const struct pl_left_session *left,
+                                        size_t n, const struct pl_node_id *me,
+                                        struct pl_error *err);
 
 #endif

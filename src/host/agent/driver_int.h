@@ -18,6 +18,7 @@
 #include "base/table.h"
 #include "http/limits/quota.h"
 #include "live/publish.h"
+#include "live/session_home.h"
 
 #define PL_DRIVER_IDLE_MS  60000 /* a quiet session nobody listens to leaves the memory */
 #define PL_DRIVER_RETRY_MS 1000  /* between attempts to settle what a failed commit left */
@@ -75,6 +76,7 @@ struct pl_driver {
     struct pl_feed feed;
     struct pl_activity *activities; /* owned; models, tools and summaries at work */
     struct pl_timer tick, idle, retry;
+    int64_t idle_since_ms; /* when the timer `idle` was set first */
     struct pl_timer limit; /* the end of the work on one message (turn_limit.c) */
     struct pl_span by;     /* the request that asked last */
     struct pl_span turn;   /* all work on one message (turn_limit.c) */
@@ -93,6 +95,10 @@ struct pl_driver {
      * Reads go on meanwhile, also when nothing can be written. */
     bool is_unsettled;
     bool has_failed; /* the last commit, or memory: do not try again at once */
+    /* Several nodes: this one has owned the session since that generation, which every write of it
+     * names; 0: there are no nodes. */
+    struct pl_node_id node;
+    int64_t generation;
 };
 
 /* Nothing of it is on its way anywhere. */
@@ -107,11 +113,19 @@ static inline bool pl_driver_is_loaded(const struct pl_driver *driver)
     return driver->state == PL_DRIVER_READY || driver->state == PL_DRIVER_DELETING;
 }
 
+/* Who says where sessions are driven; NULL: they are all driven here. */
+static inline const struct pl_session_home *pl_drivers_home(const struct pl_drivers *drivers)
+{
+    return drivers->shard->server->session_home;
+}
+
 /* --- driver.c: life */
 void pl_driver_become(struct pl_driver *driver, enum pl_driver_state to);
 /* Each of them is away once at a time. */
 void pl_driver_lend(struct pl_driver *driver, enum pl_driver_away what);
 void pl_driver_is_back(struct pl_driver *driver, enum pl_driver_away what);
+/* It leaves the memory if nothing needs it; false: something does. */
+bool pl_driver_leave(struct pl_driver *driver);
 struct pl_driver *pl_driver_find(struct pl_drivers *drivers, struct pl_str id);
 struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id);
 void pl_driver_load(struct pl_driver *driver);
@@ -182,6 +196,30 @@ void pl_driver_tell_end(struct pl_driver *driver, const char *reason);
 bool pl_intake_take(struct pl_driver *driver, struct pl_session_command *command);
 /* A command that was opened before, on its session's shard. */
 void pl_driver_readmit(struct pl_session_command *command);
+
+/* --- ownership.c: several nodes */
+/* Whether its rows may be written, now that they are read: the session is this node's. */
+struct pl_driver_claim {
+    struct pl_node_id node;
+    int64_t generation; /* 0: there are no nodes */
+};
+enum pl_status pl_driver_look_at_owner(struct pl_store *store, struct pl_str session_id,
+                                       struct pl_driver_claim *claim, struct pl_error *err);
+/* Whether this node is still the one that the session was loaded for. */
+bool pl_driver_is_still_me(const struct pl_driver *driver, const struct pl_driver_claim *claim);
+/* All that waits goes to whoever owns the session now. */
+void pl_driver_hand_over(struct pl_driver *driver);
+/* What the room that knows the nodes calls (live/command.h). */
+bool pl_driver_let_go(struct pl_shard *shard, struct pl_str session_id);
+void pl_driver_node_left(struct pl_shard *shard, struct pl_str session_id,
+                         const struct pl_node_id *node, int64_t ask);
+void pl_driver_drop_all(struct pl_shard *shard);
+void pl_driver_hush(struct pl_shard *shard);
+
+/* --- stored_look.c */
+void pl_driver_look_stored(struct pl_session_command *command);
+/* A session as LOOK answers it. */
+void pl_look_write(const struct pl_session *session, struct pl_buf *to);
 
 /* --- subscribers.c */
 void pl_driver_subscribe(struct pl_driver *driver, struct pl_session_command *command);

@@ -439,6 +439,8 @@ static void model_run(struct pl_job *job)
             : pl_activity_read_request(activity, true, (struct pl_str){0}, &activity->request);
     if (activity->status == PL_OK)
         pl_activity_prepare(activity);
+    if (activity->status == PL_OK)
+        pl_activity_fetch(activity);
 }
 
 /* The memories that went along are reported, and counted as hits in the same transaction: once per

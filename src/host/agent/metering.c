@@ -1,6 +1,7 @@
 /* What a session's call of a model may use, and has used: admission before it, and the count in the
  * transaction of the turn it brought. */
 #include "access/key_table.h"
+#include "io/clock.h"
 #include "access/model_list.h"
 #include "agent/activity_int.h"
 #include "json/number.h"
@@ -45,6 +46,15 @@ static const char *source_word(const struct pl_activity *activity)
         if (pl_str_eq(source, pl_str_of(words[i])))
             return words[i];
     return words[0];
+}
+
+void pl_activity_fetch(struct pl_activity *activity)
+{
+    struct pl_meter *meter = activity->server->meter;
+    int64_t input = (int64_t)(activity->request.turns.len / BYTES_PER_TOKEN);
+    if (pl_meter_needs_fetch(meter, activity->user_id, activity->effect.key_id))
+        pl_meter_fetch(meter, activity->user_id, activity->effect.key_id,
+                       input + PL_METER_OUTPUT_TOKENS, pl_clock_unix_ms());
 }
 
 bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why)

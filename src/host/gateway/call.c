@@ -265,10 +265,11 @@ static void ask(struct pl_exchange *x)
 
 /* --- the request ----------------------------------------------------------------------------- */
 
-/* A replay is read from the store, and so is what a request refers to; a loop does not wait. */
+/* A replay is read from the store, and so are what a request refers to and limits that several nodes
+ * share; a loop does not wait. */
 static bool needs_store(struct pl_gateway_call *call)
 {
-    if (call->refers)
+    if (call->refers || pl_gateway_call_needs_fetch(call))
         return true;
     return !pl_gateway_call_target(call)->vendor && pl_gateway_call_target(call)->info->is_family;
 }
@@ -299,6 +300,7 @@ static void make_body(struct pl_exchange *x)
     struct pl_gateway_call *call = call_of(x);
     if ((!call->refers || pl_gateway_call_resolve(call)) && choose(call))
         (void)pl_gateway_call_make_body(call);
+    pl_gateway_call_fetch(call);
 }
 
 static void make_and_ask(struct pl_gateway_call *call)

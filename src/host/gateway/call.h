@@ -201,7 +201,7 @@ void pl_gateway_call_room(struct pl_exchange *x);
 
 /* The stream begins: decides whether what it loses will be told. */
 void pl_gateway_call_begin_loss(struct pl_gateway_call *call);
-/* Keeps a piece of the vendor's stream, and what was made of it: what stream->out has behind
+/* Keeps a piece of the vendor's stream, and what was made of it: what stream->out has after
  * `before`. */
 void pl_gateway_call_keep_bytes(struct pl_gateway_call *call, struct pl_str piece, size_t before);
 /* Everything was passed on: tells what was lost, and finishes the call. */
@@ -213,6 +213,9 @@ void pl_gateway_call_end_loss(struct pl_gateway_call *call);
 void pl_gateway_call_read_counts(struct pl_gateway_call *call, const struct pl_json_doc *doc);
 /* Counts the call, once. */
 void pl_gateway_call_count(struct pl_gateway_call *call);
+/* Whether limits that several nodes share are to be looked up by a worker, and that. */
+bool pl_gateway_call_needs_fetch(const struct pl_gateway_call *call);
+void pl_gateway_call_fetch(struct pl_gateway_call *call);
 /* Reserves an estimate of it, once; false after pl_gateway_call_fail. */
 bool pl_gateway_call_admit(struct pl_gateway_call *call);
 /* It has ended without an answer; what was reserved is free again. */

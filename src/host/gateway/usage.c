@@ -1,6 +1,7 @@
 /* The usage of a call: by the vendor's own counters, or else estimated. */
 #include "gateway/call.h"
 
+#include "io/clock.h"
 #include "access/meter.h"
 #include "json/number.h"
 #include "json/pointer.h"
@@ -90,6 +91,22 @@ static int64_t estimate_input(const struct pl_gateway_call *call)
 {
     return (int64_t)(call->size.n_text_bytes / BYTES_PER_TOKEN +
                      call->size.n_media * TOKENS_PER_MEDIUM);
+}
+
+bool pl_gateway_call_needs_fetch(const struct pl_gateway_call *call)
+{
+    const struct pl_exchange *x = call->x;
+    return !call->meter.is_open &&
+           pl_meter_needs_fetch(x->shard->server->meter, x->caller.user_id, x->caller.key_id);
+}
+
+void pl_gateway_call_fetch(struct pl_gateway_call *call)
+{
+    const struct pl_exchange *x = call->x;
+    int64_t output = call->options.is_embedding ? 0 : PL_METER_OUTPUT_TOKENS;
+    if (call->is_on_worker && pl_gateway_call_needs_fetch(call))
+        pl_meter_fetch(x->shard->server->meter, x->caller.user_id, x->caller.key_id,
+                       estimate_input(call) + output, pl_clock_unix_ms());
 }
 
 bool pl_gateway_call_admit(struct pl_gateway_call *call)

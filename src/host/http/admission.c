@@ -84,7 +84,13 @@ static bool authorize(struct pl_exchange *x)
 {
     struct pl_str key = key_of(x);
     const char *why = NULL;
-    enum pl_status status = x->shard->server->guard->identify(x, key, &why);
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    const struct pl_guard *guard = x->shard->server->guard;
+    enum pl_status status = guard->identify(x, key, &why);
+    if (status == PL_NOT_FOUND && own->asking == PL_ASKING_NOT && guard->may_find(x, key)) {
+        own->asking = PL_ASKING_WANTED;
+        return false;
+    }
     if (status == PL_NOMEM) {
         pl_exchange_fail(x, status, NULL);
         return false;
@@ -201,7 +207,8 @@ static void apply_cors(struct pl_exchange_own *own)
     } else {
         pl_exchange_header(
             x, "Access-Control-Expose-Headers",
-            "ETag, X-Request-Id, X-Stream-Position, X-Total-Count, X-Has-More, X-Next-Cursor, "
+            "ETag, X-Request-Id, X-Parley-Node, X-Parley-Owner, X-Stream-Position, X-Total-Count, "
+            "X-Has-More, X-Next-Cursor, "
             "Idempotency-Replayed, Parley-Model, "
             "Parley-Loss, Parley-Session, Retry-After");
     }
@@ -237,6 +244,12 @@ static bool check_encoding(struct pl_exchange *x)
     return false;
 }
 
+bool pl_exchange_admit_caller(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    return authorize(x) && pl_exchange_check_query(x) && check_encoding(x) && check_length(own);
+}
+
 bool pl_exchange_admit(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
@@ -245,5 +258,5 @@ bool pl_exchange_admit(struct pl_exchange_own *own)
         return false;
     apply_cors(own);
     return find_route(own) && check_capacity(x) && guard->check_origin(x) && check_single(x) &&
-           authorize(x) && pl_exchange_check_query(x) && check_encoding(x) && check_length(own);
+           pl_exchange_admit_caller(own);
 }

@@ -3,17 +3,18 @@
  *     machine exchange
  *
  *     NEW -> HEAD -> BODY -> CHECK -> CLAIM -> RUN -> RUNNING -> SETTLE -> SEND -> OVER
+ *     HEAD -> ASKING -> BODY             the key may be new on another node
  *     BODY -> HELD -> BODY               a piece of an upload is away
  *     CHECK -> CHECKING -> CLAIM         the body is large
  *     CLAIM -> LOOKING -> RUN            there is an Idempotency-Key
  *     SETTLE -> SETTLING -> SEND         … and the answer was not kept with the deed
  *     SEND -> READING -> SEND            piece by piece
  *     SEND -> MAKING -> SEND             an answer that goes out while it is made
- *     NEW, HEAD, BODY, HELD, CHECK, CHECKING, CLAIM, LOOKING -> SEND      refused, or replayed
- *     HEAD -> DISCARD -> SEND            refused; the connection is kept
+ *     NEW, HEAD, ASKING, BODY, HELD, CHECK, CHECKING, CLAIM, LOOKING -> SEND      refused, or replayed
+ *     HEAD, ASKING -> DISCARD -> SEND    refused; the connection is kept
  *     RUNNING -> TAKEN -> OVER           a WebSocket or an event stream
  *     SEND -> ORPHANED -> BROKEN
- *     BODY, HELD, DISCARD, SEND, TAKEN -> BROKEN
+ *     ASKING, BODY, HELD, DISCARD, SEND, TAKEN -> BROKEN
  *
  * A refusal made by the head alone waits for a small body, so that the connection can be kept; a
  * large one is not read, and the connection ends with the answer.
@@ -24,6 +25,7 @@
 
 #include "base/table.h"
 #include "http/connection.h"
+#include "http/guard.h"
 #include "http/request_log.h"
 #include "http/routes/route_times.h"
 #include "http/trace.h"
@@ -45,7 +47,9 @@ enum {
 #define THE_STORE "the store always comes back"
 static const struct pl_state states[] = {
     [PL_X_NEW] = {"new", TO(HEAD) | TO(SEND), PL_WAIT_NONE},
-    [PL_X_HEAD] = {"head", TO(BODY) | TO(DISCARD) | TO(SEND), PL_WAIT_NONE},
+    [PL_X_HEAD] = {"head", TO(ASKING) | TO(BODY) | TO(DISCARD) | TO(SEND), PL_WAIT_NONE},
+    [PL_X_ASKING] = {"asking", TO(BODY) | TO(DISCARD) | TO(SEND) | TO(BROKEN), PL_WAIT_OPEN,
+                     PL_CANCEL_LATER, .why = A_WORKER},
     [PL_X_BODY] = {"body", TO(HELD) | TO(CHECK) | TO(SEND) | TO(BROKEN), PL_WAIT_SET,
                    PL_CANCEL_ENDS, .why = "the connection holds the body to its rate"},
     [PL_X_HELD] = {"held", TO(BODY) | TO(SEND) | TO(BROKEN), PL_WAIT_OPEN, PL_CANCEL_LATER,
@@ -109,11 +113,9 @@ static bool is_body_long(const struct pl_http_head *head)
     return head->expects_continue || head->content_length > DISCARD_BYTES;
 }
 
-static bool is_admitted(struct pl_exchange_own *own)
+static bool is_begun(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    if (!pl_exchange_admit(own))
-        return false;
     if (x->route->upload)
         x->route->upload->begin(x);
     return !x->is_problem;
@@ -127,20 +129,57 @@ static void say_continue(struct pl_exchange_own *own)
         own->must_close = true;
 }
 
+/* What follows from the head. */
+static enum pl_x_state after_head(struct pl_exchange_own *own, bool is_admitted)
+{
+    struct pl_exchange *x = &own->x;
+    if (is_admitted && is_begun(own)) {
+        if (x->head->expects_continue)
+            say_continue(own);
+        return PL_X_BODY;
+    }
+    if (!own->must_close && !is_body_long(x->head))
+        return PL_X_DISCARD;
+    own->must_close = true;
+    return PL_X_SEND;
+}
+
+static void find_on_worker(struct pl_job *job)
+{
+    struct pl_exchange *x = &own_of_job(job)->x;
+    x->shard->server->guard->find(x);
+}
+
+/* The client may have gone meanwhile. */
+static void is_asked(struct pl_job *job)
+{
+    struct pl_exchange_own *own = own_of_job(job);
+    struct pl_exchange *x = &own->x;
+    own->asking = PL_ASKING_DONE;
+    if (!x->conn) {
+        go_to(own, PL_X_BROKEN);
+        return;
+    }
+    enum pl_x_state to = after_head(own, !x->is_problem && pl_exchange_admit_caller(own));
+    pl_exchange_become(own, to);
+    if (pl_exchange_wants_body(own))
+        pl_http_conn_go_on(x->conn);
+    else
+        pl_exchange_wake(own);
+}
+
 static bool run_head(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     pl_exchange_set_id(x);
     pl_trace_continue(x);
-    if (is_admitted(own)) {
-        if (x->head->expects_continue)
-            say_continue(own);
-        return next(own, PL_X_BODY);
+    bool is_admitted = pl_exchange_admit(own);
+    if (own->asking == PL_ASKING_WANTED) {
+        pl_exchange_become(own, PL_X_ASKING);
+        pl_exchange_submit(x, PL_WORK_STORE, find_on_worker, is_asked);
+        return false;
     }
-    if (!own->must_close && !is_body_long(x->head))
-        return next(own, PL_X_DISCARD);
-    own->must_close = true;
-    return next(own, PL_X_SEND);
+    return next(own, after_head(own, is_admitted));
 }
 
 /* --- the body -------------------------------------------------------------------------------- */

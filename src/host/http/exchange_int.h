@@ -16,6 +16,7 @@
 enum pl_x_state {
     PL_X_NEW,
     PL_X_HEAD,
+    PL_X_ASKING, /* a worker asks the store whether somebody else has just made the key */
     PL_X_BODY,
     PL_X_HELD,    /* a piece of an upload is looked at or kept: no more of the body now */
     PL_X_DISCARD, /* refused; a small rest of the body is read, to keep the connection */
@@ -35,6 +36,9 @@ enum pl_x_state {
     PL_X_OVER,
     PL_X_BROKEN, /* the connection failed, or the client left before the request was whole */
 };
+
+/* Whether the store is asked for a key that is not known here: once. */
+enum pl_x_asking { PL_ASKING_NOT, PL_ASKING_WANTED, PL_ASKING_DONE };
 
 /* The loop that runs the steps of an exchange is not entered twice. */
 enum pl_x_pump { PL_PUMP_RESTS, PL_PUMP_RUNS, PL_PUMP_AGAIN };
@@ -78,6 +82,7 @@ struct pl_exchange_own {
     struct pl_exchange_own *next; /* in the shard's list of spares */
     enum pl_x_state state;
     enum pl_x_pump pump;
+    enum pl_x_asking asking;
     unsigned n_away;    /* jobs on workers and batches in the store that have a pointer to it */
     struct pl_buf body; /* owned; the collected body of the request, … */
     size_t body_at;     /* … from here on */
@@ -182,6 +187,8 @@ void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(st
 void pl_exchange_set_id(struct pl_exchange *x);
 /* False when the answer is there already: a problem, or that of OPTIONS. */
 bool pl_exchange_admit(struct pl_exchange_own *own);
+/* The part of it from the key on: once more after the store was asked (PL_ASKING_WANTED). */
+bool pl_exchange_admit_caller(struct pl_exchange_own *own);
 /* Whether the route has these parameters with such values; false after an answer (query.c). */
 bool pl_exchange_check_query(struct pl_exchange *x);
 

@@ -15,6 +15,11 @@ struct pl_guard {
     /* Sets x->caller: the owner of the key, or without a key the user of the control socket.
      * PL_NOT_FOUND: it opens nothing, and *ret_why, where it is set, says why; PL_NOMEM. */
     enum pl_status (*identify)(struct pl_exchange *x, struct pl_str key, const char **ret_why);
+    /* Of what opens nothing: whether another node may have made it a moment ago, so that a look into the
+     * store is worth while. */
+    bool (*may_find)(struct pl_exchange *x, struct pl_str key);
+    /* The look, on a worker; then it is identified again. */
+    void (*find)(struct pl_exchange *x);
 };
 
 #endif

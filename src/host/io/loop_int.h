@@ -3,7 +3,7 @@
  *     one turn:   timers  ->  wait  ->  letters, sockets, signals  ->  turn ends, graves
  *
  * The wait is epoll itself: one set with all connections, listeners and the door, and the wheel's
- * next tick as its timeout (docs/adr/0013-epoll.md). */
+ * next tick as a timer among them (docs/adr/0013-epoll.md). */
 #ifndef PL_IO_LOOP_INT_H
 #define PL_IO_LOOP_INT_H
 
@@ -38,6 +38,9 @@ struct pl_loop {
 
     struct pl_wheel wheel;
     int64_t alarm_ms; /* the next time of the wheel; INT64_MAX: never */
+    struct pl_watch
+        bell;        /* a timerfd, owned: rings at bell_ms, so a turn needs no time of its own */
+    int64_t bell_ms; /* INT64_MAX: it is not set */
 
     /* Those of the present turn, and those that are being called. */
     struct pl_loop_hook *ends, **ends_tail;

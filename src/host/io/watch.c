@@ -47,7 +47,8 @@ void pl_watch_end(struct pl_loop *loop, struct pl_watch *watch, void (*bury)(str
 
 void pl_watch_wait(struct pl_loop *loop, int max_ms)
 {
-    struct epoll_event events[BATCH];
+    /* Not zeroed in every turn (-ftrivial-auto-var-init): the kernel fills what is read. */
+    __attribute__((uninitialized)) struct epoll_event events[BATCH];
     int n = epoll_wait(loop->epoll_fd, events, BATCH, max_ms);
     loop->now_ms = pl_clock_ms();
     for (int i = 0; i < n; i++) {

@@ -3,7 +3,8 @@
  *     machine command
  *
  *     NEW -> SENT -> OPENED -> ANSWERED -> HOME
- *     OPENED -> HOME                      the server is ending, and this is its last thread
+ *     NEW -> OPENED                       it came from another node
+ *     OPENED -> HOME                      the server ends, or the node that asked has to look elsewhere
  */
 #include "live/command.h"
 
@@ -17,7 +18,7 @@
 #define TO(name) PL_TO(PL_COMMAND_STATE_##name)
 #define A_LETTER "a letter is opened in the next turn of its loop, or when the loop is destroyed"
 static const struct pl_state states[] = {
-    [PL_COMMAND_STATE_NEW] = {"new", TO(SENT), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+    [PL_COMMAND_STATE_NEW] = {"new", TO(SENT) | TO(OPENED), PL_WAIT_OPEN, PL_CANCEL_ENDS,
                               .why = "its sender posts it"},
     [PL_COMMAND_STATE_SENT] = {"sent", TO(OPENED), PL_WAIT_OPEN, PL_CANCEL_LATER, .why = A_LETTER},
     [PL_COMMAND_STATE_OPENED] =
@@ -70,6 +71,16 @@ struct pl_session_command *pl_session_command_open(struct pl_letter *letter)
     struct pl_session_command *command = PL_CONTAINER_OF(letter, struct pl_session_command, letter);
     become(command, PL_COMMAND_STATE_OPENED);
     return command;
+}
+
+void pl_session_command_enter(struct pl_session_command *command)
+{
+    become(command, PL_COMMAND_STATE_OPENED);
+}
+
+void pl_session_command_give_up(struct pl_session_command *command)
+{
+    become(command, PL_COMMAND_STATE_HOME);
 }
 
 void pl_session_command_answer_here(struct pl_session_command *command)

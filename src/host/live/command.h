@@ -4,11 +4,17 @@
 #ifndef PL_LIVE_COMMAND_H
 #define PL_LIVE_COMMAND_H
 
+#include "cluster/node.h"
 #include "http/reply/problem.h"
+#include "live/command_writes.h"
 #include "session/session.h"
 #include "shard/shard.h"
 #include "shard/tracing.h"
 #include "store/store.h"
+
+/* Where an answer of a session is in its events: epoch and position. */
+#define PL_POSITION_HEADER "X-Stream-Position"
+#define PL_POSITION_FORMAT "%lld:%lld"
 
 enum pl_command_kind {
     PL_COMMAND_CREATE, /* event unused; `record` is the new session, `says` its first messages;
@@ -54,16 +60,24 @@ struct pl_session_command {
     struct pl_span by;  /* the request it comes from, for who works on it; zeros: none */
     bool is_kept;       /* DELETE: the user can have the session back for a while */
     int64_t if_version; /* the version If-Match named, for a change or a DELETE; -1: any */
-    /* Adds to the transaction once the answer is known; may be NULL. Called on the session's shard.
-     */
+    struct pl_command_writes writes; /* added to the transaction once the answer is known */
+    /* CREATE: the same by a function, since a session is made where the request is; else NULL.
+     * Called on the session's shard. */
     void (*extend)(struct pl_session_command *command, struct pl_batch *batch);
     void (*done)(struct pl_session_command *command);
+
+    struct pl_node_id asker; /* the node it comes from; zeros: this one */
+    int64_t ask;             /* and its number there */
+    size_t n_elsewhere;      /* turns of its user that run on other nodes, as far as they matter */
+    int64_t routed_ms;       /* since when its owner is looked for; 0: it is not */
 
     /* subscribe */
     bool has_since;
     int64_t since_epoch, since_sequence;
-    struct pl_subscription *subscription; /* live/listener.h */
-    enum pl_resume resume;                /* how; with REPLAY the reply is encoded frames */
+    struct pl_subscription *subscription; /* live/listener.h; NULL: the asker listens */
+    bool wants_whole;      /* of another server, without a subscription: content in every patch */
+    enum pl_resume resume; /* how; with REPLAY the reply is encoded frames, to another server
+                              unspelled ones (wire/frames_wire.h) */
     uint32_t n_frames;
 
     bool is_admitted;      /* EVENT: extensions have seen the message … */
@@ -71,12 +85,14 @@ struct pl_session_command {
     bool waits_for_person; /* REST: a session that waits for an answer is not at rest */
 
     /* The answer: */
+    struct pl_node_id served_by;   /* the node that has the session; zeros: none has, or no nodes */
     enum pl_session_status status; /* of REST */
     enum pl_problem problem;       /* PL_PROBLEM_COUNT: none */
     struct pl_error err;
     struct pl_buf reply; /* JSON; owned by the command */
     int64_t epoch, position, version;
-    int64_t before;     /* EVENT: the position it found */
+    enum pl_claim_state claimed; /* how far the claim of `writes` is, in its transaction */
+    int64_t before;              /* EVENT: the position it found */
     int64_t next_entry; /* turns with a lower sequence, except the open ones, are in the store */
     struct pl_session_command *next; /* the driver's */
 };
@@ -95,12 +111,31 @@ struct pl_session_command *pl_session_command_open(struct pl_letter *letter);
 void pl_session_command_answer(struct pl_session_command *command);
 void pl_session_command_answer_here(struct pl_session_command *command);
 
+/* For a command that came from another node: it is open without a letter; nothing was done, and it is not
+ * answered. */
+void pl_session_command_enter(struct pl_session_command *command);
+void pl_session_command_give_up(struct pl_session_command *command);
+
 /* The functions of the room that drives sessions. Both letters are opened on the session's
  * shard. */
 struct pl_session_owner {
     void (*open_command)(struct pl_letter *letter);  /* of a struct pl_session_command */
     void (*open_unlisten)(struct pl_letter *letter); /* of a struct pl_subscription: counts the
                                                         listener off and frees it */
+    /* For the room that knows the nodes (session_home.h), on the session's shard: */
+    void (*carry_out)(struct pl_session_command *command); /* one that is open already */
+    /* Whether the session is not in memory, because it never was or because nobody needs it there.
+     * pl_session_home.left follows for one that was. */
+    bool (*let_go)(struct pl_shard *shard, struct pl_str session_id);
+    /* A node does not listen any more, as far as it did so by its asks up to this one. */
+    void (*node_left)(struct pl_shard *shard, struct pl_str session_id,
+                      const struct pl_node_id *node, int64_t ask);
+    /* This node was taken over: all that is in memory is dropped, and listeners begin again. */
+    void (*drop_all)(struct pl_shard *shard);
+    /* Nobody is told anything until the lease is held again: listeners begin again. */
+    void (*hush)(struct pl_shard *shard);
+    /* Answers a LOOK from the store: of a session that is nobody's. */
+    void (*look_stored)(struct pl_session_command *command);
 };
 
 #endif

@@ -32,12 +32,13 @@ struct sse_live {
         *line;            /* owned: what the log says of the chat when it is over; may be NULL */
     struct pl_buf models; /* that answered in it, with commas */
     int64_t n_input, n_output; /* their tokens */
+    int64_t n_head;            /* bytes of the answer's head */
 };
 
 static const char response_head[] =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
     "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
-    "Connection: close\r\n\r\n";
+    "Connection: close\r\n";
 
 static void free_over(struct pl_loop_hook *end)
 {
@@ -53,7 +54,7 @@ static void write_line(struct sse_live *sse)
                     .model = models,
                     .n_input = sse->n_input,
                     .n_output = sse->n_output,
-                    .bytes_out = sse->live.n_sent + (int64_t)(sizeof response_head - 1),
+                    .bytes_out = sse->live.n_sent + sse->n_head,
                     .is_aborted = sse->phase != CHAT_OVER || sse->live.out.len,
                 });
     pl_buf_deinit(&sse->models);
@@ -357,7 +358,9 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
     bool is_chinese = pl_exchange_wants_chinese(x);
     /* A chat is one request from here to its end; other streams only begin here. */
     struct pl_held_line *line = opening->phase == CHAT_NONE ? NULL : pl_log_hold(x);
-    struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest, &place);
+    char head[512];
+    int n_head = snprintf(head, sizeof head, "%s%s\r\n", response_head, shard->server->node_header);
+    struct pl_conn *conn = pl_exchange_take_conn(x, pl_str_of(head), &rest, &place);
     if (!conn) {
         pl_log_held(line, shard, &(struct pl_held_end){.is_aborted = true});
         pl_meter_leave_socket(shard->server->meter, pl_str_of(who));
@@ -365,7 +368,8 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         pl_mem_free(sse);
         return;
     }
-    *sse = (struct sse_live){.phase = opening->phase, .position = opening->position, .line = line};
+    *sse = (struct sse_live){
+        .phase = opening->phase, .position = opening->position, .line = line, .n_head = n_head};
     pl_buf_init(&sse->models, 0);
     pl_live_init(&sse->live, opening->kind, shard, conn);
     pl_live_become(&sse->live, PL_LIVE_OPEN);

@@ -2,6 +2,7 @@
 #include "live/history.h"
 
 #include "base/mem.h"
+#include "live/wire/frames_wire.h"
 
 void pl_history_deinit(struct pl_history *history)
 {
@@ -48,6 +49,7 @@ const struct pl_held_frame *pl_history_add(struct pl_history *history,
     *held = (struct pl_held_frame){
         .sequence = frame->sequence,
         .kind = frame->kind,
+        .is_durable = frame->is_durable,
         .n_data = (uint32_t)frame->data.len,
         .n_whole = (uint32_t)frame->whole.len,
     };
@@ -84,17 +86,41 @@ bool pl_history_covers(const struct pl_history *history, enum pl_lane lane, int6
     return history->last->sequence >= last;
 }
 
+static struct pl_session_frame view_of(const struct pl_held_frame *held)
+{
+    struct pl_session_frame frame = {
+        .kind = held->kind,
+        .is_durable = held->is_durable,
+        .sequence = held->sequence,
+        .data = {held->bytes, held->n_data},
+    };
+    if (held->n_whole)
+        frame.whole = (struct pl_str){held->bytes + held->n_data, held->n_whole};
+    return frame;
+}
+
 uint32_t pl_history_spell(const struct pl_history *history, enum pl_lane lane, int64_t epoch,
                           int64_t since, struct pl_buf *to)
 {
     uint32_t n = 0;
-    for (const struct pl_held_frame *frame = history->first; frame; frame = frame->next) {
-        if (frame->sequence <= since)
+    for (const struct pl_held_frame *held = history->first; held; held = held->next) {
+        struct pl_session_frame frame = view_of(held);
+        if (held->sequence <= since)
             continue;
-        struct pl_str data = {frame->bytes, frame->n_data};
-        if (pl_lane_is_whole(lane) && frame->n_whole)
-            data = (struct pl_str){frame->bytes + frame->n_data, frame->n_whole};
-        pl_encode_event(to, lane, pl_frame_text(frame->kind), data, epoch, frame->sequence);
+        pl_frames_spell(&frame, 1, lane, epoch, to);
+        n++;
+    }
+    return n;
+}
+
+uint32_t pl_history_collect(const struct pl_history *history, int64_t since, struct pl_buf *to)
+{
+    uint32_t n = 0;
+    for (const struct pl_held_frame *held = history->first; held; held = held->next) {
+        struct pl_session_frame frame = view_of(held);
+        if (held->sequence <= since)
+            continue;
+        pl_frames_wire_add(to, &frame);
         n++;
     }
     return n;

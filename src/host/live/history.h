@@ -15,6 +15,7 @@ struct pl_held_frame {
     struct pl_held_frame *next;
     int64_t sequence;
     enum pl_frame_kind kind;
+    bool is_durable;
     uint32_t n_data, n_whole; /* bytes of `data`, and of `whole` after it (0: none) */
     char bytes[];
 };
@@ -38,5 +39,7 @@ bool pl_history_covers(const struct pl_history *history, enum pl_lane lane, int6
 /* Spells them; returns how many. */
 uint32_t pl_history_spell(const struct pl_history *history, enum pl_lane lane, int64_t epoch,
                           int64_t since, struct pl_buf *to);
+/* Appends them unspelled, for another server (wire/frames_wire.h); returns how many. */
+uint32_t pl_history_collect(const struct pl_history *history, int64_t since, struct pl_buf *to);
 
 #endif

@@ -153,17 +153,40 @@ void pl_hub_open_delivery(struct pl_letter *letter)
 
 /* --- ends ------------------------------------------------------------------------------------ */
 
-void pl_hub_go_away(struct pl_hub *hub)
+enum { AWAY_LOOK_MS = 20 };
+
+/* How many may stay for now. */
+static size_t n_staying(const struct pl_hub *hub, int64_t now_ms)
 {
+    int64_t left_ms = hub->away_until_ms - now_ms;
+    return left_ms > 0 ? (size_t)((int64_t)hub->n_before * left_ms / hub->away_ms) : 0;
+}
+
+static void send_away(struct pl_timer *timer)
+{
+    struct pl_hub *hub = PL_CONTAINER_OF(timer, struct pl_hub, away);
+    size_t n_stay = n_staying(hub, pl_loop_now_ms(hub->shard->loop)), n_seen = 0;
     for (struct pl_live *live = hub->lives, *next; live; live = next) {
         next = live->next;
-        if (!live->kind->outlasts)
+        if (!live->kind->outlasts && !pl_live_is_closing(live) && ++n_seen > n_stay)
             live->kind->close(live, PL_WS_CLOSE_GOING_AWAY, "the server is stopping");
     }
+    if (n_stay)
+        pl_timer_start(hub->shard->loop, timer, AWAY_LOOK_MS, send_away);
+}
+
+void pl_hub_go_away(struct pl_hub *hub, int64_t over_ms)
+{
+    hub->n_before = hub->n_lives;
+    hub->away_ms = over_ms;
+    hub->away_until_ms = pl_loop_now_ms(hub->shard->loop) + over_ms;
+    send_away(&hub->away);
 }
 
 void pl_hub_drop_all(struct pl_hub *hub)
 {
+    if (hub)
+        pl_timer_stop(hub->shard->loop, &hub->away);
     while (hub && hub->lives)
         hub->lives->kind->close(hub->lives, 0, NULL);
 }
@@ -267,15 +290,61 @@ static void tell(struct pl_server *server, struct pl_str user_id, const char *ev
     pl_chunk_unref(chunk);
 }
 
+/* To the other nodes: a letter for whom, the user, the event and its data, each but the last on a line. */
+static void ring(struct pl_server *server, struct pl_str user_id, const char *event,
+                 struct pl_str data, bool is_list)
+{
+    struct pl_buf text PL_CLEANUP_BUF;
+    if (!server->ring)
+        return;
+    pl_buf_init(&text, 0);
+    pl_buf_addc(&text, is_list ? 'l' : 'u');
+    pl_buf_add(&text, user_id);
+    pl_buf_addc(&text, '\n');
+    pl_buf_adds(&text, event);
+    pl_buf_addc(&text, '\n');
+    pl_buf_add(&text, data);
+    if (text.status == PL_OK)
+        server->ring(server, PL_BELL_USER, pl_buf_str(&text));
+}
+
+/* What is before the next line break, which is left out of the rest; {NULL, 0}: there is none. */
+static struct pl_str cut_line(struct pl_str *rest)
+{
+    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
+    if (!end)
+        return (struct pl_str){0};
+    size_t n = (size_t)(end - rest->ptr);
+    struct pl_str line = pl_str_slice(*rest, 0, n);
+    *rest = pl_str_slice(*rest, n + 1, rest->len);
+    return line;
+}
+
+void pl_hub_hear_user(struct pl_server *server, struct pl_str text)
+{
+    char event[64];
+    bool is_list = text.len && text.ptr[0] == 'l';
+    struct pl_str data = pl_str_slice(text, text.len ? 1 : 0, text.len);
+    struct pl_str user_id = cut_line(&data), name = cut_line(&data);
+    if (!user_id.len || !name.len || name.len >= sizeof event)
+        return;
+    memcpy(event, name.ptr, name.len);
+    event[name.len] = '\0';
+    tell(server, user_id, event, data, is_list);
+}
+
 void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
                       struct pl_str data)
 {
     tell(server, user_id, event, data, false);
+    ring(server, user_id, event, data, false);
 }
 
 void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *event,
                    struct pl_str data)
 {
-    if (pl_lists_are_followed(server))
-        tell(server, user_id, event, data, true);
+    if (!pl_lists_are_followed(server))
+        return;
+    tell(server, user_id, event, data, true);
+    ring(server, user_id, event, data, true);
 }

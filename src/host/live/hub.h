@@ -20,8 +20,9 @@ enum pl_lane {
 
 enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub);
 void pl_hub_destroy(struct pl_hub *hub);
-/* Tells every socket that the server goes away, then closes them (1001); not those that outlast. */
-void pl_hub_go_away(struct pl_hub *hub);
+/* Tells every socket that the server goes away, then closes them (1001); not those that outlast. One after
+ * the other within this time, so that other nodes do not get them all at once; 0: at once. */
+void pl_hub_go_away(struct pl_hub *hub, int64_t over_ms);
 /* Ends every socket without a word; before the loop goes. Accepts NULL. */
 void pl_hub_drop_all(struct pl_hub *hub);
 size_t pl_hub_n_sockets(const struct pl_hub *hub);
@@ -52,5 +53,8 @@ bool pl_hub_close_user_everywhere(struct pl_server *server, struct pl_str user_i
  * thread; out of memory it is left out. */
 void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
                       struct pl_str data);
+/* What another node has told a user, or those who follow the user's lists (PL_BELL_USER): the sockets here
+ * are told too, and no other node. Any thread; a text that is not one is left out. */
+void pl_hub_hear_user(struct pl_server *server, struct pl_str text);
 
 #endif

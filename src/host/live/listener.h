@@ -167,7 +167,10 @@ struct pl_hub {
     struct pl_shard *shard;
     struct pl_table topics;
     struct pl_live *lives;
-    size_t n_lives;          /* without those that outlast */
+    size_t n_lives;       /* without those that outlast */
+    struct pl_timer away; /* the server ends: sockets are sent away one after the other */
+    int64_t away_ms, away_until_ms;
+    size_t n_before;         /* sockets when that began */
     _Atomic(size_t) n_lists; /* of them that follow lists; other shards look at it */
 };
 /* The topic of a session, created if necessary; NULL when out of memory. */

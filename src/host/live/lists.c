@@ -1,7 +1,9 @@
+/* Those who follow the lists of a user: what changed in them is told, on every node. */
 #include "live/lists.h"
 
 #include "http/routes/route.h"
 #include "live/listener.h"
+#include "live/session_home.h"
 #include "live/socket_int.h"
 
 void pl_lists_follow(struct pl_live *live, bool follows)
@@ -21,8 +23,11 @@ void pl_lists_say_missed(struct pl_live *live)
     pl_socket_say(live, "user:missed", PL_STR("{}"));
 }
 
-bool pl_lists_are_followed(const struct pl_server *server)
+/* Which lists are followed on other nodes is not known here. */
+bool pl_lists_are_followed(struct pl_server *server)
 {
+    if (server->session_home && server->session_home->has_others(server))
+        return true;
     for (size_t s = 0; s < server->n_shards; s++)
         if (atomic_load_explicit(&server->shards[s]->hub->n_lists, memory_order_relaxed))
             return true;

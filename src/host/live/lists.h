@@ -13,7 +13,7 @@ void pl_lists_follow(struct pl_live *live, bool follows);
 void pl_lists_say_missed(struct pl_live *live);
 
 /* Whether anybody follows any list: who does not need to make an event otherwise. Any thread. */
-bool pl_lists_are_followed(const struct pl_server *server);
+bool pl_lists_are_followed(struct pl_server *server);
 /* `data` is a JSON object. Any thread; out of memory it is left out. */
 void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *event,
                    struct pl_str data);

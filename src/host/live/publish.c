@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "live/listener.h"
+#include "live/session_home.h"
+#include "live/wire/frames_wire.h"
 
 static uint32_t *listeners_of(const struct pl_feed *feed, size_t shard)
 {
@@ -11,7 +13,7 @@ static uint32_t *listeners_of(const struct pl_feed *feed, size_t shard)
 
 static bool has_lane(const struct pl_feed *feed, enum pl_lane lane)
 {
-    if (!feed->n_listeners)
+    if (!feed->listeners)
         return false;
     for (size_t s = 0; s < feed->all->shard->server->n_shards; s++)
         if (listeners_of(feed, s)[lane])
@@ -21,6 +23,9 @@ static bool has_lane(const struct pl_feed *feed, enum pl_lane lane)
 
 bool pl_feed_wants_whole(const struct pl_feed *feed)
 {
+    for (size_t i = 0; i < feed->nodes.len; i++)
+        if (feed->nodes.ptr[i].wants_whole)
+            return true;
     return has_lane(feed, PL_LANE_WS_WHOLE) || has_lane(feed, PL_LANE_SSE_WHOLE);
 }
 
@@ -29,12 +34,7 @@ static enum pl_status encode_lane(struct pl_feed *feed, const struct pl_session_
 {
     struct pl_buf *to = &feed->all->spelled;
     pl_buf_clear(to);
-    for (size_t i = 0; i < out->frames.len; i++) {
-        const struct pl_session_frame *frame = &out->frames.ptr[i];
-        bool is_whole = pl_lane_is_whole(lane) && frame->whole.ptr;
-        pl_encode_event(to, lane, pl_frame_text(frame->kind), is_whole ? frame->whole : frame->data,
-                        epoch, frame->sequence);
-    }
+    pl_frames_spell(out->frames.ptr, out->frames.len, lane, epoch, to);
     if (to->status != PL_OK)
         return to->status;
     *ret_chunk = pl_chunk_create(pl_buf_str(to), (uint32_t)out->frames.len);
@@ -64,6 +64,26 @@ void pl_feed_forget(struct pl_feed *feed)
     count_history(feed, n_before);
 }
 
+/* For other nodes, which spell it themselves. */
+static enum pl_status encode_for_nodes(struct pl_feed *feed, const struct pl_session_out *out,
+                                       int64_t epoch, struct pl_published *published)
+{
+    struct pl_buf *to = &feed->all->spelled;
+    pl_buf_clear(to);
+    struct pl_frames_letter letter = {
+        .session_id = feed->session_id,
+        .epoch = epoch,
+        .first = out->frames.ptr[0].sequence,
+        .frames = out->frames.ptr,
+        .n_frames = out->frames.len,
+    };
+    enum pl_status status = pl_frames_wire_write(&letter, to, NULL);
+    if (status != PL_OK)
+        return status;
+    published->unspelled = pl_chunk_create(pl_buf_str(to), (uint32_t)out->frames.len);
+    return published->unspelled ? PL_OK : PL_NOMEM;
+}
+
 enum pl_status pl_feed_encode(struct pl_feed *feed, const struct pl_session_out *out, int64_t epoch,
                               size_t n_sessions, struct pl_published *published)
 {
@@ -77,7 +97,7 @@ enum pl_status pl_feed_encode(struct pl_feed *feed, const struct pl_session_out 
         if (status != PL_OK)
             return status;
     }
-    return PL_OK;
+    return feed->nodes.len ? encode_for_nodes(feed, out, epoch, published) : PL_OK;
 }
 
 /* One letter per shard that has listeners. A letter that cannot be made is a gap: its listeners
@@ -97,6 +117,8 @@ static struct pl_delivery *make_delivery(struct pl_feed *feed, size_t shard)
 
 static bool listens(const struct pl_feed *feed, size_t shard)
 {
+    if (!feed->listeners)
+        return false;
     for (size_t lane = 0; lane < PL_LANE_COUNT; lane++)
         if (listeners_of(feed, shard)[lane])
             return true;
@@ -108,12 +130,24 @@ static void post(struct pl_feed *feed, size_t shard, struct pl_delivery *deliver
     pl_loop_post(feed->all->shard->server->shards[shard]->loop, &delivery->letter);
 }
 
+static void send_to_nodes(struct pl_feed *feed, struct pl_str frames)
+{
+    struct pl_server *server = feed->all->shard->server;
+    for (size_t i = 0; i < feed->nodes.len; i++)
+        server->session_home->send_frames(server, &feed->nodes.ptr[i].id, feed->session_id, frames);
+}
+
 void pl_feed_deliver(struct pl_feed *feed, const struct pl_published *published)
 {
     struct pl_shard *home = feed->all->shard;
+    const struct pl_session_home *nodes = home->server->session_home;
     pl_metric_add(&home->metrics, PL_METRIC_events_total, published->n_frames);
     if (!published->n_frames || !feed->n_listeners)
         return;
+    if (nodes && !nodes->may_publish(home->server)) {
+        pl_feed_resync(feed, false); /* another node may have the session by now */
+        return;
+    }
     for (size_t s = 0; s < home->server->n_shards; s++) {
         struct pl_delivery *delivery = listens(feed, s) ? make_delivery(feed, s) : NULL;
         if (!delivery)
@@ -123,6 +157,20 @@ void pl_feed_deliver(struct pl_feed *feed, const struct pl_published *published)
                 delivery->chunks[lane] = pl_chunk_ref(published->chunks[lane]);
         post(feed, s, delivery);
     }
+    if (published->unspelled)
+        send_to_nodes(feed, (struct pl_str){published->unspelled->bytes, published->unspelled->n});
+}
+
+/* A letter that cannot be made is a gap, which the nodes see by the sequence. */
+static void resync_nodes(struct pl_feed *feed, bool is_gone)
+{
+    struct pl_buf bytes PL_CLEANUP_BUF;
+    pl_buf_init(&bytes, 0);
+    struct pl_frames_letter letter = {
+        .session_id = feed->session_id, .is_resync = true, .is_gone = is_gone};
+    if (pl_frames_wire_write(&letter, &bytes, NULL) == PL_OK)
+        send_to_nodes(feed, pl_buf_str(&bytes));
+    feed->nodes.len = 0;
 }
 
 void pl_feed_resync(struct pl_feed *feed, bool is_gone)
@@ -137,8 +185,11 @@ void pl_feed_resync(struct pl_feed *feed, bool is_gone)
         delivery->is_gone = is_gone;
         post(feed, s, delivery);
     }
-    memset(feed->listeners, 0,
-           feed->all->shard->server->n_shards * PL_LANE_COUNT * sizeof *feed->listeners);
+    if (feed->nodes.len)
+        resync_nodes(feed, is_gone);
+    if (feed->listeners)
+        memset(feed->listeners, 0,
+               feed->all->shard->server->n_shards * PL_LANE_COUNT * sizeof *feed->listeners);
     feed->n_listeners = 0;
     feed->generation = 0;
 }
@@ -164,11 +215,54 @@ bool pl_feed_enter(struct pl_feed *feed, struct pl_subscription *sub)
     return true;
 }
 
+bool pl_feed_has(const struct pl_feed *feed, const struct pl_subscription *sub)
+{
+    return feed->generation && feed->generation == sub->generation;
+}
+
 bool pl_feed_leave(struct pl_feed *feed, const struct pl_subscription *sub)
 {
     if (feed->generation != sub->generation)
         return false;
     listeners_of(feed, sub->shard)[sub->lane]--;
+    feed->n_listeners--;
+    return true;
+}
+
+static struct pl_feed_node *find_node(struct pl_feed *feed, const struct pl_node_id *node)
+{
+    for (size_t i = 0; i < feed->nodes.len; i++)
+        if (pl_node_id_eq(&feed->nodes.ptr[i].id, node))
+            return &feed->nodes.ptr[i];
+    return NULL;
+}
+
+bool pl_feed_has_node(struct pl_feed *feed, const struct pl_node_id *node)
+{
+    return find_node(feed, node);
+}
+
+bool pl_feed_enter_node(struct pl_feed *feed, const struct pl_node_id *node, bool wants_whole,
+                        int64_t ask)
+{
+    struct pl_feed_node *known = find_node(feed, node);
+    if (known) {
+        known->wants_whole = known->wants_whole || wants_whole;
+        known->ask = known->ask > ask ? known->ask : ask;
+        return true;
+    }
+    if (!pl_vec_push(&feed->nodes, (struct pl_feed_node){*node, wants_whole, ask}))
+        return false;
+    feed->n_listeners++;
+    return true;
+}
+
+bool pl_feed_leave_node(struct pl_feed *feed, const struct pl_node_id *node, int64_t ask)
+{
+    struct pl_feed_node *known = find_node(feed, node);
+    if (!known || known->ask > ask)
+        return false;
+    *known = feed->nodes.ptr[--feed->nodes.len];
     feed->n_listeners--;
     return true;
 }
@@ -179,6 +273,17 @@ bool pl_feed_replay(const struct pl_feed *feed, enum pl_lane lane, int64_t epoch
     if (!pl_history_covers(&feed->history, lane, since, position))
         return false;
     *ret_n = pl_history_spell(&feed->history, lane, epoch, since, to);
+    return true;
+}
+
+bool pl_feed_replay_unspelled(const struct pl_feed *feed, bool wants_whole, int64_t since,
+                              int64_t position, struct pl_buf *to, uint32_t *ret_n)
+{
+    /* What is held is the same for all lanes but for the content. */
+    enum pl_lane lane = wants_whole ? PL_LANE_WS_WHOLE : PL_LANE_WS;
+    if (!pl_history_covers(&feed->history, lane, since, position))
+        return false;
+    *ret_n = pl_history_collect(&feed->history, since, to);
     return true;
 }
 
@@ -203,6 +308,7 @@ void pl_feed_init(struct pl_feed *feed, struct pl_feeds *all, struct pl_str sess
 void pl_feed_deinit(struct pl_feed *feed)
 {
     pl_feed_forget(feed);
+    pl_vec_deinit(&feed->nodes);
     pl_mem_free(feed->listeners);
 }
 
@@ -210,4 +316,5 @@ void pl_published_deinit(struct pl_published *published)
 {
     for (size_t lane = 0; lane < PL_LANE_COUNT; lane++)
         pl_chunk_unref(published->chunks[lane]);
+    pl_chunk_unref(published->unspelled);
 }

@@ -4,6 +4,7 @@
 #ifndef PL_LIVE_PUBLISH_H
 #define PL_LIVE_PUBLISH_H
 
+#include "cluster/node.h"
 #include "live/chunk.h"
 #include "live/history.h"
 #include "session/session.h"
@@ -17,6 +18,13 @@ struct pl_feeds {
     uint64_t n_generations;
 };
 
+/* Another node that listens, for any number of readers there. */
+struct pl_feed_node {
+    struct pl_node_id id;
+    bool wants_whole;
+    int64_t ask; /* the last one by which it has entered; numbers of a node grow */
+};
+
 struct pl_feed {
     struct pl_feeds *all;     /* borrowed */
     struct pl_str session_id; /* borrowed from the driver */
@@ -24,12 +32,14 @@ struct pl_feed {
     uint32_t *listeners; /* owned; [shard * PL_LANE_COUNT + lane]; NULL until there is a listener */
     size_t n_listeners;
     uint64_t generation; /* of the counts: a listener of an earlier one is not counted off */
+    PL_VEC(struct pl_feed_node) nodes; /* counted among n_listeners */
 };
 
 /* Events that wait until they may be seen. */
 struct pl_published {
     int64_t n_frames;
     struct pl_chunk *chunks[PL_LANE_COUNT]; /* a reference each; NULL: no listeners there */
+    struct pl_chunk *unspelled;             /* the same for other nodes */
 };
 
 void pl_feeds_init(struct pl_feeds *feeds, struct pl_shard *shard);
@@ -56,9 +66,20 @@ void pl_feed_forget(struct pl_feed *feed);
 bool pl_feed_enter(struct pl_feed *feed, struct pl_subscription *sub);
 /* Counts it off; false: it was not counted here. */
 bool pl_feed_leave(struct pl_feed *feed, const struct pl_subscription *sub);
+/* The same for another node; entering again may only want more. Who leaves names the last ask that it
+ * leaves: one that has entered by a later ask stays, since letters may overtake each other. */
+bool pl_feed_enter_node(struct pl_feed *feed, const struct pl_node_id *node, bool wants_whole,
+                        int64_t ask);
+bool pl_feed_leave_node(struct pl_feed *feed, const struct pl_node_id *node, int64_t ask);
+/* Whether it is counted: a resync counts everybody off. */
+bool pl_feed_has(const struct pl_feed *feed, const struct pl_subscription *sub);
+bool pl_feed_has_node(struct pl_feed *feed, const struct pl_node_id *node);
 /* Appends all events after `since` up to `position`, in the form of the lane; false: not all of
  * them are kept. */
 bool pl_feed_replay(const struct pl_feed *feed, enum pl_lane lane, int64_t epoch, int64_t since,
                     int64_t position, struct pl_buf *to, uint32_t *ret_n);
+/* The same unspelled, for a server that listens (wire/frames_wire.h). */
+bool pl_feed_replay_unspelled(const struct pl_feed *feed, bool wants_whole, int64_t since,
+                              int64_t position, struct pl_buf *to, uint32_t *ret_n);
 
 #endif

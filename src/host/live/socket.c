@@ -5,6 +5,7 @@
 #include "access/meter.h"
 #include "access/auth.h"
 #include "base/mem.h"
+#include "io/clock.h"
 #include "http/limits/body_memory.h"
 #include "http/trace.h"
 
@@ -40,6 +41,7 @@ static void drop(struct pl_ws_live *ws)
         return;
     pl_timer_stop(live->shard->loop, &ws->deadline);
     pl_ws_deinit(&ws->ws);
+    pl_buf_deinit(&ws->waiting);
     pl_body_memory_give(live->shard, &ws->hold, (size_t)ws->hold.n);
     pl_live_deinit(live);
     live->flush.fn = on_turn_end_over;
@@ -158,6 +160,17 @@ static void count_bytes(struct pl_ws_live *ws)
     ws_close(live, PL_WS_CLOSE_TRY_LATER, "the memory for messages is used up");
 }
 
+/* No more than was read before the connection was paused. */
+static void keep_waiting(struct pl_ws_live *ws, const char *bytes, size_t n)
+{
+    if (n)
+        pl_buf_add(&ws->waiting, (struct pl_str){bytes, n});
+    if (ws->waiting.status == PL_OK)
+        return;
+    ws->has_failed = true;
+    ws_close(&ws->live, PL_WS_CLOSE_INTERNAL, "out of memory");
+}
+
 static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_ws_live *ws = ctx;
@@ -166,6 +179,10 @@ static void on_read(void *ctx, char *bytes, size_t n)
      * deadline does. */
     if (ws->has_failed)
         return;
+    if (ws->is_held) {
+        keep_waiting(ws, bytes, n);
+        return;
+    }
     pl_ws_feed(&ws->ws, bytes, n);
     while (ws->live.state != PL_LIVE_OVER) {
         struct pl_ws_message message;
@@ -180,7 +197,31 @@ static void on_read(void *ctx, char *bytes, size_t n)
             return;
         }
         on_message(ws, &message);
+        if (ws->is_held) {
+            keep_waiting(ws, ws->ws.input, ws->ws.n_input);
+            ws->ws.n_input = 0;
+            return;
+        }
     }
+}
+
+void pl_socket_hold(struct pl_ws_live *ws)
+{
+    ws->is_held = true;
+    pl_conn_pause(ws->live.conn);
+}
+
+void pl_socket_release(struct pl_ws_live *ws)
+{
+    struct pl_buf waiting = ws->waiting;
+    ws->is_held = false;
+    if (ws->live.state == PL_LIVE_OVER)
+        return;
+    pl_buf_init(&ws->waiting, 0);
+    pl_conn_resume(ws->live.conn);
+    if (waiting.len)
+        on_read(ws, waiting.ptr, waiting.len);
+    pl_buf_deinit(&waiting);
 }
 
 static void on_end(void *ctx)
@@ -294,32 +335,52 @@ static bool may_listen(struct pl_exchange *x)
 /* Without a key the first message has to have one; a wrong key is refused now. */
 static bool may_enter(struct pl_exchange *x)
 {
-    struct pl_str ticket = pl_target_param(&x->target, "ticket");
     if (x->caller.user_id.len)
         return may_listen(x);
-    if (!ticket.ptr && pl_http_header_get(x->head, "authorization").ptr) {
-        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "The key is not valid.");
-        return false;
-    }
-    if (!ticket.ptr)
+    if (!pl_http_header_get(x->head, "authorization").ptr)
         return true;
-    enum pl_status status = pl_auth_ticket_take(x->shard->server->auth, &x->arena, ticket,
-                                                pl_loop_now_ms(x->shard->loop), &x->caller);
-    if (status == PL_OK)
-        return may_listen(x);
-    if (status == PL_NOMEM)
-        pl_exchange_fail(x, status, NULL);
-    else
-        pl_exchange_problem(
-            x, PL_PROBLEM_UNAUTHORIZED, NULL,
-            "The ticket is used or expired; get another from POST /api/ws-tickets.");
+    pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "The key is not valid.");
     return false;
 }
 
+static void take_ticket(struct pl_exchange *x)
+{
+    enum pl_status status =
+        pl_auth_ticket_take(x->shard->server->auth, &x->arena,
+                            pl_target_param(&x->target, "ticket"), pl_clock_ms(), &x->caller);
+    if (status == PL_OK)
+        (void)may_listen(x);
+    else if (status == PL_NOT_FOUND)
+        pl_exchange_problem(
+            x, PL_PROBLEM_UNAUTHORIZED, NULL,
+            "The ticket is used or expired; get another from POST /api/ws-tickets.");
+    else
+        pl_exchange_fail(x, status, NULL);
+}
+
+static void upgrade(struct pl_exchange *x);
+
+/* A ticket that is a row is taken by a worker. */
 void pl_socket_open(struct pl_exchange *x)
 {
     char accept[PL_WS_ACCEPT_SIZE];
-    if (!pl_socket_is_handshake(x, accept) || !may_enter(x)) {
+    bool has_ticket = !x->caller.user_id.len && pl_target_param(&x->target, "ticket").ptr;
+    bool is_shared = pl_auth_is_shared(x->shard->server->auth);
+    bool may_go_on = pl_socket_is_handshake(x, accept) && (has_ticket || may_enter(x));
+    if (may_go_on && has_ticket && is_shared) {
+        pl_exchange_work(x, take_ticket, upgrade);
+        return;
+    }
+    if (may_go_on && has_ticket)
+        take_ticket(x);
+    upgrade(x);
+}
+
+static void upgrade(struct pl_exchange *x)
+{
+    char accept[PL_WS_ACCEPT_SIZE];
+    /* The client may have gone while the ticket was taken. */
+    if (x->is_problem || !x->conn || !pl_socket_is_handshake(x, accept)) {
         pl_exchange_finish(x);
         return;
     }
@@ -343,8 +404,8 @@ void pl_socket_open(struct pl_exchange *x)
         pl_http_list_has(pl_http_header_get(x->head, "sec-websocket-protocol"), "parley.v1");
     pl_buf_addf(&head,
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                "Sec-WebSocket-Accept: %.*s\r\n%s\r\n",
-                PL_WS_ACCEPT_SIZE, accept,
+                "Sec-WebSocket-Accept: %.*s\r\n%s%s\r\n",
+                PL_WS_ACCEPT_SIZE, accept, x->shard->server->node_header,
                 has_protocol ? "Sec-WebSocket-Protocol: parley.v1\r\n" : "");
     struct pl_shard *shard = x->shard;
     bool is_known = x->caller.user_id.len;

@@ -15,14 +15,26 @@ struct pl_ws_live {
     uint16_t n_tokens;
     uint16_t n_asks; /* on their way: the memory stays until they are back */
     uint8_t n_missed;
-    char trace_id[33]; /* of its opening request; "": it had none */
-    bool has_failed;   /* what came broke the protocol: nothing more is read */
+    char trace_id[33];     /* of its opening request; "": it had none */
+    bool is_held;          /* a message is looked at: what comes after it waits */
+    struct pl_buf waiting; /* owned; … here */
+    bool has_failed;       /* what came broke the protocol: nothing more is read */
 };
 
 /* --- socket.c -------------------------------------------------------------------------------- */
 
 /* Once it is over, nothing is on its way any more, and nobody up the stack looks at it. */
 void pl_socket_free_if_over(struct pl_ws_live *ws);
+
+/* The messages that follow wait, and the connection is not read, until they are released. */
+void pl_socket_hold(struct pl_ws_live *ws);
+/* Reads what has waited. The socket may be over then. */
+void pl_socket_release(struct pl_ws_live *ws);
+
+/* --- socket_auth.c --------------------------------------------------------------------------- */
+
+struct pl_socket_message;
+void pl_socket_on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m);
 
 /* --- socket_messages.c ----------------------------------------------------------------------- */
 

@@ -1,8 +1,6 @@
 /* The messages of a client on its socket, and their answers. */
 #include "live/socket.h"
 
-#include "access/meter.h"
-#include "access/auth.h"
 #include "base/mem.h"
 #include "http/json_members.h"
 #include "http/routes/request_schema.h"
@@ -116,51 +114,6 @@ static enum pl_status text_of(const struct pl_socket_message *m, const char *nam
     return pl_member_text(m->arena, &m->doc, m->data, name, ret);
 }
 
-static void on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m)
-{
-    struct pl_live *live = &ws->live;
-    struct pl_auth *auth = live->shard->server->auth;
-    int64_t now_ms = pl_loop_unix_ms(live->shard->loop);
-    struct pl_str key, ticket;
-    if (text_of(m, "key", &key) != PL_OK || text_of(m, "ticket", &ticket) != PL_OK)
-        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
-    struct pl_caller caller = {0};
-    const char *why;
-    enum pl_status status = PL_NOT_FOUND;
-    if (key.len)
-        status = pl_auth_check_key(auth, m->arena, key, false, now_ms, &caller, &why);
-    if (status == PL_NOT_FOUND && ticket.len)
-        status =
-            pl_auth_ticket_take(auth, m->arena, ticket, pl_loop_now_ms(live->shard->loop), &caller);
-    if (status == PL_NOMEM)
-        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
-    bool is_scope = pl_scope_reaches(caller.scope, PL_FOR_SESSIONS | PL_FOR_READ);
-    if (status != PL_OK || live->who || !is_scope) {
-        live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED,
-                          live->who         ? "already authenticated"
-                          : status != PL_OK ? "the key or ticket is not valid"
-                                            : "the scope of the key opens no socket");
-        return;
-    }
-    if (!pl_meter_enter_socket(live->shard->server->meter, caller.user_id)) {
-        live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED, "as many sockets as allowed are open");
-        return;
-    }
-    live->scope = caller.scope;
-    live->who = pl_live_who(&caller);
-    live->is_metered = live->who != NULL;
-    if (!live->who) {
-        pl_meter_leave_socket(live->shard->server->meter, caller.user_id);
-        live->kind->close(live, PL_WS_CLOSE_INTERNAL, "out of memory");
-        return;
-    }
-    if (live->state == PL_LIVE_GREETING)
-        pl_live_become(live, PL_LIVE_OPEN);
-    ws->ws.max_message = PL_WS_MAX_MESSAGE;
-    pl_timer_stop(live->shard->loop, &ws->deadline);
-    pl_socket_ack(live, m->id, (struct pl_str){0});
-}
-
 static int64_t int_of(const struct pl_socket_message *m, const struct pl_json_node *object,
                       const char *name)
 {
@@ -230,7 +183,7 @@ static void on_user_unsubscribe(struct pl_ws_live *ws, const struct pl_socket_me
 }
 
 static const struct pl_socket_event own_events[] = {
-    {"auth", true, PL_FOR_ANYBODY, "SocketAuth", on_auth},
+    {"auth", true, PL_FOR_ANYBODY, "SocketAuth", pl_socket_on_auth},
     {"ping", true, PL_FOR_ANYBODY, "AnyObject", on_ping},
     {"session:subscribe", false, PL_FOR_SESSIONS | PL_FOR_READ, "SocketSubscribe", on_subscribe},
     {"session:unsubscribe", false, PL_FOR_SESSIONS | PL_FOR_READ, "SocketSession", on_unsubscribe},

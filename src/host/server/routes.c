@@ -56,6 +56,7 @@ const struct pl_route *const pl_server_routes[] = {
     pl_routes_usage,
     pl_routes_backup,
     pl_routes_reload,
+    pl_routes_cluster,
     pl_routes_extensions,
     pl_routes_extension_runs,
     NULL,

@@ -8,6 +8,7 @@
 #include "server/server.h"
 
 #include "access/audit.h"
+#include "access/auth_refresh.h"
 #include "access/guard.h"
 #include "access/key_table.h"
 #include "access/meter.h"
@@ -36,7 +37,10 @@
 #include "model/model.h"
 #include "live/lists.h"
 #include "model/vendor/vendors.h"
+#include "node/node.h"
 #include "server/call_counts.h"
+#include "server/cluster.h"
+#include "server/loop_lag.h"
 #include "server/reload.h"
 #include "server/server_int.h"
 #include "server/shutdown.h"
@@ -51,6 +55,7 @@
 #include "shard/access_log.h"
 #include "server/setup.h"
 #include "shard/tracing.h"
+#include "store/node/shared.h"
 #include "store/page.h"
 #include "store/work.h"
 #include "transaction/idempotency.h"
@@ -202,6 +207,7 @@ static void care(struct pl_timer *timer)
             pl_batch_sweep_uploads(batch, own->swept_ms - UPLOAD_IDLE_MS);
             int64_t n_days = (int64_t)own->server.shards[0]->setup->config.deleted_days;
             pl_batch_expire_deleted(batch, own->swept_ms - n_days * DAY_MS);
+            pl_batch_sweep_shared(batch);
         }
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
@@ -222,6 +228,19 @@ static void on_store_fatal(void *ctx, const struct pl_error *err)
                "the store failed; nothing more can be acknowledged: %s", err->message);
     pl_log_flush(own->server.log);
     _exit(EXIT_STORE_FAILED);
+}
+
+/* Another node has taken over: this one drops what it has, and enters again. */
+static void on_store_fenced(void *ctx)
+{
+    struct pl_server_own *own = ctx;
+    pl_node_fenced(own->server.node);
+}
+
+static void on_store_rewound(void *ctx)
+{
+    struct pl_server_own *own = ctx;
+    pl_node_rewound(own->server.node);
 }
 
 /* The database's own message is for the operator of the server. */
@@ -274,20 +293,17 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
         .answer_ms = config->store_answer_ms,
         .away_ms = config->store_away_ms,
         .on_fatal = on_store_fatal,
+        .on_fenced = on_store_fenced,
+        .on_rewound = on_store_rewound,
         .on_trouble = on_store_trouble,
         .ctx = own,
     };
-    size_t n_recovered = 0;
     enum pl_status status = pl_store_open(&store, &own->server.store, err);
     /* Only now is the directory ours alone. */
     if (status == PL_OK)
         pl_outfile_sweep(config->data_dir);
     if (status == PL_OK)
-        status = pl_drivers_recover(own->server.store, &n_recovered, err);
-    if (status == PL_OK && n_recovered)
-        pl_log_say(own->server.log, NULL, PL_LOG_INFO,
-                   "%zu sessions were running when the server ended; they are now interrupted",
-                   n_recovered);
+        status = pl_cluster_enter(own, err);
     return status;
 }
 
@@ -309,6 +325,8 @@ static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct
         status = pl_hub_create(&shard->shard, &shard->shard.hub);
     if (status == PL_OK)
         status = pl_drivers_create(&shard->shard, &shard->shard.drivers);
+    if (status == PL_OK && own->server.node)
+        status = pl_node_seats_create(&shard->shard, &shard->shard.seats);
     if (status == PL_OK)
         status = pl_gateway_create(&shard->shard.gateway);
     return status;
@@ -348,6 +366,13 @@ static enum pl_status make_extensions(struct pl_server_own *own, struct pl_error
     return status;
 }
 
+static void ring_auth(void *ctx)
+{
+    struct pl_server *server = ctx;
+    if (server->ring)
+        server->ring(server, PL_BELL_AUTH, (struct pl_str){0});
+}
+
 static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
 {
     const struct pl_server_config *config = &own->setup->config;
@@ -361,7 +386,13 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
     if (status == PL_OK)
         status = pl_auth_create(own->server.store, &own->server.auth, err);
     if (status == PL_OK)
+        status = pl_auth_share_first_code(own->server.auth, err);
+    if (status == PL_OK)
+        pl_auth_watch(own->server.auth, ring_auth, &own->server);
+    if (status == PL_OK)
         status = pl_meter_create(&own->server, &own->server.meter, err);
+    if (status == PL_OK)
+        pl_auth_share_limits(own->server.auth, own->server.meter);
     if (status == PL_OK)
         status = pl_audit_create(&own->server, &own->server.audit, err);
     if (status == PL_OK) {
@@ -387,6 +418,8 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         status = make_extensions(own, err);
     if (status == PL_OK)
         status = pl_scheduler_create(&own->server, &own->server.scheduler);
+    if (status == PL_OK)
+        status = pl_cluster_start(own, err);
     for (size_t i = 0; status == PL_OK && i < own->server.n_shards; i++)
         status = start_listeners(pl_shard_own(own->server.shards[i]), err);
     struct pl_loop *first = own->server.n_shards ? own->server.shards[0]->loop : NULL;
@@ -455,6 +488,8 @@ static void probe_done(struct pl_job *job)
 static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, const char *text),
                           void *ctx, struct pl_error *err)
 {
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        pl_loop_lag_start(pl_shard_own(own->server.shards[i]));
     for (size_t i = 1; i < own->server.n_shards; i++) {
         struct pl_shard_own *shard = pl_shard_own(own->server.shards[i]);
         int failure = pthread_create(&shard->thread, NULL, run_shard, shard);
@@ -512,12 +547,16 @@ static void close_all(struct pl_server_own *own)
             pthread_join(pl_shard_own(server->shards[i])->thread, NULL);
     if (server->n_shards && server->shards[0]->loop)
         pl_timer_stop(server->shards[0]->loop, &own->care);
+    for (size_t i = 0; i < server->n_shards; i++)
+        if (server->shards[i]->loop)
+            pl_loop_lag_stop(pl_shard_own(server->shards[i]));
     pl_scheduler_stop(server->scheduler);
     pl_shutdown_close_shards(own);
     store_used(own);
     pl_meter_stop(server->meter);
     pl_audit_stop(server->audit);
     /* First every thread that posts to loops, then the loops. */
+    pl_node_stop(server->node);
     pl_workers_destroy(server->workers);
     pl_store_close(server->store);
     pl_scheduler_destroy(server->scheduler);
@@ -530,6 +569,7 @@ static void close_all(struct pl_server_own *own)
         pl_route_times_destroy(server->shards[i]->route_times);
         pl_mem_free(pl_shard_own(server->shards[i]));
     }
+    pl_node_destroy(server->node);
     pl_ext_server_destroy(server->ext);
     pl_auth_destroy(server->auth);
     pl_meter_destroy(server->meter);

@@ -50,13 +50,14 @@ struct pl_server_own {
     struct pl_retention retention;     /* the same */
     struct pl_backup_schedule backups; /* the same */
     struct pl_blob_collect unused;     /* the same */
-    int64_t ahead_ms;          /* of the wall clock before the other, when it was last looked at */
-    int64_t jumped_ms;         /* when it was last put forward; 0: never */
-    struct pl_timer lame_duck; /* shutdown.c; on the first shard */
-    size_t n_ended;            /* shards that have done what the present stage of the end wants */
-    struct pl_job probe;       /* at the start: which servers of models this machine has */
-    struct pl_setup *probed;   /* held meanwhile */
-    struct pl_setup *setup;    /* owned: the newest, with those before it; on the first shard */
+    int64_t ahead_ms;  /* of the wall clock before the other, when it was last looked at */
+    int64_t jumped_ms; /* when it was last put forward; 0: never */
+    struct pl_timer accepting_on; /* shutdown.c; on the first shard */
+    struct pl_letter node_end;    /* cluster.c: somebody wants this node to end; sent once */
+    size_t n_ended;          /* shards that have done what the present stage of the end wants */
+    struct pl_job probe;     /* at the start: which servers of models this machine has */
+    struct pl_setup *probed; /* held meanwhile */
+    struct pl_setup *setup;  /* owned: the newest, with those before it; on the first shard */
     struct pl_reload reload;
 };
 
@@ -65,8 +66,16 @@ static inline struct pl_server_own *pl_server_own(struct pl_server *server)
     return (struct pl_server_own *)server;
 }
 
+/* loop_lag.c */
+struct pl_loop_lag {
+    struct pl_timer timer;
+    int64_t due_ms, span_ms; /* when it should come; when the present span began */
+    int64_t worst_ms, before_ms;
+};
+
 struct pl_shard_own {
     struct pl_shard shard; /* first */
+    struct pl_loop_lag lag;
     pthread_t thread;
     bool has_thread;
     struct pl_listener *listeners[PL_MAX_SOCKETS]; /* owned */

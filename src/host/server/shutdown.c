@@ -1,6 +1,6 @@
 /* The end, stage by stage (life.h):
  *
- *     SIGTERM ─> LAME: wait lame_duck_ms ─> CLOSING: every shard stops accepting, and says so
+ *     SIGTERM ─> LAME: wait drain_accept_ms ─> CLOSING: every shard stops accepting, and says so
  *       ─> DRAINING: the sockets are closed; every shard tells its WebSockets and streams, waits
  *          for its turns up to drain_ms, shuts its sessions down, and says so
  *       ─> STOPPED: the loops stop; what is under way comes home; pl_server_run closes the rest
@@ -18,6 +18,7 @@
 #include "http/connection.h"
 #include "io/upstream/upstream.h"
 #include "live/hub.h"
+#include "node/node.h"
 #include "service/blobs/blob_fetch.h"
 #include "shard/log.h"
 #include "shard/setup.h"
@@ -27,6 +28,8 @@
 
 enum {
     DRAIN_LOOK_MS = 20,
+    ACCEPT_MS = 5000,
+    SPREAD_PART = 4, /* of the drain: within it sockets are sent away */
     EXIT_SECOND_SIGNAL = 1,
 };
 
@@ -106,8 +109,11 @@ static void drain(struct pl_letter *letter)
         next = conn->next;
         pl_http_conn_retire(conn);
     }
-    pl_hub_go_away(shard->shard.hub);
-    shard->drain_until_ms = pl_loop_now_ms(shard->shard.loop) + shard->shard.setup->config.drain_ms;
+    int64_t drain_ms = shard->shard.setup->config.drain_ms;
+    /* Clients that would come back to nobody need not be spread. */
+    bool has_others = pl_node_has_others(shard->shard.server->node);
+    pl_hub_go_away(shard->shard.hub, has_others ? drain_ms / SPREAD_PART : 0);
+    shard->drain_until_ms = pl_loop_now_ms(shard->shard.loop) + drain_ms;
     look_at_drain(&shard->drain_timer);
 }
 
@@ -140,30 +146,29 @@ static void stop_accepting(struct pl_letter *letter)
 
 static void close_doors(struct pl_timer *timer)
 {
-    struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, lame_duck);
+    struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, accepting_on);
     pl_life_go(&own->server.life, PL_LIFE_CLOSING);
     tell_all(own, stop_accepting);
 }
 
+/* A server that is not alone goes on until everybody knows that it ends. */
+static int64_t accept_ms(struct pl_server_own *own)
+{
+    int64_t set_ms = own->server.shards[0]->setup->config.drain_accept_ms;
+    return set_ms || !pl_node_has_others(own->server.node) ? set_ms : ACCEPT_MS;
+}
+
 /* --- the signal ------------------------------------------------------------------------------ */
 
-void pl_shutdown_on_signal(void *ctx, int number)
+static void begin(struct pl_server_own *own, const char *name, int64_t lame_ms)
 {
-    struct pl_server_own *own = ctx;
     struct pl_shard *first = own->server.shards[0];
-    const char *name = number == SIGINT ? "SIGINT" : "SIGTERM";
-    /* A person at a terminal does not wait for load balancers. */
-    int64_t lame_ms = number == SIGINT ? 0 : first->setup->config.lame_duck_ms;
-    if (pl_life_is_ending(&own->server.life)) {
-        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: stopping at once");
-        pl_log_flush(own->server.log);
-        _exit(EXIT_SECOND_SIGNAL);
-    }
     pl_systemd_notify("STOPPING=1");
     if (!lame_ms) {
         pl_log_say(own->server.log, first, PL_LOG_INFO, "%s: finishing running work, then stopping",
                    name);
-        close_doors(&own->lame_duck);
+        close_doors(&own->accepting_on);
+        pl_node_drain(own->server.node);
         return;
     }
     pl_log_say(own->server.log, first, PL_LOG_INFO,
@@ -171,7 +176,27 @@ void pl_shutdown_on_signal(void *ctx, int number)
                "closed and running work is finished",
                name, (long long)lame_ms);
     pl_life_go(&own->server.life, PL_LIFE_LAME);
-    pl_timer_start(first->loop, &own->lame_duck, lame_ms, close_doors);
+    pl_timer_start(first->loop, &own->accepting_on, lame_ms, close_doors);
+    pl_node_drain(own->server.node); /* it looks whether the server ends */
+}
+
+void pl_shutdown_begin(struct pl_server_own *own, const char *why)
+{
+    if (!pl_life_is_ending(&own->server.life))
+        begin(own, why, accept_ms(own));
+}
+
+void pl_shutdown_on_signal(void *ctx, int number)
+{
+    struct pl_server_own *own = ctx;
+    bool is_person = number == SIGINT;
+    if (pl_life_is_ending(&own->server.life)) {
+        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: stopping at once");
+        pl_log_flush(own->server.log);
+        _exit(EXIT_SECOND_SIGNAL);
+    }
+    /* A person at a terminal does not wait for load balancers. */
+    begin(own, is_person ? "SIGINT" : "SIGTERM", is_person ? 0 : accept_ms(own));
 }
 
 /* --- after the loops ------------------------------------------------------------------------- */
@@ -219,6 +244,7 @@ static bool end_fetches(struct pl_server_own *own)
 static void close_drivers(struct pl_shard *shard)
 {
     pl_drivers_destroy(PL_TAKE(shard->drivers));
+    pl_node_seats_destroy(PL_TAKE(shard->seats));
     pl_upstreams_destroy(PL_TAKE(shard->upstreams));
 }
 

@@ -7,6 +7,9 @@
 /* For SIGTERM and SIGINT, on the first shard; ctx is the struct pl_server_own. */
 void pl_shutdown_on_signal(void *ctx, int number);
 
+/* The same as SIGTERM, for another reason; nothing where the server ends already. On the first shard. */
+void pl_shutdown_begin(struct pl_server_own *own, const char *why);
+
 /* When the loops have stopped and their threads are joined, also where the server did not start:
  * closes the connections, ends all work in progress, and drops the sessions from memory. Nothing
  * works for a loop then, and no loop has a letter. */

@@ -22,6 +22,12 @@ struct pl_server_config {
     const char *store_password_file; /* where that was read; NULL: elsewhere */
     int64_t store_answer_ms;         /* how long PostgreSQL may take to answer: 5,000 */
     int64_t store_away_ms;           /* how long a commit waits for it to come back: 600,000 */
+    /* Several servers that share a PostgreSQL: */
+    const char *node_name;    /* NULL: the host name */
+    const char *node_address; /* for people; NULL: none */
+    const char *bus_file; /* its first line is the bus_url, which may have a password; NULL: none */
+    const char *bus_url;  /* NULL: letters go by PostgreSQL */
+    const char *bus_ca, *bus_cert, *bus_key, *bus_creds; /* files; NULL: none */
     const char *ui_dir;    /* where the web page is read from; NULL: the one in the program */
     const char *unix_path; /* a further socket; NULL: none. DATA/parley.sock is always there */
     const char *tls_cert, *tls_key;
@@ -37,10 +43,11 @@ struct pl_server_config {
     size_t n_workers;               /* threads for the store, and as many to compute; 0: 4 */
     int64_t queue_wait_ms;          /* a request waits for one of them at most so long: 30,000 */
     size_t max_connections;         /* 20,000 */
-    int64_t lame_duck_ms;           /* how long SIGTERM waits before it closes the port: 0 */
+    int64_t drain_accept_ms;        /* how long SIGTERM waits before it closes the port; 0: 5,000
+                                       while other nodes are up, otherwise not at all */
     size_t max_address_connections; /* of one address; 0: address_limit.h says */
     size_t body_memory_mib;         /* for bodies of requests: 256 */
-    int64_t drain_ms;               /* how long SIGTERM waits for running turns: 10,000 */
+    int64_t drain_ms;               /* how long SIGTERM waits for running turns: 30,000 */
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
     const char *access_log;       /* "off", "stderr", "journald" or a path (access_log.h) */

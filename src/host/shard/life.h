@@ -7,9 +7,9 @@
  *
  *     STARTING   sockets are bound; the store is opened and recovered; clients wait in the queue
  *     SERVING    everything works; /readyz says 200
- *     LAME       SIGTERM came and lame_duck_ms is not over: /readyz says 503, and every request is
+ *     LAME       SIGTERM came and drain_accept_ms is not over: /readyz says 503, and every request is
  *                still answered, so that load balancers have time to look. Answers close their
- *                connections; no task begins. SIGINT and lame_duck_ms 0 skip this stage
+ *                connections; no task begins. SIGINT and drain_accept_ms 0 skip this stage
  *     CLOSING    no shard accepts any more; what would change something is refused with 503
  *     DRAINING   the listening sockets are closed: new connections are refused. WebSockets and
  *                event streams are told and closed; running turns have drain_ms to end

@@ -4,8 +4,6 @@
 
 #include <sodium/randombytes.h>
 
-const char pl_server_version[] = PARLEY_VERSION;
-
 struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id)
 {
     return server->shards[pl_hash(session_id) % server->n_shards];

@@ -7,6 +7,7 @@
 #include "base/text/uuid.h"
 #include "io/net/conn.h"
 #include "io/workers.h"
+#include "shard/bell.h"
 #include "shard/config.h"
 #include "shard/life.h"
 #include "shard/metrics.h"
@@ -33,11 +34,14 @@ struct pl_http_conn;
 struct pl_log;
 struct pl_meter;
 struct pl_meter_watch;
+struct pl_node;
+struct pl_node_seats;
 struct pl_oidc_cache;
 struct pl_reload_ops;
 struct pl_route_times;
 struct pl_running;
 struct pl_scheduler;
+struct pl_session_home;
 struct pl_session_owner;
 struct pl_quota;
 struct pl_setup;
@@ -73,10 +77,15 @@ struct pl_server {
     const struct pl_guard *guard;         /* static: http/guard.h */
     const struct pl_claim_ops *claim_ops; /* static: http/claim.h */
     const struct pl_session_owner *session_owner; /* static: live/command.h */
+    const struct pl_session_home *session_home;   /* static: live/session_home.h; NULL: no nodes */
+    struct pl_node *node;                         /* owned; thread-safe inside; NULL: no nodes */
     const struct pl_socket_event *socket_events;  /* static: live/socket.h */
     void (*tell_change)(struct pl_exchange *x);   /* static: live/lists.h; NULL: nobody listens */
     /* A call of a model is over: static, service/runs; NULL: nobody listens. */
     void (*tell_run)(struct pl_server *server, const struct pl_model_run *run);
+    /* Tells the other nodes; any thread, never waits, may lose. Static, of a higher room; NULL: this
+     * server is alone. */
+    void (*ring)(struct pl_server *server, enum pl_bell bell, struct pl_str text);
     const struct pl_reload_ops *reloader; /* static: shard/reloading.h */
     const struct pl_socket *sockets;      /* those that are listened on */
     size_t n_sockets;
@@ -87,6 +96,8 @@ struct pl_server {
     size_t n_shards;
     struct pl_fetch_slots *fetch_slots; /* owned; thread-safe inside */
     int64_t started_ms;                 /* unix */
+    char node_name[64];                 /* of this process among others, or of its machine */
+    char node_header[96]; /* "X-Parley-Node: …" and its end of line; "": this is no node */
     pl_life_atomic life;
     _Atomic(bool) is_backing_up;  /* a copy is being made, or on its way to a client */
     _Atomic(bool) is_storage_bad; /* a commit's fate is unknown: nothing may be acknowledged */
@@ -94,17 +105,19 @@ struct pl_server {
 
 struct pl_shard {
     size_t index;
-    struct pl_server *server;       /* borrowed */
-    struct pl_loop *loop;           /* owned */
-    struct pl_setup *setup;         /* borrowed from the server: the newest this shard knows of */
-    struct pl_hub *hub;             /* owned: sockets that listen to sessions */
-    struct pl_drivers *drivers;     /* owned: sessions that live here */
-    struct pl_ext_shard *exts;      /* owned: extensions that run here */
+    struct pl_server *server;    /* borrowed */
+    struct pl_loop *loop;        /* owned */
+    struct pl_setup *setup;      /* borrowed from the server: the newest this shard knows of */
+    struct pl_hub *hub;          /* owned: sockets that listen to sessions */
+    struct pl_drivers *drivers;  /* owned: sessions that live here */
+    struct pl_node_seats *seats; /* owned: whose the sessions of this shard are; NULL: no nodes */
+    struct pl_ext_shard *exts;   /* owned: extensions that run here */
     struct pl_upstreams *upstreams; /* owned; to vendors (pl_vendor_upstreams); NULL until used */
     struct pl_blob_fetch *fetches;  /* their own: those under way, newest first */
     struct pl_gateway *gateway;     /* owned: what calls through it share */
     struct pl_route_times *route_times; /* owned */
     struct pl_metrics metrics;          /* counters of this thread; summed by /metrics */
+    _Atomic(int64_t) lag_ms;            /* how late the loop was lately; the same */
     struct pl_http_conn *conns;         /* owned; all HTTP connections, newest first */
     struct pl_exchange_pool *exchanges; /* owned */
     size_t n_conns;                     /* with the sockets: what max_connections counts */

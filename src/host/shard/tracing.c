@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
     MAX_BUFFER = 4 << 20,   /* bytes of spans that wait */
@@ -49,14 +48,7 @@ struct pl_tracer {
 /* With the lock: waits for news or so long. */
 static void wait_ms(struct pl_tracer *tracer, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = pl_clock_in_ms(ms);
     pthread_cond_timedwait(&tracer->has_news, &tracer->lock, &until);
 }
 
@@ -212,7 +204,7 @@ static enum pl_status keep_headers(struct pl_tracer *tracer, const char *path, s
     if (!path)
         return PL_OK;
     struct pl_path_info info = pl_path_look(path);
-    if (info.is_there && (info.mode & 077))
+    if (info.is_there && !info.is_private)
         return pl_fail(err, PL_INVALID,
                        "other users can read the headers in %s; protect them with \"chmod 600\"",
                        path);

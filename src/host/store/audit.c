@@ -8,9 +8,19 @@ static struct pl_str or_empty(struct pl_str text)
     return text.ptr ? text : PL_STR("");
 }
 
+/* Once for each transaction, however many rows it has. */
+static void lock(struct pl_batch *batch)
+{
+    if (batch->locks_audit)
+        return;
+    batch->locks_audit = true;
+    pl_batch_write(batch, PL_SQL_AUDIT_LOCK, &(struct pl_params){.err = &batch->err});
+}
+
 void pl_batch_add_audit(struct pl_batch *batch, const struct pl_audit_row *row)
 {
     struct pl_params params = {.err = &batch->err};
+    lock(batch);
     pl_params_int(&params, row->at_ms);
     pl_params_text(&params, or_empty(row->user_id));
     pl_params_text(&params, or_empty(row->key_id));
@@ -18,6 +28,15 @@ void pl_batch_add_audit(struct pl_batch *batch, const struct pl_audit_row *row)
     pl_params_text(&params, or_empty(row->object));
     pl_params_text(&params, or_empty(row->detail));
     pl_batch_write(batch, PL_SQL_AUDIT_ADD, &params);
+}
+
+void pl_batch_begin_seal(struct pl_batch *batch, struct pl_str setting, struct pl_str head)
+{
+    struct pl_params params = {.err = &batch->err};
+    lock(batch);
+    pl_params_text(&params, setting);
+    pl_params_bytes(&params, head.len ? head : PL_STR(""));
+    pl_batch_write(batch, PL_SQL_AUDIT_EXPECT_HEAD, &params);
 }
 
 void pl_batch_seal_audit(struct pl_batch *batch, int64_t number, struct pl_str hash)

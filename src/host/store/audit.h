@@ -15,6 +15,9 @@ struct pl_audit_row {
 };
 
 void pl_batch_add_audit(struct pl_batch *batch, const struct pl_audit_row *row);
+/* Before rows are sealed: the whole batch fails with PL_NOT_FOUND if the setting has another value than
+ * this (empty: none) by then, because somebody else has sealed meanwhile. */
+void pl_batch_begin_seal(struct pl_batch *batch, struct pl_str setting, struct pl_str head);
 /* Gives a row its hash, once; and remembers which one is the last. */
 void pl_batch_seal_audit(struct pl_batch *batch, int64_t number, struct pl_str hash);
 

@@ -45,6 +45,18 @@ static bool copy_values(struct pl_batch *batch, struct pl_write *write,
     return true;
 }
 
+/* What other nodes have in memory, and must read again (node/shared.h). Sign-ins that have ended are
+ * not among it: they open nothing, and every node removes them by itself. */
+static bool changes_auth(enum pl_sql sql)
+{
+    static const bool changes[PL_SQL_COUNT] = {
+        [PL_SQL_USER_CREATE] = true, [PL_SQL_USER_CHANGE] = true, [PL_SQL_USER_DELETE] = true,
+        [PL_SQL_KEY_CREATE] = true,  [PL_SQL_KEY_CHANGE] = true,  [PL_SQL_KEY_ROTATE] = true,
+        [PL_SQL_KEY_DELETE] = true,  [PL_SQL_LIMITS_PUT] = true,  [PL_SQL_USER_LIMITS_PUT] = true,
+    };
+    return changes[sql];
+}
+
 void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_params *params)
 {
     if (batch->status != PL_OK)
@@ -64,6 +76,10 @@ void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_par
     *batch->end = write;
     batch->end = &write->next;
     batch->n_writes++;
+    if (changes_auth(sql) && !batch->raises_auth) {
+        batch->raises_auth = true;
+        pl_batch_write(batch, PL_SQL_AUTH_RAISE, &(struct pl_params){.err = &batch->err});
+    }
 }
 
 void pl_batch_write_of(struct pl_batch *batch, enum pl_sql sql, struct pl_str id,

@@ -1,4 +1,5 @@
 /* Users, their keys, and the links they share. */
+#include "store/node/shared.h"
 #include "store/store_int.h"
 
 static void write_user(struct pl_batch *batch, enum pl_sql sql, struct pl_str id)
@@ -16,6 +17,14 @@ void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user
     pl_params_int(&params, user->is_admin);
     pl_params_int(&params, user->created_ms);
     pl_batch_write(batch, PL_SQL_USER_CREATE, &params);
+}
+
+/* Creating one raises the version, whose row is locked to the end: the second of two waits before it
+ * counts. */
+void pl_batch_create_first_user(struct pl_batch *batch, const struct pl_user_row *user)
+{
+    pl_batch_create_user(batch, user);
+    pl_batch_write(batch, PL_SQL_USER_EXPECT_FIRST, &(struct pl_params){.err = &batch->err});
 }
 
 void pl_batch_change_user(struct pl_batch *batch, const struct pl_user_change *change)
@@ -149,6 +158,8 @@ void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key)
     pl_params_int(&params, key->expires_ms);
     pl_params_int(&params, key->is_login);
     pl_batch_write(batch, PL_SQL_KEY_CREATE, &params);
+    if (key->is_admin)
+        pl_batch_end_login_code(batch);
 }
 
 void pl_batch_change_key(struct pl_batch *batch, const struct pl_key_patch *patch)

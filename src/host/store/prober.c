@@ -5,7 +5,7 @@
  *        ^                      │    once they have waited long enough
  *        └─────(answers)────────┘
  *
- * When it finds that another server has the database, everything stops. */
+ * When it finds that a server has the database for itself alone, everything stops. */
 #include "store/store_int.h"
 
 #include "io/clock.h"

@@ -34,9 +34,13 @@ enum pl_status pl_store_idempotency_get(struct pl_store *store, struct pl_arena 
                                         struct pl_str user_id, struct pl_str key,
                                         struct pl_idempotency_row *ret_row, struct pl_error *err)
 {
+    unsigned char writer[PL_UUID_BYTES] = {0};
     struct pl_params params = {0};
     pl_params_id(&params, user_id, "user_");
     pl_params_text(&params, key);
+    if (store->ops->line)
+        store->ops->line->writer(store->writer.db, writer);
+    pl_params_bytes(&params, (struct pl_str){(const char *)writer, sizeof writer});
     struct pl_idempotency_row row = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_IDEMPOTENCY_GET, &params);
@@ -49,6 +53,7 @@ enum pl_status pl_store_idempotency_get(struct pl_store *store, struct pl_arena 
             .status = pl_read_int(&read, 1),
             .answer = pl_read_text(&read, 2),
             .created_ms = pl_read_int(&read, 3),
+            .is_elsewhere = pl_read_int(&read, 4),
         };
     enum pl_status status = pl_read_end_one(&read, was_found, "idempotency key");
     if (status == PL_OK)
@@ -62,6 +67,14 @@ void pl_batch_put_setting(struct pl_batch *batch, struct pl_str name, struct pl_
     pl_params_text(&params, name);
     pl_params_bytes(&params, value.ptr ? value : PL_STR(""));
     pl_batch_write(batch, PL_SQL_SETTING_PUT, &params);
+}
+
+void pl_batch_add_setting(struct pl_batch *batch, struct pl_str name, struct pl_str value)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_text(&params, name);
+    pl_params_bytes(&params, value.ptr ? value : PL_STR(""));
+    pl_batch_write(batch, PL_SQL_SETTING_ADD, &params);
 }
 
 enum pl_status pl_store_setting_get(struct pl_store *store, struct pl_arena *arena,

@@ -53,7 +53,10 @@ static struct pl_store *create(const struct pl_store_config *config, const struc
     struct pl_store *store = pl_mem_alloc(1, sizeof *store);
     if (!store)
         return NULL;
-    *store = (struct pl_store){.ops = ops, .on_fatal = config->on_fatal, .ctx = config->ctx};
+    *store = (struct pl_store){.ops = ops,
+                               .on_fatal = config->on_fatal,
+                               .on_fenced = config->on_fenced,
+                               .ctx = config->ctx};
     size_t n_readers = config->n_readers ? config->n_readers : 4;
     store->pool.max = n_readers < PL_READERS_MAX ? n_readers : PL_READERS_MAX;
     store->writer.end = &store->writer.first;
@@ -66,6 +69,7 @@ static struct pl_store *create(const struct pl_store_config *config, const struc
         .away_ms = config->away_ms ? config->away_ms : AWAY_MS,
         .is_server = config->is_server,
         .on_trouble = config->on_trouble,
+        .on_rewound = config->on_rewound,
         .ctx = config->ctx,
     };
     if (store->place.url && (store->place.password || !config->password))
@@ -74,7 +78,7 @@ static struct pl_store *create(const struct pl_store_config *config, const struc
     return NULL;
 }
 
-/* The lock of the one server comes before anything is changed. */
+/* The server's lock comes before anything is changed. */
 static enum pl_status open_all(struct pl_store *store, struct pl_error *err)
 {
     const struct pl_db_ops *ops = store->ops;

@@ -28,9 +28,16 @@ struct pl_store_config {
      * for the database to come back before on_fatal is called (0: ten minutes). */
     const char *password;
     int64_t answer_ms, away_ms;
-    /* This is the server, of which a database has one: opening fails with PL_CONFLICT while another
-     * runs, and on_fatal is called when another has taken over. Commands leave it out. */
+    /* This is a server. Several may share a database that is elsewhere, as nodes (node/node_line.h);
+     * opening fails with PL_CONFLICT while one of an earlier version runs that has it alone. Commands
+     * leave it out. */
     bool is_server;
+    /* Another node has taken over: from now on every batch fails, until pl_store_enter_again. Called on
+     * a thread of the store's. NULL: that is fatal. */
+    void (*on_fenced)(void *ctx);
+    /* The database lost what it had acknowledged (a failover that went back): memory is newer than the
+     * store. Called on a thread of the store's; may be NULL. */
+    void (*on_rewound)(void *ctx);
     /* What a database said, for the log alone: it may name hosts and tables. Any thread. */
     void (*on_trouble)(void *ctx, const char *text);
     /* Stop everything: a commit may or may not have reached the disk (a failed fsync), so nothing
@@ -48,6 +55,10 @@ void pl_store_close(struct pl_store *store);
 /* A database that is elsewhere does not answer at the moment: reads fail at once with PL_IO, and
  * writes after a few seconds. Never waits. */
 bool pl_store_is_away(struct pl_store *store);
+/* After on_fenced: this process is a new writer, and batches are stored again. Blocks; one thread. */
+enum pl_status pl_store_enter_again(struct pl_store *store, struct pl_error *err);
+/* Since when the writer has been waiting for the database, by the monotonic clock; 0: it does not. */
+int64_t pl_store_busy_since_ms(struct pl_store *store);
 /* "sqlite", … and the version of its schema. */
 const char *pl_store_kind(const struct pl_store *store);
 int64_t pl_store_schema_version(const struct pl_store *store);
@@ -122,6 +133,7 @@ struct pl_idempotency_row {
     int64_t status;             /* of the answer; 0 while it is not known */
     struct pl_str answer;       /* its body */
     int64_t created_ms;
+    bool is_elsewhere; /* of one that was read: another node has made it, and is not gone */
 };
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -138,6 +150,8 @@ void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, stru
 /* A record is created once (a second time is PL_CONFLICT), and what changes one fails with
  * PL_NOT_FOUND where it was deleted: deleting wins, and nothing comes back. */
 void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user);
+/* PL_NOT_FOUND: there is one already, which another process has made. */
+void pl_batch_create_first_user(struct pl_batch *batch, const struct pl_user_row *user);
 /* PL_CONFLICT, with a sentence: there would be no active administrator any more. */
 void pl_batch_change_user(struct pl_batch *batch, const struct pl_user_change *change);
 /* The user and everything that is the user's; what comes later for this user is PL_NOT_FOUND. */
@@ -165,6 +179,8 @@ void pl_batch_settle_idempotency(struct pl_batch *batch, const struct pl_idempot
 void pl_batch_expire_idempotency(struct pl_batch *batch, int64_t created_before_ms);
 /* A named value of the service itself. */
 void pl_batch_put_setting(struct pl_batch *batch, struct pl_str name, struct pl_str value);
+/* Where there is none of this name yet. */
+void pl_batch_add_setting(struct pl_batch *batch, struct pl_str name, struct pl_str value);
 size_t pl_batch_n_writes(const struct pl_batch *batch);
 
 /* Any loop's thread. `done` is called on `home`, always, with PL_OK only when durable; then the

@@ -69,8 +69,8 @@ struct pl_db {
     const struct pl_db_ops *ops;
 };
 
-/* The prober's looks after the database while a server runs (prober.c); the line is a node's own
- * (node/node_line.h). */
+/* The prober's looks after the database while a server runs (prober.c); a line is a node's own
+ * (node/node_line.h, node/letters.h). */
 enum pl_db_role { PL_DB_WRITER, PL_DB_READER, PL_DB_PROBER, PL_DB_LINE };
 
 /* Where a database is, and how long it is waited for. Outlives its connections. */
@@ -80,6 +80,7 @@ struct pl_db_place {
     int64_t answer_ms, away_ms;
     bool is_server;
     void (*on_trouble)(void *ctx, const char *text);
+    void (*on_rewound)(void *ctx); /* may be NULL; store.h */
     void *ctx;
 };
 /* Details for the log only. */
@@ -93,8 +94,13 @@ struct pl_db_line_ops {
     void (*writer)(struct pl_db *db, unsigned char ret_writer[PL_UUID_BYTES]);
     /* Nothing where it is connected. */
     enum pl_status (*connect)(struct pl_db *db, struct pl_error *err);
+    bool (*is_connected)(struct pl_db *db);
+    void (*cut)(struct pl_db *db); /* ends the connection */
     /* Statements without parameters, within the time of an answer. */
     enum pl_status (*say)(struct pl_db *db, const char *text, struct pl_error *err);
+    /* Waits until the database told this connection something (LISTEN), wake_fd can be read, or the
+     * time is over. PL_IO: it is cut. */
+    enum pl_status (*wait)(struct pl_db *db, int wake_fd, int64_t ms, struct pl_error *err);
 };
 
 struct pl_db_ops {
@@ -104,6 +110,10 @@ struct pl_db_ops {
     /* How it spells the words of migrations, and how a migration begins. */
     const char *key_word, *int_word, *bytes_word;
     const char *begin_migration;
+    /* Makes sure that the index is there and whole, while others write; outside of a transaction. NULL:
+     * nobody else writes, so it is made in one. */
+    enum pl_status (*builds_beside)(struct pl_db *db, const char *name, const char *definition,
+                                    struct pl_error *err);
 
     enum pl_status (*open)(const struct pl_db_place *place, enum pl_db_role role,
                            struct pl_db **ret_db, struct pl_error *err);
@@ -166,6 +176,8 @@ struct pl_batch {
     struct pl_arena arena;
     struct pl_write *first, **end;
     size_t n_writes, n_bytes;
+    bool raises_auth;      /* it raises the version of users and keys */
+    bool locks_audit;      /* a row of the audit is among them */
     enum pl_status status; /* sticky while it is built; then the outcome */
     struct pl_error err;
     /* From submit on. */
@@ -210,6 +222,9 @@ struct pl_store_writer {
     struct pl_batch *group[PL_GROUP_MAX];
     /* Under the lock: status other than PL_OK: nothing is acknowledged any more. */
     struct pl_error fatal;
+    bool is_fenced;                 /* under the lock; until pl_store_enter_again */
+    bool is_committing;             /* under the lock; the thread uses its connection */
+    _Atomic(int64_t) busy_since_ms; /* since when it waits for the database; 0: it does not */
 };
 
 enum pl_status pl_store_writer_start(struct pl_store *store, struct pl_error *err);
@@ -255,6 +270,7 @@ struct pl_store {
     const struct pl_db_ops *ops;
     struct pl_db_place place;
     void (*on_fatal)(void *ctx, const struct pl_error *err);
+    void (*on_fenced)(void *ctx); /* NULL: that is fatal */
     void *ctx;
     struct pl_store_writer writer;
     struct pl_pool pool;

@@ -107,7 +107,7 @@ void pl_batch_create_run(struct pl_batch *batch, const struct pl_task_run_row *r
     pl_batch_write(batch, PL_SQL_RUN_CREATE, &params);
 }
 
-void pl_batch_update_run(struct pl_batch *batch, const struct pl_task_run_row *run)
+static void write_run(struct pl_batch *batch, enum pl_sql sql, const struct pl_task_run_row *run)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, run->id, "run_");
@@ -115,7 +115,29 @@ void pl_batch_update_run(struct pl_batch *batch, const struct pl_task_run_row *r
     pl_params_text(&params, run->status);
     pl_params_text(&params, run->error);
     pl_params_int(&params, run->finished_ms);
-    pl_batch_write(batch, PL_SQL_RUN_UPDATE, &params);
+    pl_batch_write(batch, sql, &params);
+}
+
+void pl_batch_update_run(struct pl_batch *batch, const struct pl_task_run_row *run)
+{
+    write_run(batch, PL_SQL_RUN_UPDATE, run);
+}
+
+/* The row is locked from the first statement on. */
+void pl_batch_start_run(struct pl_batch *batch, const struct pl_task_run_row *run)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, run->id, "run_");
+    pl_batch_write(batch, PL_SQL_RUN_HOLD, &params);
+    pl_batch_write(batch, PL_SQL_RUN_EXPECT_QUEUED, &params);
+    write_run(batch, PL_SQL_RUN_UPDATE, run);
+}
+
+void pl_batch_adopt_run(struct pl_batch *batch, struct pl_str id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "run_");
+    pl_batch_write(batch, PL_SQL_RUN_ADOPT, &params);
 }
 
 void pl_batch_settle_runs(struct pl_batch *batch, struct pl_str error, int64_t now_ms)
@@ -266,6 +288,7 @@ static void read_run(struct pl_read *read, struct pl_str task_id, struct pl_task
         .n_missed = pl_read_int(read, 6),
         .triggered_ms = pl_read_int(read, 7),
         .finished_ms = pl_read_int(read, 8),
+        .is_elsewhere = pl_read_int(read, 9),
     };
 }
 
@@ -283,9 +306,13 @@ enum pl_status pl_store_run_list(struct pl_store *store, struct pl_arena *arena,
                                  struct pl_task_run_page *ret_page, struct pl_error *err)
 {
     struct pl_params some = {.err = err}, all = {.err = err};
+    unsigned char writer[PL_UUID_BYTES] = {0};
     filter_runs(&some, query);
     pl_params_int(&some, (int64_t)query->limit + 1);
     pl_params_int(&some, query->offset);
+    if (store->ops->line)
+        store->ops->line->writer(store->writer.db, writer);
+    pl_params_bytes(&some, (struct pl_str){(const char *)writer, sizeof writer});
     filter_runs(&all, query);
     struct pl_task_run_page page = {0};
     struct pl_list list = {.size = sizeof(struct pl_task_run_row)};

@@ -34,6 +34,7 @@ struct pl_task_run_row {
     bool is_manual;
     int64_t n_missed;                  /* occurrences this row stands for besides its own */
     int64_t triggered_ms, finished_ms; /* 0: not yet */
+    bool is_elsewhere; /* of one that was read: another node has it, and is not gone */
 };
 
 void pl_batch_create_task(struct pl_batch *batch, const struct pl_task_row *task);
@@ -46,6 +47,11 @@ void pl_batch_delete_task(struct pl_batch *batch, struct pl_str user_id, struct 
 void pl_batch_create_run(struct pl_batch *batch, const struct pl_task_run_row *run);
 /* status, error, session_id, finished_ms. */
 void pl_batch_update_run(struct pl_batch *batch, const struct pl_task_run_row *run);
+/* The same for one that is queued and begins: PL_NOT_FOUND where it is not queued any more. Of several
+ * that try, one has it. */
+void pl_batch_start_run(struct pl_batch *batch, const struct pl_task_run_row *run);
+/* One of a node that is gone is this one's: PL_NOT_FOUND where another node was faster. */
+void pl_batch_adopt_run(struct pl_batch *batch, struct pl_str id);
 /* Moves next_ms and last_ms on, never back; a task that was changed meanwhile keeps what the change
  * wrote (revision is the one that was read). Not a failure when it was. */
 void pl_batch_advance_task(struct pl_batch *batch, struct pl_str id, int64_t revision,

@@ -77,12 +77,27 @@ void pl_store_writer_halt(struct pl_store *store, const struct pl_error *err)
         store->on_fatal(store->ctx, err);
 }
 
-static struct pl_error fatal_of(struct pl_store_writer *writer)
+/* Why nothing is stored at present; PL_OK: a commit begins, and end_commit ends it. */
+static struct pl_error begin_commit(struct pl_store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
-    struct pl_error fatal = writer->fatal;
+    struct pl_error refusal = writer->fatal;
+    if (refusal.status == PL_OK && writer->is_fenced)
+        (void)pl_fail(&refusal, PL_CONFLICT, "this node was taken over by another one");
+    writer->is_committing = refusal.status == PL_OK;
     pthread_mutex_unlock(&writer->lock);
-    return fatal;
+    atomic_store_explicit(&writer->busy_since_ms, refusal.status == PL_OK ? pl_clock_ms() : 0,
+                          memory_order_relaxed);
+    return refusal;
+}
+
+static void end_commit(struct pl_store_writer *writer)
+{
+    atomic_store_explicit(&writer->busy_since_ms, 0, memory_order_relaxed);
+    pthread_mutex_lock(&writer->lock);
+    writer->is_committing = false;
+    pthread_cond_broadcast(&writer->is_settled);
+    pthread_mutex_unlock(&writer->lock);
 }
 
 /* Submitted one after the other, so those that have waited long come first. */
@@ -114,6 +129,44 @@ void pl_store_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
     close_group(writer, n);
 }
 
+/* What was taken over stores nothing, and the service enters again (store.h). */
+static bool note_fence(struct pl_store *store, enum pl_status status)
+{
+    struct pl_store_writer *writer = &store->writer;
+    if (status != PL_CONFLICT || !store->on_fenced)
+        return false;
+    pthread_mutex_lock(&writer->lock);
+    bool is_first = !writer->is_fenced;
+    writer->is_fenced = true;
+    pthread_mutex_unlock(&writer->lock);
+    if (is_first)
+        store->on_fenced(store->ctx);
+    return true;
+}
+
+enum pl_status pl_store_enter_again(struct pl_store *store, struct pl_error *err)
+{
+    struct pl_store_writer *writer = &store->writer;
+    pthread_mutex_lock(&writer->lock);
+    writer->is_fenced = true; /* whoever found out first */
+    while (writer->is_committing)
+        pthread_cond_wait(&writer->is_settled, &writer->lock);
+    pthread_mutex_unlock(&writer->lock);
+    /* The writer's thread leaves its connection alone now. */
+    enum pl_status status = store->ops->ready(writer->db, err);
+    if (status != PL_OK)
+        return status;
+    pthread_mutex_lock(&writer->lock);
+    writer->is_fenced = false;
+    pthread_mutex_unlock(&writer->lock);
+    return PL_OK;
+}
+
+int64_t pl_store_busy_since_ms(struct pl_store *store)
+{
+    return atomic_load_explicit(&store->writer.busy_since_ms, memory_order_relaxed);
+}
+
 static enum pl_status commit_good(struct pl_store *store, struct pl_batch **good, size_t n_good,
                                   struct pl_error *err)
 {
@@ -136,17 +189,22 @@ static void commit_group(struct pl_store *store, size_t n)
     for (size_t i = 0; i < n; i++)
         if (writer->group[i]->status == PL_OK)
             good[n_good++] = writer->group[i];
-    struct pl_error err = fatal_of(writer);
+    struct pl_error err = n_good ? begin_commit(writer) : (struct pl_error){0};
     enum pl_status status = err.status;
+    bool is_fenced = status == PL_CONFLICT;
     if (n_good && status == PL_OK) {
         status = commit_good(store, good, n_good, &err);
-        if (status != PL_OK)
+        end_commit(writer);
+        is_fenced = note_fence(store, status);
+        if (status != PL_OK && !is_fenced)
             pl_store_writer_halt(store, &err);
     }
     for (size_t i = 0; status != PL_OK && i < n_good; i++)
         good[i]->status =
-            pl_fail(&good[i]->err, PL_IO, "the store has stopped and stores nothing more: %.400s",
-                    err.message);
+            is_fenced
+                ? pl_fail(&good[i]->err, PL_IO, "%s", err.message)
+                : pl_fail(&good[i]->err, PL_IO,
+                          "the store has stopped and stores nothing more: %.400s", err.message);
     for (size_t i = 0; i < n; i++)
         settle(store, writer->group[i]);
     close_group(writer, n);

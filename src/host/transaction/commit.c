@@ -11,10 +11,6 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
             x->after(x);
             return;
         }
-    } else if (status == PL_CONFLICT && pl_claim_has_row(pl_exchange_claim(x))) {
-        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "Another request with this Idempotency-Key was just answered; send "
-                            "this one again to get that answer.");
     } else {
         pl_exchange_fail_commit(x, status, err);
     }

@@ -16,7 +16,6 @@
  *     NONE -> LISTED -> CLAIMED -> ANSWERED -> ENDED
  *     LISTED -> ANSWERED                  the answer is known with the deed
  *     CLAIMED, ANSWERED -> LISTED         the deed was not committed: it is tried again
- *     ANSWERED -> CLAIMED                 only a part of the answer was known
  *     LISTED, CLAIMED -> ENDED
  */
 #include "transaction/idempotency.h"
@@ -26,6 +25,7 @@
 #include "io/clock.h"
 #include "io/move.h"
 #include "shard/log.h"
+#include "transaction/claim_row.h"
 
 #include <pthread.h>
 #include <sodium/crypto_generichash.h>
@@ -39,8 +39,8 @@ static const struct pl_state states[] = {
                          PL_CANCEL_NONE, .why = WITH_X},
     [PL_CLAIM_CLAIMED] = {"claimed", TO(ANSWERED) | TO(LISTED) | TO(ENDED), PL_WAIT_OPEN,
                           PL_CANCEL_NONE, .why = WITH_X},
-    [PL_CLAIM_ANSWERED] = {"answered", TO(CLAIMED) | TO(LISTED) | TO(ENDED), PL_WAIT_OPEN,
-                           PL_CANCEL_NONE, .why = WITH_X},
+    [PL_CLAIM_ANSWERED] = {"answered", TO(LISTED) | TO(ENDED), PL_WAIT_OPEN, PL_CANCEL_NONE,
+                           .why = WITH_X},
     [PL_CLAIM_ENDED] = {"ended", 0},
 };
 #undef TO
@@ -62,10 +62,10 @@ void pl_claim_forget_row(struct pl_claim *claim)
         become(claim, PL_CLAIM_LISTED);
 }
 
-void pl_claim_forget_answer(struct pl_claim *claim)
+/* Whether its answer may still be put into a batch. */
+static bool is_open(const struct pl_claim *claim)
 {
-    if (claim->state == PL_CLAIM_ANSWERED)
-        become(claim, PL_CLAIM_CLAIMED);
+    return claim->state == PL_CLAIM_LISTED || claim->state == PL_CLAIM_CLAIMED;
 }
 
 /* Whether its request runs. */
@@ -167,6 +167,14 @@ static bool is_key(struct pl_str key)
     return key.len > 0;
 }
 
+/* Here, or on another node. */
+static void say_running(struct pl_exchange *x)
+{
+    pl_exchange_problem(x, PL_PROBLEM_REQUEST_RUNNING, NULL,
+                        "A request with this Idempotency-Key is still running; try again in a "
+                        "moment.");
+}
+
 static bool begin(struct pl_exchange *x, bool *ret_has_key)
 {
     struct pl_claim *claim = pl_exchange_claim(x);
@@ -185,14 +193,11 @@ static bool begin(struct pl_exchange *x, bool *ret_has_key)
     hash_request(x, claim->request_hash);
     if (enlist(x->shard->server->claims, claim))
         return true;
-    pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                        "A request with this Idempotency-Key is still running; try again in a "
-                        "moment.");
+    say_running(x);
     return false;
 }
 
-/* The stored form: "*", the media type, a line break, header lines, an empty line, the body. Rows
- * of earlier versions have no "*" and no headers. */
+/* The stored form is claim_row.c's. Rows of earlier versions have no "*" and no headers. */
 static struct pl_str cut(struct pl_str *text, const char *mark)
 {
     size_t n = strlen(mark);
@@ -226,20 +231,12 @@ static void replay(struct pl_exchange *x, const struct pl_idempotency_row *row)
     x->is_replayed = true;
 }
 
-/* In place of an answer: a sign, the time and the randomness. Rows of earlier versions have no
- * note. */
-struct kept_seed {
-    uint64_t sign;
-    int64_t unix_ms;
-    uint64_t random[2];
-    int64_t note;
-};
 #define SEED_SIGN UINT64_C(0x64656573) /* "seed" */
 
 static bool read_seed(struct pl_str text, struct pl_claim *claim)
 {
-    struct kept_seed kept = {0};
-    if (text.len != sizeof kept && text.len != offsetof(struct kept_seed, note))
+    struct pl_kept_seed kept = {0};
+    if (text.len != sizeof kept && text.len != offsetof(struct pl_kept_seed, note))
         return false;
     memcpy(&kept, text.ptr, text.len);
     claim->note = kept.note;
@@ -269,6 +266,12 @@ static void retell(struct pl_exchange *x, const struct pl_idempotency_row *row)
                             "what it created.");
 }
 
+static void say_other(struct pl_exchange *x)
+{
+    pl_exchange_problem(x, PL_PROBLEM_IDEMPOTENCY_MISMATCH, NULL,
+                        "This Idempotency-Key was used for another request; use a new one.");
+}
+
 static void look(struct pl_exchange *x)
 {
     struct pl_claim *claim = pl_exchange_claim(x);
@@ -286,12 +289,36 @@ static void look(struct pl_exchange *x)
     if (claim->is_expired)
         return;
     if (!pl_str_eq(row.request_hash, (struct pl_str){(const char *)claim->request_hash, 32}))
-        pl_exchange_problem(x, PL_PROBLEM_IDEMPOTENCY_MISMATCH, NULL,
-                            "This Idempotency-Key was used for another request; use a new one.");
+        say_other(x);
+    else if (row.status == 0 && row.is_elsewhere)
+        say_running(x);
     else if (row.status == 0)
         retell(x, &row);
     else
         replay(x, &row);
+}
+
+/* The same request was sent to another node, which was faster: its answer is the answer. Where there is
+ * no row, something else was in the way, and what is said stays. On a worker. */
+static void look_for_winner(struct pl_exchange *x)
+{
+    const struct pl_claim *claim = pl_exchange_claim(x);
+    struct pl_str hash = {(const char *)claim->request_hash, 32};
+    struct pl_idempotency_row row;
+    if (pl_store_idempotency_get(x->shard->server->store, &x->arena, claim->user_id, claim->key,
+                                 &row, NULL) != PL_OK ||
+        row.created_ms + PL_IDEMPOTENCY_KEPT_MS <= pl_clock_unix_ms())
+        return;
+    if (!pl_str_eq(row.request_hash, hash)) {
+        say_other(x);
+    } else if (row.status == 0) {
+        say_running(x);
+    } else {
+        x->is_problem = false;
+        pl_buf_clear(&x->reply);
+        pl_buf_clear(&x->headers);
+        replay(x, &row);
+    }
 }
 
 bool pl_claim_again(struct pl_exchange *x)
@@ -307,80 +334,74 @@ bool pl_claim_again(struct pl_exchange *x)
     return true;
 }
 
-static struct pl_idempotency_row row_of(const struct pl_claim *claim)
+/* 0: there is no answer that is kept. */
+static int64_t answer_status(const struct pl_exchange *x)
 {
-    return (struct pl_idempotency_row){
-        .user_id = claim->user_id,
-        .key = claim->key,
-        .request_hash = {(const char *)claim->request_hash, 32},
-        .created_ms = pl_clock_unix_ms(), /* it may be another shard that asks */
-    };
+    return x->is_problem || pl_exchange_is_read_from(x) ? 0 : x->status;
 }
 
 /* False: there is none yet, or it is too long to be kept. */
-static bool spell_answer(const struct pl_exchange *x, struct pl_buf *to)
+static bool has_answer(const struct pl_exchange *x)
 {
     struct pl_str kept = pl_exchange_kept_reply(x);
-    struct pl_str body = kept.ptr ? kept : pl_buf_str(&x->reply);
-    bool is_good =
-        !x->is_problem && x->status >= 200 && x->status < 300 && !pl_exchange_is_read_from(x);
-    if (!is_good || (!body.len && x->status != 204) || body.len > PL_IDEMPOTENCY_MAX_REPLY)
+    return pl_claim_row_has_answer(answer_status(x), kept.ptr ? kept : pl_buf_str(&x->reply));
+}
+
+bool pl_claim_row_of(struct pl_exchange *x, bool may_settle, struct pl_claim_row *ret_row)
+{
+    const struct pl_claim *claim = pl_exchange_claim(x);
+    bool is_settling = may_settle && claim->state == PL_CLAIM_CLAIMED;
+    if (claim->state != PL_CLAIM_LISTED && !is_settling)
         return false;
-    pl_buf_addc(to, '*');
-    pl_buf_adds(to, x->content_type);
-    pl_buf_addc(to, '\n');
-    pl_buf_add(to, pl_buf_str(&x->headers));
-    pl_buf_adds(to, "\r\n");
-    pl_buf_add(to, body);
-    return to->status == PL_OK;
+    *ret_row = (struct pl_claim_row){
+        .user_id = claim->user_id,
+        .key = claim->key,
+        .request_hash = {(const char *)claim->request_hash, sizeof claim->request_hash},
+        .seed = {.sign = SEED_SIGN, .unix_ms = claim->seed.unix_ms, .note = claim->note},
+        .is_settling = is_settling,
+        .is_expired = claim->is_expired,
+        .status = answer_status(x),
+        .content_type = pl_str_of(x->content_type),
+        .headers = pl_buf_str(&x->headers),
+    };
+    memcpy(ret_row->seed.random, claim->seed.random, sizeof ret_row->seed.random);
+    return true;
+}
+
+void pl_claim_is_written(struct pl_exchange *x, enum pl_claim_state state)
+{
+    struct pl_claim *claim = pl_exchange_claim(x);
+    bool is_further = (claim->state == PL_CLAIM_LISTED && state == PL_CLAIM_CLAIMED) ||
+                      (is_open(claim) && state == PL_CLAIM_ANSWERED);
+    if (is_further)
+        become(claim, state);
+}
+
+/* Writes the claim with what the exchange has. */
+static void add(struct pl_exchange *x, bool may_settle, struct pl_batch *batch)
+{
+    struct pl_claim_row row;
+    struct pl_str kept = pl_exchange_kept_reply(x);
+    if (pl_claim_row_of(x, may_settle, &row))
+        pl_claim_is_written(x, pl_claim_row_add(&row, (struct pl_str){0},
+                                                kept.ptr ? kept : pl_buf_str(&x->reply), batch));
 }
 
 void pl_claim_add(struct pl_exchange *x, struct pl_batch *batch)
 {
-    struct pl_claim *claim = pl_exchange_claim(x);
-    if (claim->state != PL_CLAIM_LISTED)
-        return;
-    struct pl_idempotency_row row = row_of(claim);
-    struct kept_seed seed = {
-        .sign = SEED_SIGN, .unix_ms = claim->seed.unix_ms, .note = claim->note};
-    PL_CLEANUP_BUF struct pl_buf answer;
-    pl_buf_init(&answer, 0);
-    memcpy(seed.random, claim->seed.random, sizeof seed.random);
-    row.answer = (struct pl_str){(const char *)&seed, sizeof seed};
-    bool has_answer = spell_answer(x, &answer);
-    if (has_answer) {
-        row.status = x->status;
-        row.answer = pl_buf_str(&answer);
-    }
-    if (claim->is_expired)
-        pl_batch_expire_idempotency(batch, row.created_ms - PL_IDEMPOTENCY_KEPT_MS + 1);
-    pl_batch_claim_idempotency(batch, &row);
-    become(claim, has_answer ? PL_CLAIM_ANSWERED : PL_CLAIM_CLAIMED);
+    add(x, false, batch);
 }
 
 void pl_claim_keep_answer(struct pl_exchange *x, struct pl_batch *batch)
 {
-    struct pl_claim *claim = pl_exchange_claim(x);
-    PL_CLEANUP_BUF struct pl_buf answer;
-    pl_buf_init(&answer, 0);
-    if (claim->state == PL_CLAIM_LISTED) {
-        pl_claim_add(x, batch);
-    } else if (claim->state == PL_CLAIM_CLAIMED && spell_answer(x, &answer)) {
-        struct pl_idempotency_row row = row_of(claim);
-        row.status = x->status;
-        row.answer = pl_buf_str(&answer);
-        pl_batch_settle_idempotency(batch, &row);
-        become(claim, PL_CLAIM_ANSWERED);
-    }
+    add(x, true, batch);
 }
 
 /* A batch that stores the answer; NULL when there is nothing to store. */
 static struct pl_batch *make_settling(struct pl_exchange *x)
 {
     const struct pl_claim *claim = pl_exchange_claim(x);
-    PL_CLEANUP_BUF struct pl_buf answer;
-    pl_buf_init(&answer, 0);
-    if (!is_listed(claim) || claim->state == PL_CLAIM_ANSWERED || !spell_answer(x, &answer))
+    if (!is_listed(claim) || claim->state == PL_CLAIM_ANSWERED || !has_answer(x))
         return NULL;
     struct pl_batch *batch = pl_batch_create();
     if (batch)
@@ -392,6 +413,10 @@ static void settled(void *ctx, enum pl_status status, const struct pl_error *err
 {
     struct pl_exchange *x = ctx;
     pl_exchange_is_back(x);
+    if (status == PL_CONFLICT) {
+        pl_exchange_work(x, look_for_winner, pl_exchange_settled);
+        return;
+    }
     /* What was done is done, and the answer is true: only a repetition would not find it. */
     if (status != PL_OK)
         pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
@@ -399,8 +424,27 @@ static void settled(void *ctx, enum pl_status status, const struct pl_error *err
     pl_exchange_settled(x);
 }
 
+/* The deed was refused together with its claim; or because the same request, on another node, has just
+ * done it: then what it wants to change is another version, or gone. */
+static bool is_lost(struct pl_exchange *x)
+{
+    static const enum pl_problem signs[] = {PL_PROBLEM_CONFLICT, PL_PROBLEM_PRECONDITION_FAILED,
+                                            PL_PROBLEM_NOT_FOUND};
+    const struct pl_claim *claim = pl_exchange_claim(x);
+    if (!x->is_problem || !is_listed(claim))
+        return false;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (x->status == pl_problem_info(signs[i])->http_status)
+            return pl_claim_has_row(claim) || x->shard->server->session_home;
+    return false;
+}
+
 static bool settle(struct pl_exchange *x)
 {
+    if (is_lost(x)) {
+        pl_exchange_work(x, look_for_winner, pl_exchange_settled);
+        return true;
+    }
     struct pl_batch *batch = make_settling(x);
     if (!batch)
         return false;

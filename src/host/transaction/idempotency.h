@@ -30,8 +30,7 @@ struct pl_id_seed pl_claim_seed(struct pl_exchange *x);
 void pl_claim_keep_answer(struct pl_exchange *x, struct pl_batch *batch);
 /* Whether its row is in a batch, or was. */
 bool pl_claim_has_row(const struct pl_claim *claim);
-/* The batch that had it did not come about: the row, or only its answer, is for another one. */
+/* The batch that had it did not come about: the row is for another one. */
 void pl_claim_forget_row(struct pl_claim *claim);
-void pl_claim_forget_answer(struct pl_claim *claim);
 
 #endif

@@ -121,6 +121,8 @@ static void the_nearest_word_is_suggested_and_nothing_when_none_is_near(void **s
     assert_string_equal(nearest("versoin", words), "version");
     assert_string_equal(nearest("jsn", words), "json");
     assert_string_equal(nearest("val", words), "validate");
+    static const char *const longer[] = {"drain-accept", "drain", "drain-more", NULL};
+    assert_string_equal(nearest("dra", longer), "drain");
     assert_null(nearest("serve", words));
     assert_null(nearest("", words));
     assert_null(nearest("validatevalidatevalidatevalidatevalidate", words));

@@ -169,12 +169,12 @@ static void a_buffer_that_is_full_takes_nothing(void **state)
     assert_int_equal(bytes.len, 0);
 }
 
-static void only_frames_may_be_dropped(void **state)
+static void only_frames_and_leaving_may_be_dropped(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 256; kind++)
         assert_int_equal(pl_node_letter_may_be_dropped((unsigned char)kind),
-                         kind == PL_NODE_LETTER_FRAMES);
+                         kind == PL_NODE_LETTER_FRAMES || kind == PL_NODE_LETTER_LEAVE);
 }
 
 static void every_fate_has_a_name(void **state)
@@ -182,6 +182,28 @@ static void every_fate_has_a_name(void **state)
     (void)state;
     for (unsigned i = 0; i < PL_NODE_LETTER_FATE_COUNT; i++)
         assert_true(pl_node_letter_fate_text((enum pl_node_letter_fate)i)[0] != '\0');
+}
+
+static void nodes_speak_the_least_that_all_understand(void **state)
+{
+    (void)state;
+    assert_int_equal(pl_node_letter_least(3, 2), 2);
+    assert_int_equal(pl_node_letter_least(3, 3), 3);
+    assert_int_equal(pl_node_letter_least(3, 4), 3);
+    assert_int_equal(pl_node_letter_least(3, INT64_MAX), 3);
+    /* A row that says nothing of use. */
+    assert_int_equal(pl_node_letter_least(3, 0), 3);
+    assert_int_equal(pl_node_letter_least(3, -1), 3);
+}
+
+static void a_name_has_letters_digits_and_three_signs(void **state)
+{
+    (void)state;
+    for (const char *at = "azAZ09._-"; *at; at++)
+        assert_true(pl_node_name_has(*at));
+    for (const char *at = " \n\"/:@\x7f\xc3{`["; *at; at++)
+        assert_false(pl_node_name_has(*at));
+    assert_false(pl_node_name_has('\0'));
 }
 
 int main(void)
@@ -198,8 +220,10 @@ int main(void)
         cmocka_unit_test(a_sealed_letter_of_an_unknown_kind_is_given_to_be_answered),
         cmocka_unit_test(a_letter_has_at_most_512_KiB),
         cmocka_unit_test(a_buffer_that_is_full_takes_nothing),
-        cmocka_unit_test(only_frames_may_be_dropped),
+        cmocka_unit_test(only_frames_and_leaving_may_be_dropped),
         cmocka_unit_test(every_fate_has_a_name),
+        cmocka_unit_test(nodes_speak_the_least_that_all_understand),
+        cmocka_unit_test(a_name_has_letters_digits_and_three_signs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,6 +213,29 @@ static void every_instruction_set_decodes_alike(void **state)
 }
 
 /* Every byte in every neighbourhood. */
+/* The bytes after the text may be read, and so many as it says may be written after it, no more. */
+static void escaping_writes_what_quoting_does(void **state)
+{
+    (void)state;
+    static const char pattern[] = "ab\\\"c'~\\n\x01 d\xC3\xA9\"\"\\\\";
+    char text[160];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = pattern[i % (sizeof pattern - 1)];
+    for (size_t from = 0; from < 20; from++)
+        for (size_t len = 0; from + len <= sizeof text; len++) {
+            struct pl_str part = {text + from, len};
+            PL_CLEANUP_BUF struct pl_buf quoted;
+            pl_buf_init(&quoted, 0);
+            pl_json_quote_with(PL_CPU_SCALAR, &quoted, part);
+            char *to = pl_mem_alloc(quoted.len - 2 + PL_JSON_SLACK, 1);
+            assert_non_null(to);
+            char *end = pl_json_escape_text(to, part, text + sizeof text);
+            assert_int_equal(end - to, quoted.len - 2);
+            assert_memory_equal(to, quoted.ptr + 1, quoted.len - 2);
+            pl_mem_free(to);
+        }
+}
+
 static void every_instruction_set_quotes_alike(void **state)
 {
     (void)state;
@@ -316,6 +339,7 @@ int main(void)
         cmocka_unit_test(quoting_and_decoding_work_at_every_place),
         cmocka_unit_test(every_instruction_set_decodes_alike),
         cmocka_unit_test(every_instruction_set_quotes_alike),
+        cmocka_unit_test(escaping_writes_what_quoting_does),
         cmocka_unit_test(quoting_uses_the_last_byte_a_buffer_may_have),
         cmocka_unit_test(only_escapes_that_need_not_be_are_odd),
         cmocka_unit_test(escapes_decode_to_what_they_stand_for),

@@ -12,7 +12,7 @@ enum pl_status pl_secret_file_read(struct pl_arena *arena, const char *path, con
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
     struct pl_path_info info = pl_path_look(path);
-    if (info.is_there && (info.mode & 077))
+    if (info.is_there && !info.is_private)
         return pl_fail(err, PL_INVALID,
                        "other users can read the %s in %s; protect it with \"chmod 600\"", what,
                        path);

@@ -1,4 +1,5 @@
-/* A secret in a file that only its owner may read: keys of providers, the secret of an OpenID client. */
+/* A secret in a file that only its owner may read, or one group of root's: keys of providers, the secret of an OpenID
+ * client. */
 #ifndef PL_APP_SECRET_FILE_H
 #define PL_APP_SECRET_FILE_H
 

@@ -1,4 +1,4 @@
-/* Distance by optimal string alignment (insert, delete, replace, swap address_limit), on words of at
+/* Distance by optimal string alignment (insert, delete, replace, swap neighbours), on words of at
  * most 31 bytes: option and command names. Three rows of a fixed table are all it needs. */
 #include "base/text/suggest.h"
 
@@ -37,10 +37,13 @@ void pl_suggest_offer(struct pl_suggest *suggest, const char *word)
     struct pl_str known = pl_str_of(word), typed = suggest->typed;
     if (typed.len == 0 || typed.len > MAX_WORD || known.len > MAX_WORD)
         return;
-    /* Half a word typed right is nearer than a whole word typed wrong. */
-    unsigned d = pl_str_starts(known, typed) ? 1 : distance(typed, known);
+    /* Half a word typed right is nearer than a whole word typed wrong; of several, the shortest. */
+    bool is_begun = pl_str_starts(known, typed);
+    unsigned d = is_begun ? 1 : distance(typed, known);
     unsigned allowed = known.len < 5 ? 1 : known.len < 9 ? 2 : 3;
-    if (d <= allowed && d < suggest->distance) {
+    bool is_nearer = d < suggest->distance ||
+                     (is_begun && d == suggest->distance && known.len < strlen(suggest->best));
+    if (d <= allowed && is_nearer) {
         suggest->distance = d;
         suggest->best = word;
     }

@@ -102,11 +102,21 @@ static void read_next(struct pl_job *job)
     pl_arena_deinit(&requeue->arena);
 }
 
+/* More sessions are nobody's since it began. */
+static void begin_again(struct pl_resume_queued *requeue)
+{
+    requeue->wants_again = false;
+    requeue->after[0] = '\0';
+    try_again(requeue);
+}
+
 static void have_read(struct pl_job *job)
 {
     struct pl_resume_queued *requeue = PL_CONTAINER_OF(job, struct pl_resume_queued, job);
     if (job->is_refused || requeue->status != PL_OK)
         try_again(requeue);
+    else if (!requeue->next[0] && requeue->wants_again && !is_closing(requeue))
+        begin_again(requeue);
     else if (!requeue->next[0] || is_closing(requeue))
         become(requeue, PL_RESUME_QUEUED_OVER);
     else
@@ -126,6 +136,14 @@ static void look(struct pl_resume_queued *requeue)
         .done = have_read,
     };
     pl_workers_submit(requeue->server->workers, home_of(requeue)->loop, &requeue->job);
+}
+
+void pl_resume_queued_again(struct pl_resume_queued *requeue)
+{
+    if (requeue->state == PL_RESUME_QUEUED_OVER)
+        pl_resume_queued_start(requeue, requeue->server);
+    else
+        requeue->wants_again = true;
 }
 
 void pl_resume_queued_start(struct pl_resume_queued *requeue, struct pl_server *server)

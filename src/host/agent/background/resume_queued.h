@@ -23,9 +23,12 @@ struct pl_resume_queued {
     char after[PL_ID_MAX];             /* the last one that was asked */
     char next[PL_ID_MAX];              /* "": there is none */
     enum pl_status status;             /* of the job */
+    bool wants_again;                  /* from the first one, when this is over */
 };
 
 /* On the first shard, before its loop runs. */
 void pl_resume_queued_start(struct pl_resume_queued *requeue, struct pl_server *server);
+/* On the first shard: sessions have become nobody's, and messages may wait in them. */
+void pl_resume_queued_again(struct pl_resume_queued *requeue);
 
 #endif

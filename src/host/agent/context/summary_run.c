@@ -104,6 +104,8 @@ static void summary_run(struct pl_job *job)
     pl_buf_init(&context, 0);
     activity->status = read_context(activity, &context);
     if (activity->status == PL_OK)
+        pl_activity_fetch(activity);
+    if (activity->status == PL_OK)
         activity->status = count_request(activity, (struct pl_str){0}, &activity->tokens_before);
     if (activity->status == PL_OK)
         activity->status = pl_summary_write(&activity->arena, pl_buf_str(&context),

@@ -52,8 +52,8 @@ static const char *remedy_of(enum pl_cell_part part)
             "use Linux 5.13 or newer with \"landlock\" in the list lsm= of its command line",
         [PL_CELL_PART_SECCOMP] = "use a kernel with CONFIG_SECCOMP_FILTER on x86-64 or 64-bit ARM",
         [PL_CELL_PART_CGROUP] =
-            "not required, memory is watched instead; with systemd: Delegate=memory and "
-            "DelegateSubgroup=server in the unit",
+            ("not required, memory is watched instead; with systemd: Delegate=memory and "
+             "DelegateSubgroup=server in the unit"),
         [PL_CELL_PART_PROC] =
             "not required if there is a cgroup; do not mask parts of /proc for the server",
     };

@@ -71,7 +71,7 @@ struct opening {
     struct pl_ext_adapter *adapter; /* borrowed */
     const struct pl_ext_package *package;
     int root;
-    const char *real; /* the path of root */
+    char real[PATH_MAX]; /* the path of root */
     struct pl_error *err;
 };
 
@@ -143,9 +143,7 @@ static int by_path(const void *a, const void *b)
 static enum pl_status open_workspace(struct pl_ext_instance *instance, struct opening *o)
 {
     struct pl_ext_adapter *adapter = o->adapter;
-    char real[PATH_MAX];
-    o->real = real;
-    o->root = open_root(instance->workspace, real);
+    o->root = open_root(instance->workspace, o->real);
     if (o->root < 0)
         return pl_fail(o->err, PL_IO, "the workspace cannot be opened: %s", strerror(errno));
     enum pl_status status = PL_OK;
@@ -157,11 +155,11 @@ static enum pl_status open_workspace(struct pl_ext_instance *instance, struct op
     if (status != PL_OK || !adapter->n_mounts)
         return status;
     qsort(adapter->mounts, adapter->n_mounts, sizeof *adapter->mounts, by_path);
-    size_t size = strlen(real) + sizeof "PARLEY_WORKSPACE=";
+    size_t size = strlen(o->real) + sizeof "PARLEY_WORKSPACE=";
     char *line = pl_arena_alloc(&adapter->arena, size, 1);
     if (!line)
         return pl_fail(o->err, PL_NOMEM, "out of memory");
-    snprintf(line, size, "PARLEY_WORKSPACE=%s", real);
+    snprintf(line, size, "PARLEY_WORKSPACE=%s", o->real);
     adapter->env[0] = line;
     return PL_OK;
 }

@@ -58,6 +58,7 @@ struct pl_ext_place {
     struct pl_ext_crashes crashes;
     struct pl_timer rest;
     struct pl_timer idle;
+    int64_t touched_ms;                 /* when something was asked of it or it said something */
     struct pl_ext_answer_kept *answers; /* owned */
     struct pl_ext_denials *denials;     /* owned */
     unsigned n_restarts;

@@ -300,17 +300,23 @@ void pl_ext_place_left(struct pl_ext_place *place, bool is_crash, const char *wh
 static void on_idle(struct pl_timer *timer)
 {
     struct pl_ext_place *place = PL_CONTAINER_OF(timer, struct pl_ext_place, idle);
+    int64_t idle_ms = pl_loop_now_ms(place->exts->loop) - place->touched_ms;
     if (!place->instance || place->instance->is_remote)
         return;
-    if (pl_ext_instance_is_quiet(place->instance))
+    if (idle_ms < PL_EXT_IDLE_MS)
+        pl_timer_start(place->exts->loop, &place->idle, PL_EXT_IDLE_MS - idle_ms, on_idle);
+    else if (pl_ext_instance_is_quiet(place->instance))
         pl_ext_instance_stop(place->instance, "nothing was asked of it for ten minutes");
     else
         pl_ext_place_touch(place);
 }
 
+/* Every line touches it, so the timer is not set again for each: it looks for the last touch when it is due. */
 void pl_ext_place_touch(struct pl_ext_place *place)
 {
-    pl_timer_start(place->exts->loop, &place->idle, PL_EXT_IDLE_MS, on_idle);
+    place->touched_ms = pl_loop_now_ms(place->exts->loop);
+    if (!pl_timer_is_on(&place->idle))
+        pl_timer_start(place->exts->loop, &place->idle, PL_EXT_IDLE_MS, on_idle);
 }
 
 /* An administrator lets it start again. */

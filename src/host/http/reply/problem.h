@@ -14,6 +14,7 @@
     X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, false, "This method is not supported here")   \
     X(CONFLICT, "conflict", 409, false, "It conflicts with an earlier change")                     \
     X(SESSION_BUSY, "session_busy", 409, true, "The session is running")                           \
+    X(REQUEST_RUNNING, "request_running", 409, true, "The same request is still running")          \
     X(QUESTION_PENDING, "question_pending", 409, false, "A question is open")                      \
     X(QUESTION_NOT_PENDING, "question_not_pending", 409, false, "There is no such open question")  \
     X(POSITION_UNRECOVERABLE, "position_unrecoverable", 410, false,                                \

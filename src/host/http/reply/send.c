@@ -61,6 +61,7 @@ static void add_standard_headers(struct pl_exchange_own *own, struct pl_buf *to)
     pl_buf_add(to, PL_STR("X-Request-Id: "));
     pl_buf_adds(to, x->request_id);
     pl_buf_add(to, PL_STR("\r\n"));
+    pl_buf_adds(to, x->shard->server->node_header);
     if (x->traceparent[0]) {
         pl_buf_add(to, PL_STR("traceparent: "));
         pl_buf_adds(to, x->traceparent);

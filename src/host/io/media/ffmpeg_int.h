@@ -18,8 +18,8 @@ enum { PL_FFMPEG_NAME = PATH_MAX + 32 };
  * machine. */
 #define PL_FFMPEG_CONTAINERS                                                                       \
     "-protocol_whitelist", "file", "-format_whitelist",                                            \
-        "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,av1,ivf,flv,ogg,asf,gif,apng,"  \
-        "mxf,nut,yuv4mpegpipe,wav,mp3,aac,flac"
+        ("mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,av1,ivf,flv,ogg,asf,gif,apng," \
+         "mxf,nut,yuv4mpegpipe,wav,mp3,aac,flac")
 #define PL_FFMPEG_IMAGES                                                                           \
     "-protocol_whitelist", "file", "-format_whitelist",                                            \
         "image2,jpeg_pipe,mjpeg,png_pipe,webp_pipe,gif"

@@ -23,6 +23,7 @@ struct pl_path_info pl_path_look(const char *path)
         .is_directory = S_ISDIR(found.st_mode),
         .is_socket = S_ISSOCK(found.st_mode),
         .is_ours = found.st_uid == geteuid(),
+        .is_private = !(found.st_mode & (found.st_uid == 0 ? 037 : 077)),
         .is_writable = access(path, W_OK) == 0,
         .mode = found.st_mode & 0777,
         .n_bytes = found.st_size,

@@ -7,6 +7,8 @@
 struct pl_path_info {
     bool is_there, is_directory, is_socket;
     bool is_ours;     /* the owner is who runs this program */
+    bool is_private;  /* nobody else reads it: 0600 at most, or root's and 0640 at most, as
+                         secrets are that root hands to one group */
     bool is_writable; /* by who runs this program */
     unsigned mode;    /* the nine bits */
     int64_t n_bytes;

@@ -1,5 +1,6 @@
 /* Loading libcurl: why so, and what it saves, is in docs/adr/0010-libraries-on-demand.md. */
 #include "io/upstream/curl_int.h"
+#include "io/system/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,16 +17,12 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void)
 {
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    bool has_all = true;
-#define X(name)                                                                                    \
-    table.name = (__typeof__(table.name))dlsym(library, #name);                                    \
-    has_all = has_all && table.name;
-    PL_CURL_FUNCTIONS(X)
+#define X(name) {#name, &table.name},
+    static const struct pl_library_function functions[] = {PL_CURL_FUNCTIONS(X)};
 #undef X
-    is_loaded = has_all && table.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    is_loaded = pl_library_fill(library, functions, sizeof functions / sizeof *functions) &&
+                table.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
 enum pl_status pl_curl_load(const struct pl_curl **ret_curl, struct pl_error *err)

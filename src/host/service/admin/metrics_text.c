@@ -4,6 +4,7 @@
 
 #include "http/routes/route_times.h"
 #include "model/vendor/vendor.h"
+#include "service/admin/cluster_json.h"
 #include "service/admin/provider_metrics.h"
 #include "service/admin/store_size.h"
 #include "shard/access_log.h"
@@ -161,11 +162,24 @@ static void write_models(const struct pl_models *models, struct pl_buf *to)
     }
 }
 
+/* Times of transactions by the bounds of the store. */
+static void write_commits(const struct pl_store_state *state, const char *name, struct pl_buf *to)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < PL_STORE_N_BOUNDS; i++) {
+        n += state->n_within[i];
+        pl_buf_addf(to, "%s_bucket{le=\"%g\"} %lld\n", name, (double)pl_store_bounds_us[i] / 1e6,
+                    (long long)n);
+    }
+    n += state->n_within[PL_STORE_N_BOUNDS];
+    pl_buf_addf(to, "%s_bucket{le=\"+Inf\"} %lld\n%s_sum %.6f\n%s_count %lld\n", name, (long long)n,
+                name, (double)state->commit_us / 1e6, name, (long long)n);
+}
+
 /* The one writer: what waits for it, and how long its transactions take. */
 static void write_store(const struct pl_server *server, struct pl_buf *to)
 {
     struct pl_store_state state;
-    int64_t n = 0;
     pl_store_look(server->store, &state);
     pl_buf_addf(to,
                 "# HELP parley_store_queue_batches Changes that wait to be committed\n"
@@ -179,16 +193,12 @@ static void write_store(const struct pl_server *server, struct pl_buf *to)
                 "changes are one\n"
                 "# TYPE parley_store_commit_seconds histogram\n",
                 state.n_waiting, (double)state.oldest_ms / 1000, (long long)state.n_batches);
-    for (size_t i = 0; i < PL_STORE_N_BOUNDS; i++) {
-        n += state.n_within[i];
-        pl_buf_addf(to, "parley_store_commit_seconds_bucket{le=\"%g\"} %lld\n",
-                    (double)pl_store_bounds_us[i] / 1e6, (long long)n);
-    }
-    n += state.n_within[PL_STORE_N_BOUNDS];
-    pl_buf_addf(to,
-                "parley_store_commit_seconds_bucket{le=\"+Inf\"} %lld\n"
-                "parley_store_commit_seconds_sum %.6f\nparley_store_commit_seconds_count %lld\n",
-                (long long)n, (double)state.commit_us / 1e6, (long long)n);
+    write_commits(&state, "parley_store_commit_seconds", to);
+    pl_buf_adds(
+        to, "# HELP parley_node_commit_seconds The same, by the name that the metrics of a node "
+            "have\n"
+            "# TYPE parley_node_commit_seconds histogram\n");
+    write_commits(&state, "parley_node_commit_seconds", to);
 }
 
 /* Only where spans are told to a collector. */
@@ -218,5 +228,6 @@ void pl_metrics_write(struct pl_server *server, const struct pl_models *models, 
     pl_provider_metrics_write(models, to);
     pl_model_metrics_write(models, to);
     write_store(server, to);
+    pl_cluster_metrics_write(server, to);
     write_process(server, to);
 }

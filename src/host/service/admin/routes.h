@@ -12,5 +12,6 @@ extern const struct pl_route pl_routes_audit[];
 extern const struct pl_route pl_routes_usage[];
 extern const struct pl_route pl_routes_backup[];
 extern const struct pl_route pl_routes_reload[];
+extern const struct pl_route pl_routes_cluster[];
 
 #endif

@@ -1,10 +1,13 @@
-/* The state of the service: liveness, capabilities, health, metrics. */
+/* The state of the service: liveness, capabilities, health, metrics, where its data is. */
 #include "agent/tools/tools.h"
 
 #include "base/hash.h"
 #include "http/exchange.h"
+#include "http/json_members.h"
+#include "io/clock.h"
 #include "json/text.h"
 #include "json/write.h"
+#include "node/node.h"
 #include "service/admin/metrics_text.h"
 #include "service/admin/routes.h"
 #include "service/admin/store_size.h"
@@ -14,9 +17,9 @@
 #include <stdio.h>
 
 enum {
-    READY_MS = 5000
-}; /* a job that waits longer: another server should take the next
-                             requests */
+    READY_MS = 5000,  /* a job that waits longer: another server should take the next requests */
+    SILENT_MS = 3000, /* a database that does not answer for so long: the same */
+};
 
 /* A text that is the same for everybody; its tag changes with it. */
 static void show_text(struct pl_exchange *x, struct pl_str text)
@@ -41,6 +44,24 @@ static void show_version(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
+/* On a worker: measuring asks the store and the kernel. */
+static void write_data(struct pl_exchange *x)
+{
+    struct pl_store *store = x->shard->server->store;
+    int64_t n_bytes = pl_store_n_bytes(store);
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_json_out_open(&out, '{');
+    pl_put_text(&out, "store", pl_str_of(pl_store_kind(store)));
+    pl_put_text(&out, "directory", pl_str_of(x->setup->config.data_dir));
+    pl_put_number(&out, "bytes", n_bytes > 0 ? n_bytes : 0);
+    pl_json_out_close(&out, '}');
+}
+
+static void show_data(struct pl_exchange *x)
+{
+    pl_exchange_work_in(x, PL_WORK_FILE, write_data, NULL);
+}
+
 static void show_health(struct pl_exchange *x)
 {
     pl_buf_add(&x->reply, PL_STR("{\"status\":\"ok\"}"));
@@ -59,13 +80,34 @@ static const char *slow_lane(const struct pl_server *server)
     return NULL;
 }
 
+/* Its transaction takes that long, or the lease could not be renewed. */
+static bool is_store_silent(const struct pl_server *server)
+{
+    int64_t busy_ms = pl_store_busy_since_ms(server->store);
+    return pl_store_is_away(server->store) || (busy_ms && pl_clock_ms() - busy_ms > SILENT_MS) ||
+           (server->node && pl_node_lease_age_ms(server->node) > SILENT_MS);
+}
+
+/* {"status":"ready"}, and what works less well than it should. */
+static void write_ready(struct pl_exchange *x)
+{
+    struct pl_node *node = x->shard->server->node;
+    pl_buf_add(&x->reply, PL_STR("{\"status\":\"ready\""));
+    if (node && pl_node_bus_state(node) != PL_BUS_UP)
+        pl_buf_add(&x->reply, PL_STR(",\"degraded\":[\"bus\"]"));
+    pl_buf_addc(&x->reply, '}');
+}
+
 static void show_ready(struct pl_exchange *x)
 {
     const struct pl_server *server = x->shard->server;
     const char *lane = slow_lane(server);
     if (atomic_load(&server->is_storage_bad))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The store has failed.");
-    else if (pl_store_is_away(server->store))
+    else if (server->node && !pl_node_holds(server->node))
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "This node does not hold its lease: it cannot reach the database.");
+    else if (is_store_silent(server))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "The database does not answer at the moment.");
     else if (pl_life_is_ending(&server->life))
@@ -75,7 +117,7 @@ static void show_ready(struct pl_exchange *x)
                             "A job of the lane \"%s\" has waited for a thread for more than %d s.",
                             lane, READY_MS / 1000);
     else
-        pl_buf_add(&x->reply, PL_STR("{\"status\":\"ready\"}"));
+        write_ready(x);
     pl_exchange_finish(x);
 }
 
@@ -114,6 +156,9 @@ const struct pl_route pl_routes_service[] = {
      "Check that the server accepts work", "service", NULL, "Health", 200, NULL},
     {PL_METHOD_GET, "/api/version", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, show_version, "version_get",
      "Get the version", "service", NULL, "Version", 200, NULL},
+    {PL_METHOD_GET, "/api/admin/data", PL_ROUTE_ADMIN, PL_FOR_READ, show_data, "data_get",
+     "Get where the data is and how much the store has on disk", "service", NULL, "DataPlace", 200,
+     NULL},
     {PL_METHOD_GET, "/openapi.json", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, show_openapi, "openapi_get",
      "Get this description", "service", NULL, "AnyObject", 200, NULL},
     {PL_METHOD_GET, "/metrics", PL_ROUTE_ANY_REPLY, PL_FOR_READ, show_metrics, "metrics_get",

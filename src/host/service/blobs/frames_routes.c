@@ -112,6 +112,7 @@ static enum pl_status take(struct pl_exchange *x, const struct pl_blob_row *blob
     status = write_file(x, blob, path, err);
     if (status == PL_OK)
         status = pl_video_message_write(wish, &message, err);
+    wish->video.path = NULL;
     pl_temp_dir_remove(dir);
     return status == PL_OK ? keep_parts(x, x->state, &message, err) : status;
 }

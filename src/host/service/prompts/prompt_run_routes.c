@@ -26,6 +26,7 @@
 #include "service/prompts/routes.h"
 #include "service/request_options.h"
 #include "shard/setup.h"
+#include "transaction/claim_row.h"
 #include "transaction/idempotency.h"
 
 #include <stdio.h>
@@ -318,9 +319,9 @@ static void said_bye(struct pl_session_command *command)
 {
     struct item *item = PL_CONTAINER_OF(command, struct item, bye);
     struct running *running = item->running;
-    /* The answer was not part of this transaction: it gets one of its own. */
-    if (command->extend && command->problem != PL_PROBLEM_COUNT)
-        pl_claim_forget_answer(pl_exchange_claim(running->x));
+    /* If it was not part of this transaction, the answer gets one of its own. */
+    if (command->problem == PL_PROBLEM_COUNT)
+        pl_claim_is_written(running->x, command->claimed);
     pl_session_command_deinit(command);
     arrived(running);
 }
@@ -334,11 +335,10 @@ static void say_bye(struct item *item, void (*done)(struct pl_session_command *c
     item->bye.done = done;
 }
 
-/* On the session's shard. */
-static void keep_answer(struct pl_session_command *command, struct pl_batch *batch)
+static void keep_answer(struct pl_session_command *command, struct pl_exchange *x)
 {
-    struct item *item = PL_CONTAINER_OF(command, struct item, bye);
-    pl_claim_keep_answer(item->running->x, batch);
+    if (pl_claim_row_of(x, true, &command->writes.claim))
+        command->writes.kept = pl_buf_str(&x->reply);
 }
 
 /* The sessions existed only for this answer. */
@@ -354,7 +354,8 @@ static void leave(struct pl_exchange *x)
         if (item->state != ITEM_ASKED)
             continue;
         say_bye(item, said_bye);
-        item->bye.extend = is_kept ? NULL : keep_answer;
+        if (!is_kept)
+            keep_answer(&item->bye, x);
         is_kept = true;
         running->n_waiting++;
         pl_session_command_send(&item->bye);

@@ -1,6 +1,8 @@
 /* What a request to run a draft means: its content or a version of a prompt, the variables, the models, the tools. All of
  * it on a worker, so that nothing is asked before everything is known to be right. */
 #include "agent/context/ask_how.h"
+#include "io/clock.h"
+#include "access/meter.h"
 #include "agent/tools/offer.h"
 #include "base/text/uuid.h"
 #include "format/convert.h"
@@ -252,6 +254,17 @@ static bool prepare(struct pl_exchange *x, struct pl_draft_runs *runs, struct pl
     return status == PL_OK || fail(x, status, &err);
 }
 
+/* Limits that several nodes share, for one of the runs. */
+static void fetch_limits(struct pl_exchange *x, const struct pl_draft_runs *runs)
+{
+    enum { BYTES_PER_TOKEN = 4 };
+    struct pl_meter *meter = x->shard->server->meter;
+    if (pl_meter_needs_fetch(meter, x->caller.user_id, x->caller.key_id))
+        pl_meter_fetch(meter, x->caller.user_id, x->caller.key_id,
+                       (int64_t)(runs->turns.len / BYTES_PER_TOKEN) + PL_METER_OUTPUT_TOKENS,
+                       pl_clock_unix_ms());
+}
+
 void pl_draft_runs_plan(struct pl_exchange *x)
 {
     struct pl_draft_runs *runs = x->state;
@@ -266,5 +279,6 @@ void pl_draft_runs_plan(struct pl_exchange *x)
         runs->items[i].id = pl_id_take(&seed, "run_");
         if (!write_tools(x, &runs->items[i], &asks) || !prepare(x, runs, &runs->items[i]))
             return;
+        fetch_limits(x, runs);
     }
 }

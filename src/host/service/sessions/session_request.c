@@ -5,6 +5,8 @@
 #include "base/table.h"
 #include "http/exchange.h"
 #include "http/routes/route.h"
+#include "live/session_home.h"
+#include "transaction/claim_row.h"
 #include "transaction/idempotency.h"
 
 struct asking {
@@ -12,6 +14,7 @@ struct asking {
     struct pl_exchange *x;
     void (*then)(struct pl_exchange *x, struct pl_session_command *command);
     bool is_filled; /* the answer is in the exchange */
+    bool is_owner_told;
 };
 
 struct pl_exchange *pl_session_command_exchange(struct pl_session_command *command)
@@ -21,8 +24,22 @@ struct pl_exchange *pl_session_command_exchange(struct pl_session_command *comma
 
 void pl_exchange_position(struct pl_exchange *x, const struct pl_session_command *command)
 {
-    pl_exchange_header(x, "X-Stream-Position", "%lld:%lld", (long long)command->epoch,
+    pl_exchange_header(x, PL_POSITION_HEADER, PL_POSITION_FORMAT, (long long)command->epoch,
                        (long long)command->position);
+}
+
+/* Which node has the session: for people who look for a fault, and for proxies. */
+static void tell_owner(struct asking *asking)
+{
+    const struct pl_server *server = asking->x->shard->server;
+    char name[PL_NODE_NAME_MAX + 1] = "";
+    if (asking->is_owner_told || !server->session_home ||
+        pl_node_id_is_zero(&asking->command.served_by))
+        return;
+    asking->is_owner_told = true;
+    server->session_home->name_of(asking->x->shard->server, &asking->command.served_by, name);
+    if (name[0])
+        pl_exchange_header(asking->x, "X-Parley-Owner", "%s", name);
 }
 
 /* The session's reply as the answer. It is made once: with an Idempotency-Key it is needed before
@@ -43,17 +60,34 @@ static void fill_answer(struct asking *asking)
     pl_buf_add(&x->reply, pl_buf_str(&command->reply));
 }
 
+/* What was committed for its key. The answer is in the row then, and made here as it is there. */
+static void take_claimed(struct asking *asking)
+{
+    const struct pl_session_command *command = &asking->command;
+    if (!command->claimed || command->problem != PL_PROBLEM_COUNT)
+        return;
+    pl_claim_is_written(asking->x, command->claimed);
+    if (!command->writes.kept.ptr)
+        fill_answer(asking);
+}
+
 void pl_exchange_answer(struct pl_exchange *x, struct pl_session_command *command)
 {
-    fill_answer(PL_CONTAINER_OF(command, struct asking, command));
+    struct asking *asking = PL_CONTAINER_OF(command, struct asking, command);
+    take_claimed(asking);
+    fill_answer(asking);
     pl_session_command_deinit(command);
     pl_exchange_finish(x);
 }
 
 void pl_exchange_answer_problem(struct pl_exchange *x, struct pl_session_command *command)
 {
-    if (PL_CONTAINER_OF(command, struct asking, command)->is_filled)
+    struct asking *asking = PL_CONTAINER_OF(command, struct asking, command);
+    if (asking->is_filled) {
         pl_buf_clear(&x->headers);
+        asking->is_owner_told = false;
+    }
+    tell_owner(asking);
     pl_exchange_problem(x, command->problem, &command->err, NULL);
     pl_session_command_deinit(command);
     pl_exchange_finish(x);
@@ -71,6 +105,8 @@ static void on_answer(struct pl_session_command *command)
         pl_exchange_answer_problem(x, command);
         return;
     }
+    take_claimed(asking);
+    tell_owner(asking);
     if (asking->then)
         asking->then(x, command);
     else
@@ -88,6 +124,15 @@ void pl_session_command_claim(struct pl_session_command *command, struct pl_batc
     pl_claim_add(x, batch);
 }
 
+void pl_session_command_add_claim(struct pl_session_command *command)
+{
+    struct pl_exchange *x = pl_session_command_exchange(command);
+    if (!pl_claim_row_of(x, false, &command->writes.claim))
+        return;
+    command->writes.claim.status = x->route->status;
+    command->writes.kept = pl_exchange_kept_reply(x);
+}
+
 struct pl_session_command *
 pl_exchange_ask(struct pl_exchange *x, enum pl_command_kind kind, struct pl_str session_id,
                 void (*then)(struct pl_exchange *x, struct pl_session_command *command))
@@ -103,8 +148,10 @@ pl_exchange_ask(struct pl_exchange *x, enum pl_command_kind kind, struct pl_str 
     pl_session_command_init(&asking->command, kind, x->shard, x->caller.user_id, session_id);
     asking->command.done = on_answer;
     asking->command.by = x->span;
-    if (pl_exchange_claim(x)->key.len)
+    if (pl_exchange_claim(x)->key.len && kind == PL_COMMAND_CREATE)
         asking->command.extend = pl_session_command_claim;
+    else if (pl_exchange_claim(x)->key.len)
+        pl_session_command_add_claim(&asking->command);
     return &asking->command;
 }
 

@@ -34,7 +34,10 @@ void pl_exchange_answer_problem(struct pl_exchange *x, struct pl_session_command
 /* The exchange of a command made here. */
 struct pl_exchange *pl_session_command_exchange(struct pl_session_command *command);
 
-/* The `extend` of such a command: claims the Idempotency-Key. A route with an `extend` of its own
+/* Claims the Idempotency-Key with what such a command writes, as pl_exchange_ask has done: again, once
+ * the exchange has what is kept in place of the reply. */
+void pl_session_command_add_claim(struct pl_session_command *command);
+/* The `extend` of a CREATE: claims the Idempotency-Key. A route with an `extend` of its own
  * calls this too. */
 void pl_session_command_claim(struct pl_session_command *command, struct pl_batch *batch);
 

@@ -60,7 +60,7 @@ static void extend_made(struct pl_session_command *command, struct pl_batch *bat
     struct pl_exchange *x = pl_session_command_exchange(command);
     const struct making *making = x->state;
     struct pl_id_seed seed = pl_seed_draw();
-    for (size_t i = 0; command->kind == PL_COMMAND_CREATE && i < making->solution.n_turns; i++) {
+    for (size_t i = 0; i < making->solution.n_turns; i++) {
         struct pl_id turn_id = pl_id_take(&seed, "turn_");
         struct pl_session_row row = {.kind = PL_ROW_TURN, .turn = making->solution.turns[i]};
         row.turn.session_id = command->session_id;
@@ -80,7 +80,10 @@ static bool share(struct pl_exchange *x, struct pl_session_command *command)
 {
     struct making *making = x->state;
     making->link = pl_share_link_make(x, command->session_id);
-    command->extend = extend_made;
+    if (making->link && command->kind != PL_COMMAND_CREATE)
+        command->writes.share = pl_share_link_row(making->link, x->caller.user_id);
+    else
+        command->extend = extend_made;
     if (making->link)
         return true;
     pl_session_command_deinit(command);
@@ -360,12 +363,6 @@ static struct pl_session_command *begin_change(struct pl_exchange *x)
     return command;
 }
 
-/* Links that were given out end with the sharing. */
-static void end_shares(struct pl_session_command *command, struct pl_batch *batch)
-{
-    pl_batch_delete_shares(batch, command->user_id, command->session_id);
-}
-
 /* True makes a link, which is answered; false ends all there are. False: answered with a problem. */
 static bool change_sharing(struct pl_exchange *x, struct pl_session_command *command)
 {
@@ -377,7 +374,7 @@ static bool change_sharing(struct pl_exchange *x, struct pl_session_command *com
                   x->args[0]);
     if (command->event.settings.shared)
         return share(x, command);
-    command->extend = end_shares;
+    command->writes.ends_shares = true;
     return true;
 }
 

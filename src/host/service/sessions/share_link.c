@@ -22,16 +22,15 @@ struct pl_share_link *pl_share_link_make(struct pl_exchange *x, struct pl_str se
     return link;
 }
 
-void pl_share_link_put(const struct pl_share_link *link, struct pl_str user_id,
-                       struct pl_batch *batch)
+struct pl_share_row pl_share_link_row(const struct pl_share_link *link, struct pl_str user_id)
 {
-    pl_batch_put_share(batch, &(struct pl_share_row){
-                                  .id = pl_str_of(link->id.text),
-                                  .user_id = user_id,
-                                  .session_id = link->session_id,
-                                  .hash = {(const char *)link->hash, sizeof link->hash},
-                                  .created_ms = link->created_ms,
-                              });
+    return (struct pl_share_row){
+        .id = pl_str_of(link->id.text),
+        .user_id = user_id,
+        .session_id = link->session_id,
+        .hash = {(const char *)link->hash, sizeof link->hash},
+        .created_ms = link->created_ms,
+    };
 }
 
 void pl_share_link_write(const struct pl_share_link *link, bool has_token, struct pl_json_out *out)
@@ -72,7 +71,8 @@ void pl_share_link_keep(const struct pl_share_link *link, struct pl_session_comm
 {
     struct pl_exchange *x = pl_session_command_exchange(command);
     struct pl_buf kept PL_CLEANUP_BUF;
-    pl_share_link_put(link, x->caller.user_id, batch);
+    struct pl_share_row row = pl_share_link_row(link, x->caller.user_id);
+    pl_batch_put_share(batch, &row);
     if (!pl_exchange_claim(x)->key.len)
         return;
     pl_buf_init(&kept, 0);

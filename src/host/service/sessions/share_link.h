@@ -18,12 +18,12 @@ struct pl_share_link {
 
 /* A new one, in the exchange's arena; NULL: no memory or no randomness. */
 struct pl_share_link *pl_share_link_make(struct pl_exchange *x, struct pl_str session_id);
-void pl_share_link_put(const struct pl_share_link *link, struct pl_str user_id,
-                       struct pl_batch *batch);
+/* Its row; views of the link. */
+struct pl_share_row pl_share_link_row(const struct pl_share_link *link, struct pl_str user_id);
 /* The ShareLink, as one value; `has_token`: with its secret. */
 void pl_share_link_write(const struct pl_share_link *link, bool has_token, struct pl_json_out *out);
 
-/* For an ask that makes or changes a session and shares it: its answer, the Session, gets a member
+/* For an ask that makes a session and shares it: its answer, the Session, gets a member
  * `share`. In its transaction the link is kept, and the Idempotency-Key claimed; before the answer is
  * given the member is added. */
 void pl_share_link_keep(const struct pl_share_link *link, struct pl_session_command *command,

@@ -14,13 +14,6 @@
 
 #include <stdio.h>
 
-static void put_share(struct pl_session_command *command, struct pl_batch *batch)
-{
-    struct pl_exchange *x = pl_session_command_exchange(command);
-    pl_session_command_claim(command, batch);
-    pl_share_link_put(x->state, x->caller.user_id, batch);
-}
-
 /* False when out of memory. */
 static bool keep_without_token(struct pl_exchange *x)
 {
@@ -65,7 +58,8 @@ static void session_share(struct pl_exchange *x)
     command->event.kind = PL_SE_SETTINGS;
     command->event.settings.has_shared = true;
     command->event.settings.shared = true;
-    command->extend = put_share;
+    pl_session_command_add_claim(command);
+    command->writes.share = pl_share_link_row(x->state, x->caller.user_id);
     pl_session_command_send(command);
 }
 

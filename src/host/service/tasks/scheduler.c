@@ -144,6 +144,38 @@ static enum pl_status decide(struct pl_scheduler *scheduler, struct pl_due_task 
     return item->due.has_run ? decide_overlap(scheduler, item) : PL_OK;
 }
 
+/* When this node may take an occurrence of the task. */
+static int64_t may_at_ms(struct pl_scheduler *scheduler, const struct pl_task_row *task)
+{
+    pthread_mutex_lock(&scheduler->nodes_lock);
+    int64_t wait_ms =
+        scheduler->n_nodes > 1
+            ? pl_node_order_wait_ms(task->id, &scheduler->me, scheduler->nodes, scheduler->n_nodes)
+            : 0;
+    pthread_mutex_unlock(&scheduler->nodes_lock);
+    return task->next_ms + wait_ms;
+}
+
+/* What another node is to take first is left out; *ret_next_ms is when it is this one's turn. */
+static enum pl_status decide_all(struct pl_scheduler *scheduler, const struct pl_task_page *page,
+                                 int64_t *ret_next_ms)
+{
+    struct pl_due_scan *looking = &scheduler->look;
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; status == PL_OK && i < page->n_items; i++) {
+        int64_t at_ms = may_at_ms(scheduler, &page->items[i]);
+        if (at_ms > looking->now_ms) {
+            *ret_next_ms = at_ms < *ret_next_ms ? at_ms : *ret_next_ms;
+            continue;
+        }
+        struct pl_due_task *item = &looking->items[looking->n_items];
+        item->task = page->items[i];
+        status = decide(scheduler, item);
+        looking->n_items++;
+    }
+    return status;
+}
+
 static void look_run(struct pl_job *job)
 {
     struct pl_scheduler *scheduler = PL_CONTAINER_OF(job, struct pl_scheduler, look.job);
@@ -163,11 +195,9 @@ static void look_run(struct pl_job *job)
         looking->items = pl_arena_zalloc(&looking->arena, page.n_items, sizeof *looking->items);
         status = looking->items ? PL_OK : PL_NOMEM;
     }
-    for (size_t i = 0; status == PL_OK && i < page.n_items; i++) {
-        looking->items[i].task = page.items[i];
-        status = decide(scheduler, &looking->items[i]);
-        looking->n_items = i + 1;
-    }
+    looking->next_ms = INT64_MAX;
+    if (status == PL_OK)
+        status = decide_all(scheduler, &page, &looking->next_ms);
     if (status == PL_OK && !page.n_items)
         status = pl_store_task_next(store, &looking->next_ms, &looking->err);
     looking->status = status;
@@ -474,6 +504,37 @@ void pl_scheduler_wake(struct pl_server *server)
     pl_loop_post(scheduler->shard->loop, &scheduler->wake);
 }
 
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+void pl_scheduler_hear_nodes(struct pl_scheduler *scheduler, const struct pl_node_id *me,
+                             const struct pl_node_id *nodes, size_t n_nodes)
+{
+    size_t n = n_nodes < PL_SCHEDULER_NODES ? n_nodes : PL_SCHEDULER_NODES;
+    pthread_mutex_lock(&scheduler->nodes_lock);
+    scheduler->me = *me;
+    if (n)
+        memcpy(scheduler->nodes, nodes, n * sizeof *nodes);
+    scheduler->n_nodes = n;
+    pthread_mutex_unlock(&scheduler->nodes_lock);
+}
+
+static void open_take_up(struct pl_letter *letter)
+{
+    struct pl_scheduler *scheduler = PL_CONTAINER_OF(letter, struct pl_scheduler, take_up);
+    atomic_store(&scheduler->is_taking_up, false);
+    if (!pl_scheduler_is_over(scheduler) && !pl_life_is_ending(&scheduler->server->life))
+        pl_scheduler_recover(scheduler);
+}
+
+void pl_scheduler_take_up(struct pl_server *server)
+{
+    struct pl_scheduler *scheduler = server->scheduler;
+    if (atomic_exchange(&scheduler->is_taking_up, true))
+        return;
+    scheduler->take_up.open = open_take_up;
+    pl_loop_post(scheduler->shard->loop, &scheduler->take_up);
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 enum pl_status pl_scheduler_create(struct pl_server *server, struct pl_scheduler **ret_scheduler)
@@ -487,6 +548,7 @@ enum pl_status pl_scheduler_create(struct pl_server *server, struct pl_scheduler
                                        .must_rewind = true,
                                        .look.rewind_ms = pl_loop_unix_ms(server->shards[0]->loop)};
     pl_arena_init(&scheduler->look.arena, 0);
+    pthread_mutex_init(&scheduler->nodes_lock, NULL);
     *ret_scheduler = scheduler;
     return PL_OK;
 }
@@ -515,5 +577,6 @@ void pl_scheduler_destroy(struct pl_scheduler *scheduler)
     assert(scheduler->recovery.state == PL_TASK_RECOVERY_OVER);
     pl_task_runs_drop(scheduler);
     pl_arena_deinit(&scheduler->look.arena);
+    pthread_mutex_destroy(&scheduler->nodes_lock);
     pl_mem_free(scheduler);
 }

@@ -10,6 +10,7 @@
 #define PL_SERVICE_TASKS_SCHEDULER_H
 
 #include "agent/driver.h"
+#include "cluster/sharing.h"
 #include "store/work.h"
 
 #define PL_TASK_LOOK_MS  30000
@@ -33,6 +34,15 @@ void pl_scheduler_destroy(struct pl_scheduler *scheduler);
 
 /* A task was made or changed: look again. Any thread. */
 void pl_scheduler_wake(struct pl_server *server);
+
+/* The nodes that are up, this one among them, for the order in which they take an occurrence: the first by
+ * hash(task, node) at once, the others two seconds later (core/cluster/sharing.h). None: this server is
+ * alone. Any thread. */
+void pl_scheduler_hear_nodes(struct pl_scheduler *scheduler, const struct pl_node_id *me,
+                             const struct pl_node_id *nodes, size_t n_nodes);
+/* A node is gone, and its runs have failed (store/node/shared.h): takes up what it has left, runs that wait
+ * for a person or for an earlier run. Any thread. */
+void pl_scheduler_take_up(struct pl_server *server);
 
 /* A user at the limit of running turns has one free. Any thread. */
 void pl_scheduler_tell_room(struct pl_server *server);

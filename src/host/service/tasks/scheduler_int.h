@@ -8,6 +8,8 @@
 #include "service/tasks/task_message.h"
 #include "service/tasks/task_schedule.h"
 
+#include <pthread.h>
+
 /* One task that is due, and what to do about it. */
 enum pl_due_act {
     PL_DUE_ADVANCE, /* no run: missed occurrences are recorded */
@@ -49,6 +51,7 @@ struct pl_task_run;
 enum pl_task_recovery_state {
     PL_TASK_RECOVERY_PAUSING,
     PL_TASK_RECOVERY_READING,
+    PL_TASK_RECOVERY_DONE,
     PL_TASK_RECOVERY_OVER,
 };
 
@@ -58,6 +61,9 @@ struct pl_task_recovery {
     struct pl_timer timer; /* of PAUSING */
     struct pl_job job;     /* of READING */
     struct pl_arena arena; /* of READING */
+    bool has_begun;
+    struct pl_str *own; /* of READING: arena; ids of runs that this scheduler has already */
+    size_t n_own;
     struct pl_task_left {
         struct pl_task_left *next;
         struct pl_task_row task;
@@ -76,6 +82,8 @@ enum pl_scheduler_state {
     PL_SCHEDULER_LEFT,    /* the loop has stopped, and a worker still has the scan */
     PL_SCHEDULER_OVER,    /* the loop has stopped: returning callbacks are dropped */
 };
+
+enum { PL_SCHEDULER_NODES = 64 }; /* of more, the others count as not there */
 
 struct pl_scheduler {
     enum pl_scheduler_state state;
@@ -100,6 +108,11 @@ struct pl_scheduler {
     int64_t ahead_ms;
     int64_t looked_ms; /* the last scan, by the monotonic clock */
     bool must_rewind;  /* the wall clock was set back, or nobody knows: at the start */
+    pthread_mutex_t nodes_lock;
+    struct pl_node_id me, nodes[PL_SCHEDULER_NODES]; /* under the lock */
+    size_t n_nodes;                                  /* under the lock; 0: this server is alone */
+    struct pl_letter take_up;
+    _Atomic(bool) is_taking_up; /* the letter is on its way */
 };
 
 /* The loop has stopped. */
@@ -127,7 +140,8 @@ enum pl_status pl_scheduler_find_late(struct pl_scheduler *scheduler);
 
 /* --- task_recover.c -------------------------------------------------------------------------- */
 
-/* Takes over the runs of an earlier process, then scans. */
+/* Takes over the runs of an earlier process, or of a node that is gone, then scans. While it does so, it
+ * is asked for nothing more: what is left is found by the next one. */
 void pl_scheduler_recover(struct pl_scheduler *scheduler);
 /* The scheduler is over. */
 void pl_scheduler_recover_stop(struct pl_scheduler *scheduler);
@@ -148,6 +162,8 @@ bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row 
 /* Stops the session of a run. `why` (static) is the run's error, if the run is ours. */
 void pl_task_run_stop(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                       const struct pl_task_run_row *row, const char *why);
+/* How many runs there are; their ids, borrowed, where there is room for them (not NULL). */
+size_t pl_task_runs_own(const struct pl_scheduler *scheduler, struct pl_str *ret_ids);
 /* At the end: all of them are gone. */
 void pl_task_runs_drop(struct pl_scheduler *scheduler);
 

@@ -217,8 +217,9 @@ void pl_task_run_leave(struct pl_task_run *run)
         return;
     }
     pl_task_run_become(run, PL_TASK_RUN_LEAVING);
-    pl_batch_advance_task(batch, run->task.id, run->task.revision, run->due.due.last_s * 1000,
-                          run->due.next_ms);
+    if (run->origin == PL_TASK_ORIGIN_DUE)
+        pl_batch_advance_task(batch, run->task.id, run->task.revision, run->due.due.last_s * 1000,
+                              run->due.next_ms);
     pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, left, run);
 }
 

@@ -4,9 +4,10 @@
  *
  *     machine task-recovery
  *
- *     PAUSING -> READING -> OVER
+ *     PAUSING -> READING -> DONE
  *     READING -> PAUSING            they could not be read
- *     PAUSING -> OVER               the server stopped first
+ *     DONE -> READING               another node is gone, and has left some
+ *     PAUSING, READING, DONE -> OVER
  */
 #include "service/tasks/scheduler_int.h"
 
@@ -18,8 +19,11 @@
 static const struct pl_state states[] = {
     [PL_TASK_RECOVERY_PAUSING] = {"pausing", TO(READING) | TO(OVER), PL_WAIT_MS, PL_CANCEL_ENDS,
                                   .limit_ms = PL_TASK_RETRY_MS},
-    [PL_TASK_RECOVERY_READING] = {"reading", TO(PAUSING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+    [PL_TASK_RECOVERY_READING] = {"reading", TO(PAUSING) | TO(DONE) | TO(OVER), PL_WAIT_OPEN,
+                                  PL_CANCEL_LATER,
                                   .why = "a worker always comes back; queue_wait_ms for its turn"},
+    [PL_TASK_RECOVERY_DONE] = {"done", TO(READING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                               .why = "a server that is alone stays here to the end"},
     [PL_TASK_RECOVERY_OVER] = {"over", 0},
 };
 #undef TO
@@ -50,6 +54,31 @@ enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
     return pl_store_run_list(store, arena, &query, ret_page, err);
 }
 
+/* Whether this scheduler has it already: of an earlier taking up. Looked at on a worker, so the ids are
+ * those that the first shard has put down before. */
+static bool is_ours(const struct pl_scheduler *scheduler, struct pl_str run_id)
+{
+    const struct pl_task_recovery *up = &scheduler->recovery;
+    for (size_t i = 0; i < up->n_own; i++)
+        if (pl_str_eq(up->own[i], run_id))
+            return true;
+    return false;
+}
+
+/* Of several nodes that find the same run, one takes it. One that is queued is taken when it begins. */
+static enum pl_status adopt(struct pl_scheduler *scheduler, struct pl_str run_id,
+                            bool *ret_is_taken)
+{
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return PL_NOMEM;
+    pl_batch_adopt_run(batch, run_id);
+    enum pl_status status =
+        pl_store_commit(scheduler->server->store, batch, &scheduler->recovery.err);
+    *ret_is_taken = status == PL_OK;
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
 static enum pl_status take_up_runs(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                                    const char *status_text, size_t *ret_n)
 {
@@ -63,6 +92,13 @@ static enum pl_status take_up_runs(struct pl_scheduler *scheduler, const struct 
     *ret_n = page.n_items;
     /* Of the queue, the oldest. */
     for (size_t i = is_queued && page.n_items ? page.n_items - 1 : 0; i < page.n_items; i++) {
+        bool is_free = !page.items[i].is_elsewhere && !is_ours(scheduler, page.items[i].id);
+        if (is_free && !is_queued)
+            status = adopt(scheduler, page.items[i].id, &is_free);
+        if (status != PL_OK)
+            return status;
+        if (!is_free)
+            continue;
         struct pl_task_left *left = pl_arena_zalloc(&up->arena, 1, sizeof *left);
         if (!left)
             return PL_NOMEM;
@@ -138,14 +174,29 @@ static void have_read(struct pl_job *job)
     if (pl_scheduler_is_over(scheduler)) {
         become(scheduler, PL_TASK_RECOVERY_OVER);
     } else if (is_read) {
-        become(scheduler, PL_TASK_RECOVERY_OVER);
+        become(scheduler, PL_TASK_RECOVERY_DONE);
         resume_all(scheduler);
     } else {
         try_again(scheduler);
     }
     pl_arena_deinit(&up->arena);
-    if (up->state == PL_TASK_RECOVERY_OVER && !pl_scheduler_is_over(scheduler))
+    if (up->state == PL_TASK_RECOVERY_DONE)
         pl_scheduler_look(scheduler);
+}
+
+/* False: out of memory. */
+static bool list_own(struct pl_scheduler *scheduler)
+{
+    struct pl_task_recovery *up = &scheduler->recovery;
+    size_t n = pl_task_runs_own(scheduler, NULL);
+    up->own = pl_arena_zalloc(&up->arena, n + 1, sizeof *up->own);
+    up->n_own = up->own ? pl_task_runs_own(scheduler, up->own) : 0;
+    for (size_t i = 0; i < up->n_own; i++) {
+        up->own[i] = pl_arena_dup(&up->arena, up->own[i]);
+        if (!up->own[i].ptr)
+            return false;
+    }
+    return up->own != NULL;
 }
 
 static void on_timer(struct pl_timer *timer)
@@ -156,6 +207,11 @@ static void on_timer(struct pl_timer *timer)
     pl_arena_init(&up->arena, 0);
     up->first = NULL;
     up->err = (struct pl_error){0};
+    if (!list_own(scheduler)) {
+        pl_arena_deinit(&up->arena);
+        become(scheduler, PL_TASK_RECOVERY_PAUSING);
+        return;
+    }
     up->job = (struct pl_job){
         .wait_ms = scheduler->shard->setup->config.queue_wait_ms,
         .run = read_all,
@@ -166,11 +222,15 @@ static void on_timer(struct pl_timer *timer)
 
 void pl_scheduler_recover(struct pl_scheduler *scheduler)
 {
-    on_timer(&scheduler->recovery.timer);
+    struct pl_task_recovery *up = &scheduler->recovery;
+    if (up->state == PL_TASK_RECOVERY_DONE || !up->has_begun)
+        on_timer(&up->timer);
+    up->has_begun = true;
 }
 
 void pl_scheduler_recover_stop(struct pl_scheduler *scheduler)
 {
-    if (scheduler->recovery.state == PL_TASK_RECOVERY_PAUSING)
+    if (scheduler->recovery.state != PL_TASK_RECOVERY_READING &&
+        scheduler->recovery.state != PL_TASK_RECOVERY_OVER)
         become(scheduler, PL_TASK_RECOVERY_OVER);
 }

@@ -98,6 +98,17 @@ void pl_task_run_destroy(struct pl_task_run *run)
     pl_mem_free(run);
 }
 
+size_t pl_task_runs_own(const struct pl_scheduler *scheduler, struct pl_str *ret_ids)
+{
+    size_t n = 0;
+    for (const struct pl_task_run *run = scheduler->runs; run; run = run->next) {
+        if (ret_ids)
+            ret_ids[n] = run->row.id;
+        n++;
+    }
+    return n;
+}
+
 void pl_task_runs_drop(struct pl_scheduler *scheduler)
 {
     while (scheduler->runs) {
@@ -285,7 +296,7 @@ static void extend(struct pl_background_session *background, struct pl_batch *ba
 {
     struct pl_task_run *run = background->ctx;
     if (run->origin == PL_TASK_ORIGIN_QUEUED) {
-        pl_batch_update_run(batch, &run->row);
+        pl_batch_start_run(batch, &run->row);
         return;
     }
     pl_batch_create_run(batch, &run->row);
@@ -315,6 +326,8 @@ static void on_refused(struct pl_task_run *run)
         pl_task_run_wait(run);
     else if (is_lost && run->origin == PL_TASK_ORIGIN_DUE)
         pl_task_run_leave(run);
+    else if (problem == PL_PROBLEM_NOT_FOUND && run->origin == PL_TASK_ORIGIN_QUEUED)
+        pl_task_run_leave(run); /* another scheduler has it, or it went with its task */
     else if (run->start || is_lost || may_pass(problem))
         pl_task_run_put_off(run, problem, &run->background.err);
     else

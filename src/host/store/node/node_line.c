@@ -62,7 +62,11 @@ static enum pl_status enter(struct pl_node_line *line, const struct pl_node_abou
     pl_params_int(&params, about->protocol);
     pl_params_text(&params, about->address.ptr ? about->address : PL_STR(""));
     pl_params_int(&params, PL_LEASE_TTL_MS);
-    enum pl_status status = run_with(line, PL_SQL_NODE_ENTER, &params, &has_row, err);
+    /* Durable, unlike renewals: a node without its row gets no letters, and has to enter again. */
+    enum pl_status status = pl_node_line_begin(line, err);
+    if (status == PL_OK)
+        status =
+            pl_node_line_end(line, run_with(line, PL_SQL_NODE_ENTER, &params, &has_row, err), err);
     return status == PL_NOT_FOUND ? fail_gone(err) : status;
 }
 
@@ -122,34 +126,57 @@ static void read_node(struct pl_read *read, struct pl_node_seen *node)
         .row = {.state = pl_node_state_of(pl_read_text(read, 5)),
                 .until_ms = pl_read_int(read, 6),
                 .renewed_ms = pl_read_int(read, 7)},
+        .load = {.n_sessions = pl_read_int(read, 11),
+                 .n_running = pl_read_int(read, 12),
+                 .n_sockets = pl_read_int(read, 13)},
+        .wants_drain = pl_read_int(read, 14) != 0,
     };
+}
+
+/* `me`: whose letters are looked for. */
+static void read_view(struct pl_read *read, const struct pl_node_id *me,
+                      struct pl_node_view *ret_view)
+{
+    struct pl_list nodes = {.size = sizeof(struct pl_node_seen)};
+    struct pl_node_view view = {0};
+    pl_read_query(read, PL_SQL_NODE_LIST, &(struct pl_params){0});
+    while (pl_read_next(read)) {
+        struct pl_node_seen *node = pl_read_add(read, &nodes);
+        if (!node)
+            break;
+        read_node(read, node);
+        view.base_ms = pl_read_int(read, 8);
+        view.has_letters =
+            view.has_letters || (pl_node_id_eq(&node->writer, me) && pl_read_int(read, 9) != 0);
+        view.auth_version = pl_read_int(read, 10);
+    }
+    view.nodes = nodes.items;
+    view.n_nodes = nodes.n;
+    *ret_view = view;
 }
 
 static enum pl_status list(struct pl_node_line *line, struct pl_arena *arena,
                            struct pl_node_view *ret_view, struct pl_error *err)
 {
     struct pl_read read = {.store = line->store, .db = line->db, .arena = arena, .err = err};
-    struct pl_list nodes = {.size = sizeof(struct pl_node_seen)};
-    int64_t base_ms = 0;
-    pl_read_query(&read, PL_SQL_NODE_LIST, &(struct pl_params){0});
-    while (pl_read_next(&read)) {
-        struct pl_node_seen *node = pl_read_add(&read, &nodes);
-        if (node)
-            read_node(&read, node);
-        base_ms = pl_read_int(&read, 8);
-    }
+    struct pl_node_view view;
+    read_view(&read, &line->writer, &view);
     line->store->ops->finish(line->db);
     if (read.status == PL_OK)
-        *ret_view = (struct pl_node_view){nodes.items, nodes.n, base_ms};
+        *ret_view = view;
     return read.status;
 }
 
-enum pl_status pl_node_line_renew(struct pl_node_line *line, struct pl_arena *arena,
-                                  struct pl_node_view *ret_view, struct pl_error *err)
+enum pl_status pl_node_line_renew(struct pl_node_line *line, const struct pl_node_load *load,
+                                  struct pl_arena *arena, struct pl_node_view *ret_view,
+                                  struct pl_error *err)
 {
     bool is_there = false;
     struct pl_params params = params_of(&line->writer);
     pl_params_int(&params, PL_LEASE_TTL_MS);
+    pl_params_int(&params, load->n_sessions);
+    pl_params_int(&params, load->n_running);
+    pl_params_int(&params, load->n_sockets);
     enum pl_status status = line->store->ops->line->connect(line->db, err);
     if (status == PL_OK)
         status = run_with(line, PL_SQL_NODE_RENEW, &params, &is_there, err);
@@ -281,4 +308,65 @@ enum pl_status pl_node_line_take_over(struct pl_node_line *line, const struct pl
     if (status == PL_OK)
         (void)attempt(line, dead, is_unheard, ret_is_taken, &status, err);
     return status;
+}
+
+enum pl_status pl_node_line_fence(struct pl_node_line *line, const struct pl_node_id *dead,
+                                  struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    for (int i = 0; i < 2; i++) {
+        status = pl_node_line_begin(line, err);
+        if (status != PL_OK)
+            return status;
+        status = run(line, PL_SQL_NODE_LOCK_WRITER, dead, err);
+        if (status == PL_OK)
+            status = fence(line, dead, err);
+        status = pl_node_line_end(line, status, err);
+        if (status == PL_OK)
+            return PL_OK;
+        /* Its connection may outlive it, in the middle of a transaction. */
+        status = line->store->ops->line->connect(line->db, err);
+        if (status == PL_OK)
+            status = run(line, PL_SQL_NODE_END_WRITER, dead, err);
+        if (status != PL_OK)
+            return status;
+    }
+    return pl_fail(err, PL_IO, "the row of an earlier process of this node is locked");
+}
+
+enum pl_status pl_node_line_rewind(struct pl_node_line *line, const struct pl_node_id *node,
+                                   struct pl_error *err)
+{
+    enum pl_status status = pl_node_line_begin(line, err);
+    if (status != PL_OK)
+        return status;
+    status = run(line, PL_SQL_NODE_REWIND, node, err);
+    return pl_node_line_end(line, status, err);
+}
+
+enum pl_status pl_node_line_end_own_writer(struct pl_node_line *line, struct pl_error *err)
+{
+    enum pl_status status = line->store->ops->line->connect(line->db, err);
+    return status == PL_OK ? run(line, PL_SQL_NODE_END_WRITER, &line->writer, err) : status;
+}
+
+/* --- from outside ----------------------------------------------------------------------------- */
+
+enum pl_status pl_store_nodes_look(struct pl_store *store, struct pl_arena *arena,
+                                   struct pl_node_view *ret_view, struct pl_error *err)
+{
+    struct pl_read read = pl_read_begin(store, arena, err);
+    struct pl_node_view view;
+    read_view(&read, &(struct pl_node_id){0}, &view);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_view = view;
+    return status;
+}
+
+void pl_batch_drain_node(struct pl_batch *batch, struct pl_str name)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_text(&params, name);
+    pl_batch_write(batch, PL_SQL_NODE_ASK_DRAIN, &params);
 }

@@ -22,18 +22,29 @@ struct pl_node_about {
     int64_t protocol;
 };
 
+/* How much a node has to do, for people. */
+struct pl_node_load {
+    int64_t n_sessions; /* that it owns */
+    int64_t n_running;  /* turns */
+    int64_t n_sockets;
+};
+
 /* Another node, or this one, as the database has it. */
 struct pl_node_seen {
     struct pl_node_id writer;
     struct pl_str name, build, address; /* arena */
     int64_t protocol;
     struct pl_lease_row row;
+    struct pl_node_load load;
+    bool wants_drain; /* somebody has asked for its end */
 };
 
 struct pl_node_view {
     struct pl_node_seen *nodes; /* arena; those that are not gone, by name and writer */
     size_t n_nodes;
-    int64_t base_ms; /* the database's clock */
+    int64_t base_ms;      /* the database's clock */
+    bool has_letters;     /* some wait for this node (node/letters.h) */
+    int64_t auth_version; /* grows with every change of users, keys and limits (shared.h) */
 };
 
 /* Enters the node: its writer is the store's. The first renewal is part of it. PL_INVALID: this store
@@ -45,8 +56,9 @@ void pl_node_line_close(struct pl_node_line *line); /* accepts NULL; the row sta
 const struct pl_node_id *pl_node_line_writer(const struct pl_node_line *line);
 
 /* Connects again as need be. PL_CONFLICT: this node was taken over, and is gone for ever. */
-enum pl_status pl_node_line_renew(struct pl_node_line *line, struct pl_arena *arena,
-                                  struct pl_node_view *ret_view, struct pl_error *err);
+enum pl_status pl_node_line_renew(struct pl_node_line *line, const struct pl_node_load *load,
+                                  struct pl_arena *arena, struct pl_node_view *ret_view,
+                                  struct pl_error *err);
 
 /* up -> draining -> gone. Gone fences the writer as well: what it submits from now on fails.
  * PL_CONFLICT: it is gone already. */
@@ -59,5 +71,27 @@ enum pl_status pl_node_line_become(struct pl_node_line *line, enum pl_node_state
  * still the one that the row names. */
 enum pl_status pl_node_line_take_over(struct pl_node_line *line, const struct pl_node_id *dead,
                                       bool is_unheard, bool *ret_is_taken, struct pl_error *err);
+
+/* The same for an earlier process of this very node, of which it is known that it ended: whether its
+ * lease has run out does not matter. */
+enum pl_status pl_node_line_fence(struct pl_node_line *line, const struct pl_node_id *dead,
+                                  struct pl_error *err);
+
+/* Every session of this node gets a new epoch: the database lost what readers have seen. */
+enum pl_status pl_node_line_rewind(struct pl_node_line *line, const struct pl_node_id *node,
+                                   struct pl_error *err);
+
+/* Ends the connection of this node's own writer, which has been silent for too long; the writer connects
+ * again. */
+enum pl_status pl_node_line_end_own_writer(struct pl_node_line *line, struct pl_error *err);
+
+/* --- from outside ----------------------------------------------------------------------------- */
+
+/* The nodes as the database has them now; of a store without nodes none. On a worker. */
+enum pl_status pl_store_nodes_look(struct pl_store *store, struct pl_arena *arena,
+                                   struct pl_node_view *ret_view, struct pl_error *err);
+/* Asks the node of this name to end; it hears of it when it renews. PL_NOT_FOUND, of the batch: it is not
+ * up, or no other node is. */
+void pl_batch_drain_node(struct pl_batch *batch, struct pl_str name);
 
 #endif

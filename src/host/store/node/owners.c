@@ -41,6 +41,14 @@ void pl_batch_expect_owner(struct pl_batch *batch, struct pl_str session_id,
     pl_batch_write(batch, PL_SQL_OWNER_EXPECT, &params);
 }
 
+void pl_batch_expect_epoch(struct pl_batch *batch, struct pl_str session_id,
+                           const struct pl_node_id *node, int64_t epoch)
+{
+    struct pl_params params = params_of(batch, session_id, node);
+    pl_params_int(&params, epoch);
+    pl_batch_write(batch, PL_SQL_OWNER_EXPECT_EPOCH, &params);
+}
+
 enum pl_status pl_store_session_held(struct pl_store *store, struct pl_str session_id,
                                      struct pl_session_held *ret_held, struct pl_error *err)
 {
@@ -64,7 +72,47 @@ enum pl_status pl_store_session_held(struct pl_store *store, struct pl_str sessi
     return status;
 }
 
+enum pl_status pl_store_running_elsewhere(struct pl_store *store, struct pl_str user_id,
+                                          const struct pl_node_id *me, int64_t *ret_n,
+                                          struct pl_error *err)
+{
+    struct pl_params params = {0};
+    int64_t n = 0;
+    pl_params_id(&params, user_id, "user_");
+    pl_params_bytes(&params, id_bytes(me));
+    struct pl_read read = pl_read_begin(store, NULL, err);
+    pl_read_query(&read, PL_SQL_OWNER_RUNNING, &params);
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        n = pl_read_int(&read, 0);
+    enum pl_status status = pl_read_end_one(&read, was_found, "count");
+    if (status == PL_OK)
+        *ret_n = n;
+    return status;
+}
+
 /* --- what is left ---------------------------------------------------------------------------- */
+
+enum pl_status pl_node_line_left(struct pl_node_line *line, struct pl_arena *arena,
+                                 struct pl_node_id **ret_writers, size_t *ret_n,
+                                 struct pl_error *err)
+{
+    struct pl_read read = {.store = line->store, .db = line->db, .arena = arena, .err = err};
+    struct pl_list writers = {.size = sizeof(struct pl_node_id)};
+    enum pl_status status = line->store->ops->line->connect(line->db, err);
+    if (status != PL_OK)
+        return status;
+    pl_read_query(&read, PL_SQL_NODE_LEFT, &(struct pl_params){0});
+    while (pl_read_next(&read)) {
+        struct pl_node_id *id = pl_read_add(&read, &writers);
+        if (id)
+            *id = pl_node_id_of(line->store->ops->column(line->db, 0).bytes);
+    }
+    line->store->ops->finish(line->db);
+    *ret_writers = writers.items;
+    *ret_n = writers.n;
+    return read.status;
+}
 
 static enum pl_status claim_running(struct pl_node_line *line, const struct pl_node_id *gone,
                                     struct pl_arena *arena, struct pl_list *running,
@@ -77,9 +125,9 @@ static enum pl_status claim_running(struct pl_node_line *line, const struct pl_n
     pl_params_int(&params, PL_SETTLE_PAGE);
     pl_read_query(&read, PL_SQL_OWNER_SETTLE_RUNNING, &params);
     while (pl_read_next(&read)) {
-        struct pl_str *id = pl_read_add(&read, running);
-        if (id)
-            *id = pl_read_id(&read, 0, "sess_");
+        struct pl_left_session *left = pl_read_add(&read, running);
+        if (left)
+            *left = (struct pl_left_session){pl_read_id(&read, 0, "sess_"), pl_read_int(&read, 1)};
     }
     line->store->ops->finish(line->db);
     return read.status;
@@ -105,7 +153,7 @@ enum pl_status pl_node_line_settle(struct pl_node_line *line, const struct pl_no
                                    struct pl_arena *arena, struct pl_settle_page *ret_page,
                                    struct pl_error *err)
 {
-    struct pl_list running = {.size = sizeof(struct pl_str)};
+    struct pl_list running = {.size = sizeof(struct pl_left_session)};
     size_t n_quiet = 0;
     enum pl_status status = pl_node_line_begin(line, err);
     if (status != PL_OK)
@@ -115,7 +163,8 @@ enum pl_status pl_node_line_settle(struct pl_node_line *line, const struct pl_no
         status = release_quiet(line, gone, &n_quiet, err);
     status = pl_node_line_end(line, status, err);
     if (status == PL_OK)
-        *ret_page = (struct pl_settle_page){
-            running.items, running.n, running.n == PL_SETTLE_PAGE || n_quiet == PL_SETTLE_PAGE};
+        *ret_page =
+            (struct pl_settle_page){running.items, running.n, n_quiet,
+                                    running.n == PL_SETTLE_PAGE || n_quiet == PL_SETTLE_PAGE};
     return status;
 }

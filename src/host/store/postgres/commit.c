@@ -13,9 +13,10 @@
  * says whether group 41 is durable; and the new generation makes it fail if it comes in even later.
  * An acknowledged batch is neither lost nor made twice.
  *
- * A server that starts fences the rows of those before it. A server that finds its row fenced, or
- * gone, was replaced: his transaction fails as a whole, and he stops. */
+ * A node that finds its row fenced, or gone, was taken over by another: its transaction fails as a
+ * whole, and nothing of it commits until it has entered as a new writer. */
 #include "store/postgres/postgres_int.h"
+#include "cluster/commit_mark.h"
 #include "io/clock.h"
 #include "io/entropy.h"
 
@@ -48,6 +49,7 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
 {
     struct postgres_db *db = (struct postgres_db *)base;
     int64_t now_ms = pl_clock_unix_s() * 1000;
+    db->number = db->acknowledged = db->generation = 0;
     if (!pl_entropy_fill(db->writer, sizeof db->writer))
         return pl_fail(err, PL_IO, "the system provides no random bytes");
     struct pl_sql_value enter[] = {
@@ -62,14 +64,13 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
         size_t n;
     } steps[] = {
         {PL_SQL_COMMIT_ENTER, enter, 3},
-        {PL_SQL_COMMIT_FENCE, enter, 1},
         {PL_SQL_COMMIT_MISS, enter, 1},
         {PL_SQL_COMMIT_FORGET, &kept, 1},
     };
-    enum pl_status status = postgres_limit_waiting(db, err);
+    enum pl_status status = postgres_is_connected(db) ? PL_OK : postgres_connect(db, err);
+    if (status == PL_OK)
+        status = postgres_limit_waiting(db, err);
     for (size_t i = 0; status == PL_OK && i < sizeof steps / sizeof *steps; i++) {
-        if (steps[i].sql == PL_SQL_COMMIT_FENCE && !db->place->is_server)
-            continue;
         status = base->ops->query(base, steps[i].sql, steps[i].values, steps[i].n, err);
         base->ops->finish(base);
     }
@@ -79,8 +80,23 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
 
 static enum pl_status fail_replaced(struct pl_error *err)
 {
-    return pl_fail(err, PL_CONFLICT,
-                   "another parley server has taken over this database: this one stops");
+    return pl_fail(err, PL_CONFLICT, "this node was taken over by another one");
+}
+
+/* After a reconnect: a database that has less than it acknowledged went back in time, which a failover
+ * to a standby that was behind does. What is in memory is then newer than what is stored. */
+static void look_for_rewind(struct postgres_db *db, int64_t durable)
+{
+    struct pl_commit_mark_row row = {.is_there = true, .number = durable};
+    if (pl_commit_mark(&row, db->acknowledged, db->acknowledged) != PL_COMMIT_MARK_REWOUND)
+        return;
+    pl_place_say(db->place,
+                 "the database lost changes that it had acknowledged: it has transaction %lld of "
+                 "this node, and acknowledged %lld",
+                 (long long)durable, (long long)db->acknowledged);
+    db->acknowledged = durable;
+    if (db->place->on_rewound)
+        db->place->on_rewound(db->place->ctx);
 }
 
 static void pause_ms(int64_t ms)
@@ -105,8 +121,10 @@ static enum pl_status resume(struct postgres_db *db, int64_t deadline_ms, int64_
             db->generation = postgres_number(db->result, 0, 1);
         }
         db->base.ops->finish(&db->base);
-        if (has_row)
+        if (has_row) {
+            look_for_rewind(db, *ret_number);
             return PL_OK;
+        }
         if (status == PL_OK)
             return fail_replaced(err);
         if (pl_clock_ms() >= deadline_ms)
@@ -290,6 +308,8 @@ static enum pl_status commit_some(struct postgres_db *db, struct pl_batch **batc
         enum pl_status status = settle(&transaction, &outcome, err);
         if (status != PL_OK)
             return status;
+        if (outcome == COMMITTED)
+            db->acknowledged = db->number;
         /* Several are tried one by one anyway. */
         is_over = outcome == COMMITTED || !transaction.is_contended || n > 1 || i + 1 == MAX_TRIES;
     }

@@ -1,4 +1,5 @@
 #include "store/postgres/libpq.h"
+#include "io/system/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,19 +10,11 @@ static bool is_loaded;
 /* The library stays: threads may be using it until the program ends. */
 static void load(void)
 {
-    void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    bool has_all = true;
-#define X(name)                                                                                    \
-    {                                                                                              \
-        void *symbol = dlsym(library, #name);                                                      \
-        memcpy(&libpq.name, &symbol, sizeof symbol);                                               \
-        has_all = has_all && symbol;                                                               \
-    }
-    LIBPQ_TABLE(X)
+#define X(name) {#name, &libpq.name},
+    static const struct pl_library_function functions[] = {LIBPQ_TABLE(X)};
 #undef X
-    is_loaded = has_all;
+    is_loaded = pl_library_fill(dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL), functions,
+                                sizeof functions / sizeof *functions);
 }
 
 enum pl_status libpq_load(struct pl_error *err)

@@ -35,7 +35,9 @@
     X(PQgetlength)                                                                                 \
     X(PQgetisnull)                                                                                 \
     X(PQftype)                                                                                     \
-    X(PQclear)
+    X(PQclear)                                                                                     \
+    X(PQnotifies)                                                                                  \
+    X(PQfreemem)
 
 struct libpq {
 #define X(name) __typeof__(&name) name;

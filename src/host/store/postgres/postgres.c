@@ -51,7 +51,9 @@ enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, con
             return pl_fail(err, failures[i].status, "%s", failures[i].sentence);
     if (db->is_starting)
         return pl_fail(err, PL_IO, "the database failed while %s (%s)", what, why);
-    pl_place_say(db->place, "the database failed while %s: %s", what, why);
+    if (!db->has_said)
+        pl_place_say(db->place, "the database failed while %s: %s", what, why);
+    db->has_said = db->is_line;
     return pl_fail(err, PL_IO, "the database failed while %s: try again", what);
 }
 
@@ -172,7 +174,7 @@ static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl
     if (postgres_is_connected(db))
         status = run(db, sql, values, n, err);
     else if (db->is_line)
-        return postgres_fail(db, NULL, "asking for a lease", err);
+        return postgres_fail(db, NULL, "using a node's own connection", err);
     if (status == PL_OK || postgres_is_connected(db) || db->was_silent || db->is_line)
         return status;
     status = postgres_connect(db, err);
@@ -312,6 +314,7 @@ const struct pl_db_ops pl_db_postgres = {
     .int_word = "BIGINT",
     .bytes_word = "BYTEA",
     .begin_migration = "BEGIN; SELECT pg_advisory_xact_lock(5786939311)",
+    .builds_beside = postgres_build_index,
     .open = open_db,
     .ready = postgres_ready,
     .probe = postgres_probe,

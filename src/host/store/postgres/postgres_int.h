@@ -13,11 +13,12 @@ struct postgres_db {
     bool is_starting; /* the program begins: who reads of a failure may read all of it */
     bool was_silent;  /* the last wait ended without a word */
     bool is_line;     /* a node's own: it connects only when it is told to */
+    bool has_said;    /* a line's: why it failed is in the log, once for each time it is cut */
     PGresult *result; /* owned; between query and finish */
     int row;          /* -1 before the first */
     /* The writer's place in the table commits: see commit.c. */
     char writer[PL_UUID_BYTES];
-    int64_t number, generation;
+    int64_t number, acknowledged, generation; /* acknowledged: the last number that was durable */
     char name[64]; /* the prober's: what this process is called in the database */
 };
 
@@ -72,6 +73,11 @@ int64_t postgres_number(const PGresult *result, int row, int column);
 
 extern const struct pl_db_line_ops postgres_line;
 enum pl_status postgres_line_connect(struct pl_db *base, struct pl_error *err);
+
+/* --- index.c ----------------------------------------------------------------------------------- */
+
+enum pl_status postgres_build_index(struct pl_db *base, const char *name, const char *definition,
+                                    struct pl_error *err);
 
 /* --- commit.c ---------------------------------------------------------------------------------- */
 

@@ -20,9 +20,11 @@
 #include "store/sql/statements_deleted.h"
 #include "store/sql/statements_extensions.h"
 #include "store/sql/statements_gateway.h"
+#include "store/sql/statements_letters.h"
 #include "store/sql/statements_library.h"
 #include "store/sql/statements_nodes.h"
 #include "store/sql/statements_page.h"
+#include "store/sql/statements_shared.h"
 #include "store/sql/statements_work.h"
 
 /* Fails with PL_NOT_FOUND where the query has no row: a NULL for the reason that may be none. */
@@ -107,13 +109,16 @@
       "AND key NOT IN (SELECT session FROM queued) ORDER BY id LIMIT ?4")                          \
     X(SESSION_UNSETTLED, "bi",                                                                     \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
-      "WHERE status IN ('running', 'waiting_for_input') AND id > ?1 ORDER BY id LIMIT ?2")         \
+      "WHERE status IN ('running', 'waiting_for_input') AND owner IS NULL AND id > ?1 "            \
+      "ORDER BY id LIMIT ?2")                                                                      \
     X(SESSION_QUEUED, "bi",                                                                        \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
-      "WHERE key IN (SELECT session FROM queued) AND id > ?1 ORDER BY id LIMIT ?2")                \
+      "WHERE key IN (SELECT session FROM queued) AND owner IS NULL AND id > ?1 ORDER BY id "       \
+      "LIMIT ?2")                                                                                  \
     X(SESSION_COUNT_QUEUED, "", "SELECT count(DISTINCT session) FROM queued")                      \
     X(SESSION_COUNT_UNSETTLED, "",                                                                 \
-      "SELECT count(*) FROM sessions WHERE status IN ('running', 'waiting_for_input')")            \
+      "SELECT count(*) FROM sessions WHERE status IN ('running', 'waiting_for_input') AND owner "  \
+      "IS NULL")                                                                                   \
                                                                                                    \
     X(TURN_PUT, "bibbtiitit",                                                                      \
       "INSERT INTO turns (session, " SQL_TURN_COLUMNS ") VALUES (" SQL_SESSION                     \
@@ -169,6 +174,7 @@
       "is_admin = CASE WHEN ?3 < 0 THEN is_admin ELSE ?3 END, "                                    \
       "disabled_ms = CASE WHEN ?4 < 0 THEN disabled_ms ELSE ?4 END WHERE id = ?1")                 \
     X(USER_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM users WHERE id = ?1"))                          \
+    X(USER_EXPECT_FIRST, "", SQL_MUST_BE("SELECT 1 WHERE (SELECT count(*) FROM users) = 1"))       \
     X(USER_ADMIN_LEFT, "",                                                                         \
       SQL_REFUSE("admin_is_left",                                                                  \
                  "NOT EXISTS (SELECT 1 FROM users WHERE is_admin = 1 AND disabled_ms = 0)"))       \
@@ -222,16 +228,22 @@
     X(IDEMPOTENCY_SETTLE, "btib",                                                                  \
       "UPDATE idempotency SET status = ?3, answer = ?4 WHERE user_id = ?1 AND name = ?2")          \
     X(IDEMPOTENCY_EXPIRE, "i", "DELETE FROM idempotency WHERE created_ms < ?1")                    \
-    X(IDEMPOTENCY_GET, "bt",                                                                       \
-      "SELECT request_hash, status, answer, created_ms FROM idempotency "                          \
-      "WHERE user_id = ?1 AND name = ?2")                                                          \
+    /* Whether another writer than ?3 has it, who is not gone. */                                  \
+    X(IDEMPOTENCY_GET, "btb",                                                                      \
+      "SELECT request_hash, status, answer, created_ms, (SELECT count(*) FROM commits "            \
+      "WHERE commits.writer = idempotency.writer AND commits.writer <> ?3 AND is_gone = 0) "       \
+      "FROM idempotency WHERE user_id = ?1 AND name = ?2")                                         \
                                                                                                    \
     X(SETTING_PUT, "tb",                                                                           \
       "INSERT INTO settings (name, value) VALUES (?1, ?2) "                                        \
       "ON CONFLICT (name) DO UPDATE SET value = excluded.value")                                   \
+    X(SETTING_ADD, "tb",                                                                           \
+      "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING")          \
     X(SETTING_GET, "t", "SELECT value FROM settings WHERE name = ?1")                              \
                                                                                                    \
     X(VERSION_GET, "", "SELECT COALESCE(max(version), 0) FROM schema_version")                     \
+    X(VERSION_FLOOR, "",                                                                           \
+      "SELECT compatible_from FROM schema_version ORDER BY version DESC LIMIT 1")                  \
                                                                                                    \
     X(CHECK_TURNS, "",                                                                             \
       "SELECT count(*) FROM turns WHERE session NOT IN (SELECT key FROM sessions)")                \
@@ -269,7 +281,9 @@
     PL_SQL_FIND_TABLE(EACH)                                                                        \
     PL_SQL_COMMIT_TABLE(EACH)                                                                      \
     PL_SQL_NODE_TABLE(EACH)                                                                        \
+    PL_SQL_LETTER_TABLE(EACH)                                                                      \
     PL_SQL_OWNER_TABLE(X, EACH)                                                                    \
+    PL_SQL_SHARED_TABLE(X, EACH)                                                                   \
     PL_SQL_LIBRARY_TABLE(X, EACH)                                                                  \
     PL_SQL_WORK_TABLE(X, EACH)                                                                     \
     PL_SQL_GATEWAY_TABLE(X, EACH)                                                                  \

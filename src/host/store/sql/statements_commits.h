@@ -2,8 +2,8 @@
  * and says nothing of this.
  *
  * A mark fails where the writer's row is gone, fenced or of another generation. A row goes a day after
- * its writer is gone, by the database's clock, and never by its own age. A server is gone when the next
- * one has fenced it. A command is taken for gone when its connection is missing; one that connects
+ * its writer is gone, by the database's clock, and never by its own age. A server is gone when another
+ * has fenced it, or when it has left. A command is taken for gone when its connection is missing; one that connects
  * again says so, and a day is much longer than anybody waits for a database. */
 #ifndef PL_STORE_STATEMENTS_COMMITS_H
 #define PL_STORE_STATEMENTS_COMMITS_H
@@ -17,13 +17,19 @@
     "COALESCE((SELECT " SQL_BACKEND_US(                                                            \
         "a") " FROM pg_stat_activity AS a WHERE a.pid = pg_backend_pid()), 0)"
 
+/* Rows of this table whose writer is gone, or was never named. */
+#define SQL_WRITER_LEFT(table)                                                                     \
+    "(" table ".writer IS NULL OR NOT EXISTS (SELECT 1 FROM commits WHERE commits.writer = " table \
+    ".writer AND commits.is_gone = 0))"
+
+/* The connection says whose it is: rows that name their writer have it by default. */
+#define SQL_BE_WRITER "set_config('parley.writer', encode(writer, 'hex'), false)"
+
 #define PL_SQL_COMMIT_TABLE(EACH)                                                                  \
     EACH(COMMIT_ENTER, "bii", "SELECT ?1, ?2, ?3 WHERE 0",                                         \
          "INSERT INTO commits (writer, number, generation, created_ms, is_server, backend_pid, "   \
-         "backend_us) VALUES (?1, 0, 0, ?2, ?3, pg_backend_pid(), " SQL_OWN_BACKEND_US ")")        \
-    EACH(COMMIT_FENCE, "b", "SELECT ?1 WHERE 0",                                                   \
-         "UPDATE commits SET is_fenced = 1, is_gone = 1, gone_ms = " SQL_BASE_MS                   \
-         " WHERE is_server = 1 AND is_fenced = 0 AND writer <> ?1")                                \
+         "backend_us) VALUES (?1, 0, 0, ?2, ?3, pg_backend_pid(), " SQL_OWN_BACKEND_US             \
+         ") RETURNING " SQL_BE_WRITER)                                                             \
     /* Of another user's connections only the number can be seen. */                               \
     EACH(COMMIT_MISS, "b", "SELECT ?1 WHERE 0",                                                    \
          "UPDATE commits SET gone_ms = " SQL_BASE_MS " WHERE is_server = 0 AND gone_ms = 0 AND "   \
@@ -39,6 +45,7 @@
     EACH(COMMIT_RESUME, "b", "SELECT ?1 WHERE 0",                                                  \
          "UPDATE commits SET generation = generation + 1, gone_ms = 0, backend_pid = "             \
          "pg_backend_pid(), backend_us = " SQL_OWN_BACKEND_US                                      \
-         " WHERE writer = ?1 AND is_gone = 0 AND is_fenced = 0 RETURNING number, generation")
+         " WHERE writer = ?1 AND is_gone = 0 AND is_fenced = 0 RETURNING number, "                 \
+         "generation, " SQL_BE_WRITER)
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef PL_STORE_STATEMENTS_GATEWAY_H
 #define PL_STORE_STATEMENTS_GATEWAY_H
 
+#include "store/sql/statements_commits.h"
+
 /* `who` is whose: one user's rows are found by an index, and so are those of the days of all users. ?4: what to group by,
  * ?5 … ?7 the group before the page. Of day, text and user one has a value. */
 #define SQL_USAGE_OF_USER "user_id = ?1"
@@ -45,6 +47,13 @@
 #define SQL_OR_NONE(n)       "CASE WHEN " n " < 0 THEN 0 ELSE " n " END"
 #define SQL_OR_AS_IS(n, was) "CASE WHEN " n " < 0 THEN " was " ELSE " n " END"
 
+/* In a database that several share only those of writers that are gone, taken out and counted at once. */
+#define SQL_CALL_COUNT_LOST(before, lost)                                                          \
+    before "INSERT INTO usage_days (" SQL_USAGE_COLUMNS ") SELECT user_id, key_id, model, day, "   \
+           "count(*), CAST(sum(tokens) AS BIGINT), 0, 0, CAST(sum(cost_micro) AS BIGINT), 0, "     \
+           "count(*), 0 FROM " lost " WHERE user_id NOT IN (SELECT id FROM gone_users) "           \
+           "GROUP BY user_id, key_id, model, day" SQL_USAGE_MERGE
+
 #define PL_SQL_GATEWAY_TABLE(X, EACH)                                                                                                                                                                                                                     \
     X(USAGE_ADD, "bttiiiiiiiii",                                                                                                                                                                                                                          \
       "INSERT INTO usage_days (" SQL_USAGE_COLUMNS ") SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "                                                                                                                                                        \
@@ -66,12 +75,11 @@
       "INSERT INTO open_calls (id, user_id, key_id, model, day, tokens, cost_micro) "                                                                                                                                                                     \
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                                                                                                                                                                                              \
     X(CALL_CLOSE, "b", "DELETE FROM open_calls WHERE id = ?1")                                                                                                                                                                                            \
-    X(CALL_COUNT_LOST, "",                                                                                                                                                                                                                                \
-      "INSERT INTO usage_days (" SQL_USAGE_COLUMNS ") SELECT user_id, key_id, model, day, "                                                                                                                                                               \
-      "count(*), CAST(sum(tokens) AS BIGINT), 0, 0, CAST(sum(cost_micro) AS BIGINT), 0, "                                                                                                                                                                 \
-      "count(*), 0 FROM open_calls WHERE user_id NOT IN (SELECT id FROM gone_users) "                                                                                                                                                                     \
-      "GROUP BY user_id, key_id, model, day" SQL_USAGE_MERGE)                                                                                                                                                                                             \
-    X(CALL_FORGET_LOST, "", "DELETE FROM open_calls")                                                                                                                                                                                                     \
+    EACH(CALL_COUNT_LOST, "", SQL_CALL_COUNT_LOST("", "open_calls"),                                                                                                                                                                                      \
+         SQL_CALL_COUNT_LOST("WITH lost AS (DELETE FROM open_calls WHERE " SQL_WRITER_LEFT(                                                                                                                                                               \
+                                 "open_calls") " RETURNING *) ",                                                                                                                                                                                          \
+                             "lost"))                                                                                                                                                                                                                     \
+    EACH(CALL_FORGET_LOST, "", "DELETE FROM open_calls", "SELECT 1")                                                                                                                                                                                      \
     X(CALL_GONE, "b", "DELETE FROM open_calls WHERE user_id = ?1")                                                                                                                                                                                        \
     X(QUOTA_SESSIONS, "bi",                                                                                                                                                                                                                               \
       SQL_QUOTA("session_has_room", "SELECT count(*) FROM sessions WHERE user_id = ?1"))                                                                                                                                                                  \
@@ -107,6 +115,12 @@
     X(AUDIT_ADD, "ittttt",                                                                                                                                                                                                                                \
       "INSERT INTO audit (at_ms, user_id, key_id, action, object, detail) "                                                                                                                                                                               \
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                                                                                                                                                                                                  \
+    /* Numbers are given in the order of the commits, also where several write: who adds a row, or seals some, has this to the end of the transaction. */                                                                                                 \
+    EACH(AUDIT_LOCK, "", "SELECT 1 WHERE 0", "SELECT pg_advisory_xact_lock(7310307, 1)")                                                                                                                                                                  \
+    X(AUDIT_EXPECT_HEAD, "tb",                                                                                                                                                                                                                            \
+      "INSERT INTO refusals (reason) SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM "                                                                                                                                                          \
+      "settings WHERE name = ?1 AND value = ?2) AND NOT (length(?2) = 0 AND NOT EXISTS (SELECT 1 "                                                                                                                                                        \
+      "FROM settings WHERE name = ?1))")                                                                                                                                                                                                                  \
     X(AUDIT_SEAL, "ib", "UPDATE audit SET hash = ?2 WHERE number = ?1 AND hash IS NULL")                                                                                                                                                                  \
     X(AUDIT_OLDEST, "ii", SQL_AUDIT "number > ?1 ORDER BY number LIMIT ?2")                                                                                                                                                                               \
     X(AUDIT_NEWEST, "ii", SQL_AUDIT "number < ?1 ORDER BY number DESC LIMIT ?2")                                                                                                                                                                          \

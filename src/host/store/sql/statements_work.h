@@ -2,6 +2,7 @@
 #ifndef PL_STORE_STATEMENTS_WORK_H
 #define PL_STORE_STATEMENTS_WORK_H
 
+#include "store/sql/statements_commits.h"
 #include "store/sql/statements_library.h"
 
 #define SQL_TASK "(SELECT key FROM tasks WHERE id = ?1)"
@@ -21,6 +22,18 @@
 #define SQL_TASK_DUE "FROM tasks WHERE " SQL_TASK_ACTIVE " AND next_ms <= ?1"
 /* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
 #define SQL_TASK_IS_OVER "(?2 = 1 AND enabled = 1 AND ?3 > 0 AND n_failures + 1 >= ?3)"
+
+/* A run is its writer's who changed it last. */
+#define SQL_RUN_UPDATE(and_writer)                                                                 \
+    "UPDATE task_runs SET session_id = ?2, status = ?3, error = ?4, finished_ms = ?5" and_writer   \
+    " WHERE id = ?1"
+/* What goes on is left alone: a session that waits for a person, or that another node drives by now. */
+#define SQL_RUN_SETTLE(whose)                                                                      \
+    "UPDATE task_runs SET status = 'failed', error = ?1, finished_ms = ?2 "                        \
+    "WHERE status = 'running' AND " whose " AND NOT EXISTS (SELECT 1 FROM sessions "               \
+    "WHERE sessions.id = task_runs.session_id AND (sessions.status = 'waiting_for_input' OR "      \
+    "EXISTS (SELECT 1 FROM commits WHERE commits.writer = sessions.owner AND commits.is_gone = "   \
+    "0)))"
 
 /* ?1 task, ?2 status, ?3 after, ?4 before */
 #define SQL_RUN_FILTER                                                                             \
@@ -97,16 +110,23 @@
     X(RUN_CREATE, "bbbttiiiii",                                                                    \
       "INSERT INTO task_runs (task, id, session_id, status, error, due_ms, is_manual, n_missed, "  \
       "triggered_ms, finished_ms) VALUES (" SQL_TASK ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")     \
-    X(RUN_UPDATE, "bbtti",                                                                         \
-      "UPDATE task_runs SET session_id = ?2, status = ?3, error = ?4, finished_ms = ?5 "           \
-      "WHERE id = ?1")                                                                             \
-    X(RUN_SETTLE, "ti",                                                                            \
-      "UPDATE task_runs SET status = 'failed', error = ?1, finished_ms = ?2 "                      \
-      "WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sessions "                           \
-      "WHERE sessions.id = task_runs.session_id AND sessions.status = 'waiting_for_input')")       \
-    X(RUN_LIST, "btiiii",                                                                          \
+    EACH(RUN_UPDATE, "bbtti", SQL_RUN_UPDATE(""), SQL_RUN_UPDATE(", writer = DEFAULT"))            \
+    X(RUN_SETTLE, "ti", SQL_RUN_SETTLE(SQL_WRITER_LEFT("task_runs")))                              \
+    X(RUN_FAIL_OF, "tib", SQL_RUN_SETTLE("writer = ?3 AND " SQL_WRITER_LEFT("task_runs")))         \
+    EACH(RUN_ADOPT, "b", "SELECT ?1 WHERE 0",                                                      \
+         "WITH taken AS (UPDATE task_runs SET writer = DEFAULT WHERE id = ?1 AND "                 \
+         "" SQL_WRITER_LEFT(                                                                       \
+             "task_runs") " RETURNING 1) INSERT INTO refusals (reason) "                           \
+                          "SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM taken)")      \
+    X(RUN_HOLD, "b", "UPDATE task_runs SET status = status WHERE id = ?1")                         \
+    X(RUN_EXPECT_QUEUED, "b",                                                                      \
+      SQL_MUST_BE("SELECT 1 FROM task_runs WHERE id = ?1 AND status = 'queued'"))                  \
+    /* Whether another writer than ?7 has it, who is not gone. */                                  \
+    X(RUN_LIST, "btiiiib",                                                                         \
       "SELECT id, session_id, status, error, due_ms, is_manual, n_missed, triggered_ms, "          \
-      "finished_ms " SQL_RUN_FILTER " ORDER BY due_ms DESC, key DESC LIMIT ?5 OFFSET ?6")          \
+      "finished_ms, (SELECT count(*) FROM commits WHERE commits.writer = task_runs.writer AND "    \
+      "commits.writer <> ?7 AND is_gone = 0) " SQL_RUN_FILTER                                      \
+      " ORDER BY due_ms DESC, key DESC LIMIT ?5 OFFSET ?6")                                        \
     X(RUN_COUNT, "btii", "SELECT count(*) " SQL_RUN_FILTER)                                        \
                                                                                                    \
     X(UPLOAD_BEGIN, "bi",                                                                          \

@@ -40,7 +40,7 @@ void __wrap_pl_store_submit(struct pl_store *store, struct pl_loop *home, struct
         abort();
     *commit = (struct commit){{.open = on_committed}, done, ctx, now->store_status};
     if (commit->status == PL_OK)
-        now->n_rows += pl_batch_n_writes(batch);
+        now->n_rows += pl_batch_n_writes(batch) - 1; /* the lock of the audit is one, too */
     pl_batch_destroy(batch);
     pl_loop_post(home, &commit->letter);
 }

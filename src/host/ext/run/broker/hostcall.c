@@ -643,39 +643,59 @@ enum pl_status pl_ext_hostcall_hash(struct pl_arena *arena, const struct pl_ext_
 }
 
 /* A long line was read and hashed by a worker: its memory changes hands, and the loop does not touch its bytes again. */
-static void take_line(struct pl_ext_hostcall *call, const struct pl_json_node *params)
+static void take_line(struct pl_ext_hostcall *call)
 {
     struct pl_ext_instance *instance = call->instance;
     call->line_arena = instance->job_arena;
     call->line = instance->long_line;
     pl_arena_init(&instance->job_arena, 0);
     pl_buf_init(&instance->long_line, 0);
-    call->doc = instance->frame.doc;
-    call->params = params;
     memcpy(call->hash, instance->params_hash, sizeof call->hash);
 }
 
-static bool take_params(struct pl_ext_hostcall *call, const struct pl_ext_frame *frame)
+/* The line and its nodes: to copy them costs less than to parse the params again, and the texts of the call are parts of
+ * the copy. */
+static bool copy_line(struct pl_ext_hostcall *call, const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *params = pl_json_get(&frame->doc, frame->payload, PL_STR("params"));
-    bool is_whole = true;
-    if (frame == &call->instance->frame) {
-        take_line(call, params);
-        return true;
-    }
-    struct pl_str text = keep(call, pl_json_span(&frame->doc, params), &is_whole);
-    if (!is_whole || pl_json_parse(&call->arena, text, NULL, &call->doc, NULL) != PL_OK)
+    struct pl_json_node *nodes = pl_arena_alloc(&call->arena, doc->n_nodes, sizeof *nodes);
+    call->doc.text = pl_arena_dup(&call->arena, doc->text);
+    call->doc.root = nodes;
+    if (!nodes || !call->doc.text.ptr)
         return false;
-    call->params = call->doc.root;
+    memcpy(nodes, doc->root, doc->n_nodes * sizeof *nodes);
     return true;
+}
+
+/* A text that was read from the frame, as a part of the call's own line; one that had escapes is copied. */
+static struct pl_str own(struct pl_ext_hostcall *call, const struct pl_ext_frame *frame,
+                         struct pl_str text, bool *is_whole)
+{
+    size_t off = (uintptr_t)text.ptr - (uintptr_t)frame->doc.text.ptr;
+    bool is_part = text.ptr && off < frame->doc.text.len;
+    return is_part ? pl_str_slice(call->doc.text, off, off + text.len) : keep(call, text, is_whole);
+}
+
+/* As it is compared: in lower case. */
+static struct pl_str lower(struct pl_ext_hostcall *call, struct pl_str text, bool *is_whole)
+{
+    size_t i = 0;
+    while (i < text.len && pl_ascii_lower(text.ptr[i]) == text.ptr[i])
+        i++;
+    if (i == text.len)
+        return text;
+    text = keep(call, text, is_whole);
+    for (i = 0; i < text.len; i++)
+        ((char *)text.ptr)[i] = pl_ascii_lower(text.ptr[i]);
+    return text;
 }
 
 static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
                                       const struct pl_ext_frame *frame, struct pl_str call_id)
 {
     struct pl_ext_hostcall *call = pl_mem_alloc(1, sizeof *call);
+    const struct pl_json_node *params = pl_json_get(&frame->doc, frame->payload, PL_STR("params"));
     struct pl_str method = {0}, token = {0};
-    bool is_whole = true;
+    bool is_whole = true, is_long = frame == &instance->frame;
     if (!call)
         return NULL;
     memset(call, 0, offsetof(struct pl_ext_hostcall, marks));
@@ -692,23 +712,29 @@ static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
     call->parent = parent_of(instance, frame);
     is_whole &= pl_ext_frame_text(&instance->arena, frame, "method", &method) == PL_OK;
     is_whole &= pl_ext_frame_text(&instance->arena, frame, "cancel_token", &token) == PL_OK;
-    call->id = keep(call, frame->id, &is_whole);
-    call->call_id = keep(call, call_id, &is_whole);
-    call->method_said = keep(call, method, &is_whole);
-    call->method_name = keep(call, method, &is_whole);
-    call->cancel_token = keep(call, token, &is_whole);
+    call->doc = frame->doc;
+    if (!is_whole || (!is_long && !copy_line(call, &frame->doc))) {
+        destroy(call);
+        return NULL;
+    }
+    call->params = call->doc.root + (params - frame->doc.root);
+    call->id = own(call, frame, frame->id, &is_whole);
+    call->call_id = own(call, frame, call_id, &is_whole);
+    call->method_said = own(call, frame, method, &is_whole);
+    call->method_name = lower(call, call->method_said, &is_whole);
+    call->cancel_token = own(call, frame, token, &is_whole);
     call->user_id = keep(call, instance->place->user_id, &is_whole);
-    call->extension_id = keep(call, instance->known->package.id, &is_whole);
+    call->extension_id = call->known->package.id;
     if (call->parent) {
         call->session_id = keep(call, call->parent->session_id, &is_whole);
         call->turn_id = keep(call, call->parent->turn_id, &is_whole);
         call->has_person = call->parent->has_person;
     }
-    is_whole = is_whole && take_params(call, frame);
-    for (size_t i = 0; i < call->method_name.len; i++)
-        ((char *)call->method_name.ptr)[i] = pl_ascii_lower(call->method_name.ptr[i]);
-    if (is_whole)
+    if (is_whole) {
+        if (is_long)
+            take_line(call);
         return call;
+    }
     destroy(call);
     return NULL;
 }

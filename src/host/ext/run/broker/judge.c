@@ -113,7 +113,8 @@ enum pl_ext_reason pl_hostcall_judge_scope(const struct pl_ext_hostcall *call,
     const struct pl_ext_manifest *manifests[] = {&call->known->package.manifest,
                                                  &call->registered->said.manifest,
                                                  &call->first->said.manifest};
-    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++) {
+    size_t n = call->first == call->registered ? 2 : 3; /* it has registered once */
+    for (size_t i = 0; i < n; i++) {
         enum pl_ext_reason reason = PL_EXT_REASON_SCOPE;
         if (pl_ext_manifest_judge(arena, manifests[i], wish, &reason) != PL_OK ||
             reason != PL_EXT_REASON_COUNT)

@@ -24,7 +24,8 @@ struct pipes {
     unsigned n_watches; /* that are not buried yet */
     struct pl_buf in;   /* the beginning of a line */
     size_t n_scanned;   /* of in: no line feed is there */
-    struct pl_loop_hook bury;
+    bool has_hung_up;   /* the child has closed its end: what is left is read, and then the end */
+    struct pl_loop_hook more, bury;
 };
 
 static struct pipes *pipes_of(struct pl_ext_channel *channel)
@@ -70,6 +71,7 @@ static void pipes_close(struct pl_ext_channel *channel)
     struct pipes *pipes = pipes_of(channel);
     for (int i = 0; i < N_PIPES; i++)
         shut(pipes, i);
+    pl_loop_hook_remove(channel->loop, &pipes->more);
     /* Without a watch nothing else would free it; with one this comes first and does nothing. */
     pipes->bury.fn = on_last;
     if (!pipes->n_watches)
@@ -116,19 +118,24 @@ static void pipes_hand_out(struct pl_ext_channel *channel)
         free_if_over(pipes);
 }
 
-/* Once for each turn of the loop: whoever writes without end does not keep the loop from others. */
-static void on_out(struct pl_watch *watch, uint32_t events)
+/* Once for each turn of the loop: whoever writes without end does not keep the loop from others. The trigger is the edge,
+ * which saves the kernel a second look in every turn. A read that is not full has emptied the pipe, so what comes later is
+ * told; after any other the next turn reads again. */
+static void read_out(struct pipes *pipes)
 {
-    struct pipes *pipes = PL_CONTAINER_OF(watch, struct pipe_end, watch)->pipes;
     struct pl_ext_channel *channel = &pipes->channel;
-    (void)events;
     char *to = pl_buf_reserve(&pipes->in, PL_EXT_READ_BYTES);
     if (!to) {
         pl_ext_channel_fault(channel, PL_EXT_CHANNEL_MEMORY);
         return;
     }
     ssize_t n = read(pipes->ends[OUT].fd, to, PL_EXT_READ_BYTES);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && errno == EAGAIN)
+        return;
+    bool is_interrupted = n < 0 && errno == EINTR;
+    if (is_interrupted || n == PL_EXT_READ_BYTES || (n > 0 && pipes->has_hung_up))
+        pl_loop_hook_add(channel->loop, &pipes->more);
+    if (is_interrupted)
         return;
     if (n <= 0) {
         shut(pipes, OUT);
@@ -139,6 +146,21 @@ static void on_out(struct pl_watch *watch, uint32_t events)
         return; /* thrown away */
     pipes->in.len += (size_t)n;
     pipes_hand_out(channel);
+}
+
+static void on_out(struct pl_watch *watch, uint32_t events)
+{
+    struct pipes *pipes = PL_CONTAINER_OF(watch, struct pipe_end, watch)->pipes;
+    pipes->has_hung_up |= (events & (EPOLLHUP | EPOLLERR)) != 0;
+    read_out(pipes);
+}
+
+/* One that is paused is told again when it is resumed. */
+static void on_more(struct pl_loop_hook *hook)
+{
+    struct pipes *pipes = PL_CONTAINER_OF(hook, struct pipes, more);
+    if (pipes->ends[OUT].fd >= 0 && !pipes->channel.is_paused)
+        read_out(pipes);
 }
 
 static void on_said(struct pl_watch *watch, uint32_t events)
@@ -191,7 +213,7 @@ static void pipes_want_room(struct pl_ext_channel *channel, bool wants)
 
 static void pipes_want_input(struct pl_ext_channel *channel, bool wants)
 {
-    want(pipes_of(channel), OUT, wants ? EPOLLIN : 0);
+    want(pipes_of(channel), OUT, wants ? EPOLLIN | EPOLLET : 0);
 }
 
 static void pipes_finish(struct pl_ext_channel *channel)
@@ -207,7 +229,7 @@ struct pl_ext_channel *pl_ext_channel_open_pipes(struct pl_loop *loop, int in, i
                                                  const struct pl_ext_channel_ops *ops, void *ctx)
 {
     static void (*const fns[])(struct pl_watch *, uint32_t) = {on_in, on_out, on_said};
-    const uint32_t events[] = {0, EPOLLIN, EPOLLIN};
+    const uint32_t events[] = {0, EPOLLIN | EPOLLET, EPOLLIN};
     const int fds[] = {in, out, said};
     struct pipes *pipes = pl_mem_alloc(1, sizeof *pipes);
     if (!pipes)
@@ -215,6 +237,7 @@ struct pl_ext_channel *pl_ext_channel_open_pipes(struct pl_loop *loop, int in, i
     *pipes = (struct pipes){0};
     pl_ext_channel_init(&pipes->channel, &kind, loop, ops, ctx);
     pl_buf_init(&pipes->in, 0);
+    pipes->more.fn = on_more;
     bool is_whole = true;
     for (int i = 0; i < N_PIPES; i++) {
         struct pipe_end *end = &pipes->ends[i];

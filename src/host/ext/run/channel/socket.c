@@ -461,8 +461,8 @@ static struct socket *take(struct pl_exchange *x, const char *accept, struct pl_
     pl_buf_init(&head, 0);
     pl_buf_addf(&head,
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                "Sec-WebSocket-Accept: %.*s\r\nSec-WebSocket-Protocol: pi.ext.v1\r\n\r\n",
-                PL_WS_ACCEPT_SIZE, accept);
+                "Sec-WebSocket-Accept: %.*s\r\nSec-WebSocket-Protocol: pi.ext.v1\r\n%s\r\n",
+                PL_WS_ACCEPT_SIZE, accept, shard->server->node_header);
     struct socket *s = pl_mem_alloc(1, sizeof *s);
     char *who = s ? pl_live_who(&x->caller) : NULL;
     if (!who || head.status != PL_OK) {

@@ -126,11 +126,12 @@ bool pl_ext_env_binds(struct pl_shard *shard, struct pl_str name, struct pl_str 
 /* A secret is not told: a placeholder stands for it, which http replaces on the way to the hosts it is bound to. */
 static void put_value(struct pl_ext_hostcall *call, struct pl_json_out *out, struct pl_str name)
 {
-    struct pl_str value = pl_ext_env_find(call->exts->shard, name);
+    struct pl_str value = {0};
+    bool is_bound;
     pl_json_out_key_str(out, name);
-    if (!value.ptr) {
+    if (!find_entry(call->exts->shard, name, &value, &is_bound)) {
         pl_json_out_null(out);
-    } else if (pl_ext_env_is_secret(call->exts->shard, name)) {
+    } else if (is_bound || pl_ext_is_secret_name(name)) {
         PL_CLEANUP_BUF struct pl_buf text;
         pl_buf_init(&text, 0);
         pl_buf_addf(&text, PL_EXT_SECRET_MARK "%.*s}}", PL_STR_ARG(name));

@@ -176,6 +176,23 @@ static void rotate_key(struct pl_exchange *x)
 
 /* --- signing in ------------------------------------------------------------------------------ */
 
+static void return_on_worker(struct pl_exchange *x)
+{
+    pl_auth_return_first_code(auth_of(x));
+}
+
+/* The key cannot be made: out of memory. */
+static void return_code(struct pl_exchange *x)
+{
+    if (!pl_auth_is_shared(auth_of(x))) {
+        pl_auth_return_first_code(auth_of(x));
+        pl_exchange_fail_memory(x);
+        return;
+    }
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    pl_exchange_work(x, return_on_worker, NULL);
+}
+
 static void make_login(struct pl_exchange *x, struct pl_key_making *making,
                        const struct pl_caller *who, bool is_admin)
 {
@@ -183,8 +200,7 @@ static void make_login(struct pl_exchange *x, struct pl_key_making *making,
     bool is_cookie = pl_body_bool(x, "cookie", false);
     if (!pl_key_making_prepare(making, &seed, who->user_id,
                                is_cookie ? PL_STR("sign-in") : PL_STR("first key"))) {
-        pl_auth_return_first_code(auth_of(x));
-        pl_exchange_fail_memory(x);
+        return_code(x);
         return;
     }
     making->key.is_admin = is_admin;
@@ -218,31 +234,43 @@ static void login_by_key(struct pl_exchange *x, struct pl_key_making *making)
         make_login(x, making, &who, who.is_admin);
 }
 
+static void take_code(struct pl_exchange *x)
+{
+    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"), pl_clock_unix_ms()))
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
+                            "This code is wrong, used, or expired (after an hour, or when an "
+                            "administrator has a key); on the server's machine \"parley key create "
+                            "--admin --name NAME\" creates a key.");
+}
+
+static void login_by_code(struct pl_exchange *x)
+{
+    struct pl_key_making *making = x->state;
+    struct pl_caller admin;
+    if (x->is_problem)
+        pl_exchange_finish(x);
+    else if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK)
+        make_login(x, making, &admin, true);
+    else
+        return_code(x);
+}
+
+/* A code that is a row is taken by a worker. */
 static void login(struct pl_exchange *x)
 {
     struct pl_key_making *making = pl_key_making_begin(x);
-    struct pl_caller admin;
     if (!making)
         return;
     if (pl_body_has(x, "key") && !pl_body_has(x, "code")) {
         login_by_key(x, making);
         return;
     }
-    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"),
-                                 pl_loop_unix_ms(x->shard->loop))) {
-        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
-                            "This code is wrong, used, or expired (after an hour, or when an "
-                            "administrator has a key); on the server's machine \"parley key create "
-                            "--admin --name NAME\" creates a key.");
-        pl_exchange_finish(x);
+    if (pl_auth_is_shared(auth_of(x))) {
+        pl_exchange_work(x, take_code, login_by_code);
         return;
     }
-    if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK) {
-        make_login(x, making, &admin, true);
-    } else {
-        pl_auth_return_first_code(auth_of(x));
-        pl_exchange_fail_memory(x);
-    }
+    take_code(x);
+    login_by_code(x);
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -496,21 +524,27 @@ static void delete_user_keys(struct pl_exchange *x)
 static void make_ticket(struct pl_exchange *x)
 {
     char ticket[PL_TICKET_SIZE + 1];
-    enum pl_status status =
-        pl_auth_ticket_make(auth_of(x), &x->caller, pl_loop_now_ms(x->shard->loop), ticket);
+    enum pl_status status = pl_auth_ticket_make(auth_of(x), &x->caller, pl_clock_ms(), ticket);
     if (status == PL_LIMIT) {
         pl_exchange_header(x, "Retry-After", "30");
         pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
                             "All tickets are in use; each is free again after 30 seconds.");
-        pl_exchange_finish(x);
+    } else if (status != PL_OK) {
+        pl_exchange_fail(x, status, NULL);
+    } else {
+        x->status = 201;
+        pl_buf_addf(&x->reply, "{\"ticket\":\"%s\",\"expires_in\":30}", ticket);
+    }
+}
+
+/* One that is a row is made by a worker. */
+static void ask_ticket(struct pl_exchange *x)
+{
+    if (pl_auth_is_shared(auth_of(x))) {
+        pl_exchange_work(x, make_ticket, NULL);
         return;
     }
-    if (status != PL_OK) {
-        pl_exchange_fail_memory(x);
-        return;
-    }
-    x->status = 201;
-    pl_buf_addf(&x->reply, "{\"ticket\":\"%s\",\"expires_in\":30}", ticket);
+    make_ticket(x);
     pl_exchange_finish(x);
 }
 
@@ -544,7 +578,7 @@ const struct pl_route pl_routes_keys[] = {
     {PL_METHOD_POST, "/api/user/api-keys/{id}/rotate", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, rotate_key,
      "api_key_rotate", "Replace the secret of a key; the old one stays valid for a while", "keys",
      "ApiKeyRotate", "ApiKey", 200, NULL},
-    {PL_METHOD_POST, "/api/ws-tickets", 0, PL_FOR_SESSIONS | PL_FOR_READ, make_ticket,
+    {PL_METHOD_POST, "/api/ws-tickets", 0, PL_FOR_SESSIONS | PL_FOR_READ, ask_ticket,
      "ws_ticket_create", "Create a ticket that opens one socket within 30 seconds", "keys", NULL,
      "WsTicket", 201, NULL},
     {PL_METHOD_POST, "/api/users/{id}/api-keys", PL_ROUTE_ADMIN | PL_ROUTE_IDEMPOTENT, PL_FOR_ALL,

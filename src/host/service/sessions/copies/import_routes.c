@@ -88,45 +88,53 @@ static enum pl_status take_model(struct pl_exchange *x, struct pl_str document,
     return pl_report_change(report, &(struct pl_report_change){.kept = pl_buf_str(&pointer)});
 }
 
-/* Members of a turn that a session has no place for, when the document is one of turns already. */
-static bool is_kept(const struct pl_json_doc *doc, const struct pl_json_node *key)
+/* Why a session does not keep a member of a turn, when the document is one of turns already; NULL: it
+ * does. */
+static const char *why_not_kept(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
-    static const char *const names[] = {
-        "id",
-        "sequence",
-        "turn_id",
-        "loop_id",
-        "kind",
-        "role",
-        "status",
-        "blocks",
-        "tool_calls",
-        "model",
-        "usage",
-        "duration_ms",
-        "started_at",
-        "context_window",
-        "memory_refs",
-        "parent_fork_tool_call_id",
-        "timing",
-        "metadata",
-        "error",
-        "message_id",
-        "name",
-        "compaction_id",
-        "summary_preview",
-        "summary_full",
-        "trigger",
-        "archived_count",
-        "tokens_before",
-        "tokens_after",
-        "saved_ratio",
-        "client_message_id",
+    static const struct {
+        const char *name;
+        enum pl_json_kind kind;
+    } members[] = {
+        {"id", PL_JSON_STRING},
+        {"sequence", PL_JSON_NUMBER},
+        {"turn_id", PL_JSON_STRING},
+        {"loop_id", PL_JSON_STRING},
+        {"kind", PL_JSON_STRING},
+        {"role", PL_JSON_STRING},
+        {"status", PL_JSON_STRING},
+        {"blocks", PL_JSON_ARRAY},
+        {"tool_calls", PL_JSON_ARRAY},
+        {"model", PL_JSON_STRING},
+        {"usage", PL_JSON_OBJECT},
+        {"duration_ms", PL_JSON_NUMBER},
+        {"started_at", PL_JSON_STRING},
+        {"context_window", PL_JSON_NUMBER},
+        {"memory_refs", PL_JSON_ARRAY},
+        {"parent_fork_tool_call_id", PL_JSON_STRING},
+        {"timing", PL_JSON_OBJECT},
+        {"metadata", PL_JSON_OBJECT},
+        {"error", PL_JSON_STRING},
+        {"error_info", PL_JSON_OBJECT},
+        {"message_id", PL_JSON_STRING},
+        {"name", PL_JSON_STRING},
+        {"compaction_id", PL_JSON_STRING},
+        {"summary_preview", PL_JSON_STRING},
+        {"summary_full", PL_JSON_STRING},
+        {"trigger", PL_JSON_STRING},
+        {"archived_count", PL_JSON_NUMBER},
+        {"tokens_before", PL_JSON_NUMBER},
+        {"tokens_after", PL_JSON_NUMBER},
+        {"saved_ratio", PL_JSON_NUMBER},
+        {"client_message_id", PL_JSON_STRING},
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (pl_json_key_is(doc, key, pl_str_of(names[i])))
-            return true;
-    return pl_json_kind(key + 1) == PL_JSON_NULL;
+    enum pl_json_kind kind = pl_json_kind(key + 1);
+    if (kind == PL_JSON_NULL)
+        return NULL;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (pl_json_key_is(doc, key, pl_str_of(members[i].name)))
+            return kind == members[i].kind ? NULL : "it has the wrong type, so it is not read";
+    return "a session has no place for it";
 }
 
 enum { MAX_UNKNOWN = 100 };
@@ -150,14 +158,14 @@ static enum pl_status tell_unknown(struct pl_exchange *x, struct pl_str turns,
                  pl_json_is(turn, PL_JSON_OBJECT) ? pl_json_first_member(turn) : pl_json_end(turn);
              key < pl_json_end(turn) && status == PL_OK && notes.len < MAX_UNKNOWN;
              key = pl_json_next_member(key)) {
-            if (is_kept(&doc, key))
+            const char *why = why_not_kept(&doc, key);
+            if (!why)
                 continue;
             PL_CLEANUP_BUF struct pl_buf pointer;
             pl_buf_init(&pointer, 0);
             pl_json_pointer_of(&pointer, &doc, key + 1);
-            struct pl_loss_note note = {PL_LOSS_DROPPED,
-                                        pl_arena_dup(&x->arena, pl_buf_str(&pointer)),
-                                        PL_STR("a session has no place for it")};
+            struct pl_loss_note note = {
+                PL_LOSS_DROPPED, pl_arena_dup(&x->arena, pl_buf_str(&pointer)), pl_str_of(why)};
             if (pointer.status != PL_OK || !note.pointer.ptr || !pl_vec_push(&notes, note))
                 status = PL_NOMEM;
         }

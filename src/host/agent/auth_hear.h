@@ -1,0 +1,13 @@
+/* Another node, or the command line, has changed users, keys or limits. */
+#ifndef PL_AGENT_AUTH_HEAR_H
+#define PL_AGENT_AUTH_HEAR_H
+
+#include "access/auth_refresh.h"
+
+/* Reads them again if the version is newer than what is known, or PL_AUTH_VERSION_UNKNOWN; then closes the
+ * sockets of keys and users that are no longer good (4401), stops what runs for those users, and forgets
+ * their limits. Any thread; never waits. What fails, or finds no memory, is tried again by the next call,
+ * so it is to be called every second. Nothing where nobody else uses the store. */
+void pl_auth_hear(struct pl_server *server, int64_t auth_version);
+
+#endif

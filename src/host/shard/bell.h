@@ -1,0 +1,19 @@
+/* What one node tells all the others without waiting for an answer: `ring` of struct pl_server. A bell
+ * may be lost, so what it says is found out without it too, a little later; only what a user is told
+ * (PL_BELL_USER) is not repeated: clients read their lists again. */
+#ifndef PL_SHARD_BELL_H
+#define PL_SHARD_BELL_H
+
+/* X(name, spelling) */
+#define PL_BELL_TABLE(X)                                                                           \
+    X(AUTH, "auth") /* users, keys or limits have changed; no text (agent/auth_hear.h) */          \
+    X(USER, "user") /* something is told to the sockets of a user; text: what (live/hub.h) */
+
+enum pl_bell {
+#define X(name, text) PL_BELL_##name,
+    PL_BELL_TABLE(X)
+#undef X
+        PL_BELL_COUNT,
+};
+
+#endif

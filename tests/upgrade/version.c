@@ -1,0 +1,5 @@
+/* The version of the program that an upgrade is tried with (e2e/cluster_upgrade): the same sources, one more
+ * migration, another name. */
+#include "shard/shard.h"
+
+const char pl_server_version[] = PARLEY_VERSION "-next";
