@@ -14,6 +14,8 @@ SOURCES  = $(shell find src include tests bench docs tools -name '*.[ch]' -not -
 # What a released tarball would be built with, and what the sanitizers need instead.
 RELEASE  = --buildtype=release --optimization=2 --prefix=$(PREFIX) -Dtests=false
 CHECKED  = --buildtype=debugoptimized -Db_lundef=false
+# Runs of the simulated cluster in `make soak`.
+SIM_SEEDS ?= 200000
 # The formats that tests/property has a grammar for.
 PROPERTIES = anthropic envelope gemini gpt-oss harmony openai-chat openai-responses structured-chat turns
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -62,7 +64,7 @@ tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitiz
 fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
 	@tools/fuzz build-fuzz $(T) $(TIME)
 
-soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, 30 nodes killed, slow clients, every session proved, all edits of recorded requests, and five minutes of fuzzing per target
+soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, 30 nodes killed, slow clients, every session proved, all edits of recorded requests, 200,000 runs of a simulated cluster, and five minutes of fuzzing per target
 	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
 	@PARLEY_PROVE_MOST=1000000 $(PYTHON) tools/run_tests.py --jobs $(JOBS) build=live
 	@PARLEY_PROVE_MOST=1000000 PARLEY_TEST_STORE=postgres tests/contract/with_postgres \
@@ -75,6 +77,8 @@ soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crash
 	@printf '%s\n' $(PROPERTIES) | xargs -P $(JOBS) -I{} build-soak/tests/convert-property-test {} 30000
 	@printf '%s\n' anthropic gemini gpt-oss openai-chat openai-responses | PARLEY_EDIT_ALL=1 xargs -P $(JOBS) -I{} \
 		$(PYTHON) tests/property/edit_recorded.py build-soak/tests/edit-property-test {}
+	@$(NINJA) -C build-soak tests/sim/sim-test
+	@build-soak/tests/sim/sim-test 0 $(SIM_SEEDS)
 	@$(NINJA) -C build-fuzz $(FUZZERS:%=tests/fuzz/fuzz-%)
 	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz build-fuzz {} 300
 

@@ -1,0 +1,85 @@
+/* The world that a run of the simulation lives in: one thread of the system, a clock that stands still unless the
+ * simulation moves it, and a seed that decides what comes next. docs/internals/sim.md.
+ *
+ *     threads of the program   fibers: they give way where a thread would wait
+ *     everything else          events: a function at a time
+ *
+ * Fibers and memory belong to an owner: the world (0), or a node. A node that is killed loses both at once. What
+ * outlives a run is the process's. */
+#ifndef PL_TESTS_SIM_KERNEL_H
+#define PL_TESTS_SIM_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SIM_WORLD = 0, SIM_PROCESS = 15, SIM_OWNERS = 16, SIM_MS = 1000, SIM_S = 1000000 };
+
+/* --- a run ----------------------------------------------------------------------------------- */
+
+/* Once, before everything else. */
+void sim_start(void);
+void sim_begin(uint64_t seed, bool is_traced);
+/* Everything of the run is dropped: fibers, events, memory. */
+void sim_end(void);
+/* The first broken promise of the run; NULL: none. */
+const char *sim_failure(void);
+__attribute__((format(printf, 1, 2))) void sim_fail(const char *format, ...);
+/* The last lines are kept; with is_traced all are printed at once. */
+__attribute__((format(printf, 1, 2))) void sim_trace(const char *format, ...);
+void sim_print_trace(void);
+
+/* --- chance ---------------------------------------------------------------------------------- */
+
+uint64_t sim_random(void);
+/* 0 … n - 1 */
+uint64_t sim_below(uint64_t n);
+int64_t sim_between(int64_t from, int64_t to);
+/* True in one of n cases. */
+bool sim_one_in(uint64_t n);
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+int64_t sim_now_us(void);
+/* What the clocks of an owner say more than the world's. */
+void sim_set_clock(int owner, int64_t ahead_us);
+int64_t sim_clock_us(int owner);
+/* Calls fn at that time, on no fiber: it must not wait. */
+void sim_at(int64_t at_us, void (*fn)(void *ctx), void *ctx);
+/* Lets the world go on until then, or until something failed. */
+void sim_run_until(int64_t until_us);
+
+/* --- fibers ---------------------------------------------------------------------------------- */
+
+struct sim_fiber;
+/* name: static. */
+struct sim_fiber *sim_fiber_start(int owner, const char *name, void *(*fn)(void *), void *arg);
+/* NULL: the world itself is running. */
+struct sim_fiber *sim_fiber_now(void);
+/* Never 0, and never used again in a run. */
+uint64_t sim_fiber_id(const struct sim_fiber *fiber);
+/* Waits until it is over. */
+void sim_fiber_join(uint64_t id);
+/* Waits until somebody wakes what is there, or the time has come (by the world's clock; INT64_MAX: never).
+ * False: the time has come. */
+bool sim_wait(const void *what, int64_t until_us);
+void sim_wake(const void *what);     /* all who wait for it */
+void sim_wake_one(const void *what); /* any one of them */
+void sim_yield(void);
+/* Now and then another fiber goes first. */
+void sim_maybe_yield(void);
+
+/* --- owners ---------------------------------------------------------------------------------- */
+
+/* Whose code runs now. */
+int sim_owner(void);
+/* Memory that is taken from now on is this owner's; returns whose it was before. */
+int sim_set_owner(int owner);
+/* Zeroed, of the world, until the run ends or it is freed with pl_mem_free. */
+void *sim_alloc(size_t n_bytes);
+void sim_freeze(int owner, bool is_frozen);
+bool sim_is_frozen(int owner);
+/* All fibers end where they are, and all memory is freed. */
+void sim_kill(int owner);
+
+#endif

@@ -1,0 +1,114 @@
+/* Runs seeds, and prints TAP. `sim-test FROM N` runs N seeds from FROM; `sim-test seed S` traces one; `sim-test guards N`
+ * takes each guard away, and looks for a seed among N that notices. */
+#include "base.h"
+#include "base/hash.h"
+#include "kernel.h"
+#include "story.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Many small blocks live shortly: a small quarantine finds what is used after a kill, and costs less. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_stack_use_after_return=0:quarantine_size_mb=4:malloc_context_size=4";
+}
+
+static char broken[256]; /* of the last run that was */
+
+static bool run(uint64_t seed, enum guard without, bool prints)
+{
+    bool is_good = story_run(seed, without, prints && getenv("SIM_TRACE"));
+    if (!is_good)
+        snprintf(broken, sizeof broken, "%s", sim_failure());
+    if (!is_good && prints) {
+        sim_print_trace();
+        printf("# seed %llu: %s\n", (unsigned long long)seed, sim_failure());
+        fflush(stdout);
+    }
+    sim_end();
+    return is_good;
+}
+
+/* What a killed node had in memory is never given back, so a few seeds share a process. */
+static uint64_t run_apart(uint64_t from, uint64_t n)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        return n;
+    if (child == 0) {
+        int n_bad = 0;
+        for (uint64_t i = 0; i < n; i++)
+            n_bad += !run(from + i, GUARD_COUNT, true);
+        fflush(stdout);
+        _exit(n_bad);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+        printf("# a seed from %llu to %llu ended the process\n", (unsigned long long)from,
+               (unsigned long long)(from + n - 1));
+        return n;
+    }
+    return (uint64_t)WEXITSTATUS(status);
+}
+
+static int run_seeds(uint64_t from, uint64_t n)
+{
+    enum { TOGETHER = 10 };
+    uint64_t n_bad = 0;
+    for (uint64_t i = 0; i < n && n_bad < 5; i += TOGETHER)
+        n_bad += run_apart(from + i, n - i < TOGETHER ? n - i : TOGETHER);
+    printf("1..1\n%sok 1 - seeds %llu to %llu keep every promise\n", n_bad ? "not " : "",
+           (unsigned long long)from, (unsigned long long)(from + n - 1));
+    return n_bad != 0;
+}
+
+/* A seed that breaks a promise without the guard, and none with it. */
+static bool is_noticed(uint64_t seed, enum guard without)
+{
+    char why[sizeof broken];
+    if (run(seed, without, false))
+        return false;
+    memcpy(why, broken, sizeof why);
+    bool is_good = run(seed, GUARD_COUNT, false);
+    memcpy(broken, why, sizeof broken);
+    return is_good;
+}
+
+static int run_guards(uint64_t n)
+{
+    int n_missed = 0;
+    printf("1..%d\n", GUARD_COUNT);
+    for (int guard = 0; guard < GUARD_COUNT; guard++) {
+        uint64_t seed = 0;
+        while (seed < n && !is_noticed(seed, (enum guard)guard))
+            seed++;
+        n_missed += seed == n;
+        printf("%sok %d - without the guard \"%s\" a seed breaks a promise\n",
+               seed == n ? "not " : "", guard + 1, guard_names[guard]);
+        if (seed < n)
+            printf("# seed %llu: %s\n", (unsigned long long)seed, broken);
+        fflush(stdout);
+    }
+    return n_missed != 0;
+}
+
+int main(int argc, char **argv)
+{
+    pl_hash_set_key((struct pl_hash_key){{1, 2}});
+    sim_start();
+    base_start();
+    if (argc == 3 && strcmp(argv[1], "seed") == 0)
+        return !run(strtoull(argv[2], NULL, 10), GUARD_COUNT, true);
+    if (argc == 3 && strcmp(argv[1], "guards") == 0)
+        return run_guards(strtoull(argv[2], NULL, 10));
+    if (argc == 3)
+        return run_seeds(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
+    fprintf(stderr, "usage: sim-test FROM N | seed S | guards N\n");
+    return 2;
+}
