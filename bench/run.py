@@ -23,6 +23,7 @@ import sys
 sys.dont_write_bytecode = True
 import gateway_cost  # noqa: E402
 import cell_figures  # noqa: E402
+import cluster_figures  # noqa: E402
 import ext_figures  # noqa: E402
 import gateway_figures  # noqa: E402
 import hostile_figures  # noqa: E402
@@ -53,7 +54,7 @@ DIALECTS = ["openai-chat", "openai-responses", "anthropic", "gemini", "patches"]
 STREAMS = [(source, target) for source in DIALECTS for target in DIALECTS]
 N_DELTAS = 50_000
 DELTAS_PER_S = 3e6
-SERVER_FIGURES = (server_figures, gateway_figures, gateway_cost, hostile_figures, cell_figures, ext_figures)
+SERVER_FIGURES = (server_figures, gateway_figures, gateway_cost, hostile_figures, cell_figures, ext_figures, cluster_figures)
 TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
 
 
