@@ -160,25 +160,25 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   const row = (name) => page.locator(`[data-cap=${name}]`);
   const extension = () => ask('GET', '/api/extensions/demo');
   await page.getByRole('heading', { name: 'Demo' }).waitFor();
-  await row('exec').and(page.locator('[data-decision=ask]')).getByText('The person is asked each time.').waitFor();
-  await row('read').and(page.locator('[data-decision=allow]')).getByText('The profile allows it.').waitFor();
+  await row('exec').and(page.locator('[data-grant=ask]')).getByText('The person is asked each time.').waitFor();
+  await row('read').and(page.locator('[data-grant=allow]')).getByText('The profile allows it.').waitFor();
   assert.equal(await row('read').locator('.path').textContent(), '**');
   // What stands around it, as the server says.
   const { walls, sandbox } = await extension();
   assert.equal(await page.locator(`[data-sandbox=${sandbox}] .walls li`).count(), walls.length);
   await page.getByText(`${walls.filter(({ stands }) => stands).length} of ${walls.length} walls are up`).waitFor();
   await row('exec').getByRole('radio', { name: 'Allow' }).click();
-  await row('exec').and(page.locator('[data-decision=allow]')).getByText('Allowed for this extension.').waitFor();
+  await row('exec').and(page.locator('[data-grant=allow]')).getByText('Allowed for this extension.').waitFor();
   await row('exec').getByRole('radio', { name: 'Deny' }).click();
-  await row('exec').and(page.locator('[data-decision=deny]')).getByText('Denied for this extension.').waitFor();
+  await row('exec').and(page.locator('[data-grant=deny]')).getByText('Denied for this extension.').waitFor();
   assert.deepEqual([(await extension()).granted, (await extension()).denied], [[], ['exec']]);
   await row('exec').getByRole('radio', { name: 'Profile' }).click();
-  await row('exec').and(page.locator('[data-decision=ask]')).waitFor();
+  await row('exec').and(page.locator('[data-grant=ask]')).waitFor();
   await page.getByRole('combobox', { name: 'Profile' }).selectOption('safe');
   await row('exec').getByText('The profile forbids it, whatever else is set.').waitFor();
   // What is changed elsewhere is shown here.
   assert.equal((await at.ask('PATCH', '/api/extensions/demo', { body: { profile: 'permissive' } })).status, 200);
-  await row('exec').and(page.locator('[data-decision=allow]')).waitFor();
+  await row('exec').and(page.locator('[data-grant=allow]')).waitFor();
   await page.getByRole('switch', { name: 'Demo' }).click();
   await page.locator('[data-state=disabled]').waitFor();
   await page.getByRole('switch', { name: 'Demo' }).click();

@@ -49,7 +49,7 @@ for (const lang of ['en-US', 'zh-CN']) {
 }
 
 // Hue is never the only sign: what differs by colour differs by its words or its icon too.
-const signs = '[data-status], [data-kind], [data-loss], [data-decision], [data-change], .pill, [data-block]';
+const signs = '[data-status], [data-kind], [data-loss], [data-grant], [data-change], .pill, [data-block]';
 test('without colours every state still has a word or a sign of its own', { skip }, async () => {
   const { page, close } = await visit(server);
   for (const place of list) {
@@ -58,9 +58,9 @@ test('without colours every state still has a word or a sign of its own', { skip
       const by = new Map();
       for (const node of document.querySelectorAll(selector)) {
         if (!node.checkVisibility()) continue;
-        const state = node.dataset.status ?? node.dataset.loss ?? node.dataset.decision ?? node.dataset.change;
+        const state = node.dataset.status ?? node.dataset.loss ?? node.dataset.grant ?? node.dataset.change;
         if (state === undefined) continue;
-        const kind = ['status', 'loss', 'decision', 'change'].find((name) => node.dataset[name] !== undefined);
+        const kind = ['status', 'loss', 'grant', 'change'].find((name) => node.dataset[name] !== undefined);
         const shape = [...node.querySelectorAll('svg')].map((icon) => icon.innerHTML).join() + node.textContent.replace(/[\d\s]/g, '');
         (by.get(kind) ?? by.set(kind, new Map()).get(kind)).set(state, (by.get(kind).get(state) ?? '') + shape);
       }

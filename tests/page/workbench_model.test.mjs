@@ -199,6 +199,26 @@ test('a merged document has every word of both where both wrote', () => {
   assert.equal(merge.settle(base, mine, theirs, rows.map((one) => ({ ...one, choice: 'mine' }))).blocks[2].text, 'mine');
 });
 
+test('ids that repeat: keys are each block\'s own, nothing counts as changed, and no word is lost', () => {
+  const next = random(5);
+  const docOf = (texts) => prompt.read({ type: 'structured', content: { protocol: 'structured-chat', messages: texts.map((content) => ({ id: `m${Math.floor(next() * 2)}`, role: 'user', content })), variables: [{ name: 'a' }, { name: 'a' }] } });
+  for (let i = 0; i < 300; i++) {
+    const texts = (mark) => Array.from({ length: 1 + Math.floor(next() * 5) }, (_, n) => `${mark}${n}`);
+    const [base, mine, theirs] = ['b', 'm', 't'].map((mark) => docOf(texts(mark)));
+    assert.equal(prompt.countChanges(mine, prompt.read(prompt.write(mine))), 0);
+    for (let doc = mine, n = 0; n < 4; n++) {
+      doc = prompt.keyed([mine, theirs, base, prompt.remove(mine, mine.blocks[0].key)][n], doc);
+      assert.equal(new Set(doc.blocks.map((block) => block.key)).size, doc.blocks.length);
+    }
+    assert.deepEqual(prompt.keyed(prompt.read(prompt.write(mine)), mine).blocks.map((block) => block.key), mine.blocks.map((block) => block.key));
+    const rows = merge.compare(base, mine, theirs);
+    assert.equal(new Set(rows.map((one) => one.id)).size, rows.length);
+    const settled = merge.settle(base, mine, theirs, rows.map((one) => ({ ...one, choice: 'both' })));
+    for (const { text } of [...mine.blocks, ...theirs.blocks]) assert.ok(settled.blocks.some((block) => block.text.includes(text)), `${text} was lost`);
+    assert.equal(variables.variablesOf(mine).length, 1);
+  }
+});
+
 test('the marks of a text are the text, cut', () => {
   const next = random(11);
   const parts = ['{{a}}', '```py\n', '```\n', '`x`', 'word ', '\n', '{{', '}}', '中文', '~~~\n', '😀', '\\{{'];

@@ -52,7 +52,8 @@ export function draw(turn: Turn): Drawn[] {
     } else if (block.type === 'plan_status') (plan ?? beginPlan(key)).items.push({ key, block });
     else into.push({ as: 'unknown', key, block });
   });
-  for (const call of turn.tool_calls) if (!drawnCalls.has(call.id) && !silent.has(call.tool_name)) out.push({ as: 'tools', key: 10_000 + out.length, calls: [call] });
+  /* those that no block names: behind the others, with keys that no block has */
+  turn.tool_calls.forEach((call, i) => { if (!drawnCalls.has(call.id) && !silent.has(call.tool_name)) out.push({ as: 'tools', key: -1 - i, calls: [call] }); });
   return out;
 }
 

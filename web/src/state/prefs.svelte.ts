@@ -62,10 +62,14 @@ export const keep = {
       return otherwise;
     }
   },
-  set(name: string, value: unknown): void {
+  /** false: this browser has no room for it. */
+  set(name: string, value: unknown): boolean {
     try {
       if (value === null || value === undefined || value === '') localStorage.removeItem(`parley.${name}`);
       else localStorage.setItem(`parley.${name}`, JSON.stringify(value));
-    } catch { /* as above */ }
+      return true;
+    } catch {
+      return false;
+    }
   },
 };

@@ -35,10 +35,13 @@ function safeDecode(text: string): string {
 }
 
 let current: Route = $state.raw(parse(new URL(location.href)));
+/* Who follows the page or the id is not told of a query that changed. */
+const page = $derived(current.page);
+const id = $derived(current.id);
 
 export const route = {
-  get page(): PageName { return current.page; },
-  get id(): string { return current.id; },
+  get page(): PageName { return page; },
+  get id(): string { return id; },
   get path(): string { return current.path; },
   get query(): URLSearchParams { return current.query; },
   get hash(): string { return current.hash; },

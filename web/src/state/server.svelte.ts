@@ -1,8 +1,9 @@
 /** The server: who one is there, whether it answers, and what it tells by itself. */
+import { untrack } from 'svelte';
 import { Client, ProblemError, type Live, type LiveEvent, type Problem, type Schemas } from '@parley/client';
 import { frame } from './frame.svelte';
 import { keep } from './prefs.svelte';
-import { lang } from './words.svelte';
+import { lang, t } from './words.svelte';
 
 /** The user, and what this browser's key may do. */
 export type Me = Schemas['User'] & { acts_as_admin: boolean; scope: string; csrf: string | null };
@@ -39,8 +40,9 @@ class Server {
     return new Client({
       url: this.origin,
       ...(key ? { key } : {}),
-      /* the language of the page, which need not be that of the browser */
-      headers: (): Record<string, string> => ({ 'accept-language': lang(), ...(this.me?.csrf ? { 'x-parley-csrf': this.me.csrf } : {}) }),
+      /* The language of the page, which need not be that of the browser. Not followed: who asks in an effect would ask again
+         with every word that is loaded. */
+      headers: (): Record<string, string> => untrack(() => ({ 'accept-language': lang(), ...(this.me?.csrf ? { 'x-parley-csrf': this.me.csrf } : {}) })),
       fetch: (input, init) => this.#fetch(input, init),
     });
   }
@@ -201,10 +203,11 @@ export const server = new Server();
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
-  return {
-    type: 'about:blank', title: 'no connection', status: 0, code: 'no_connection', retryable: true,
-    detail: error instanceof Error ? error.message : String(error),
-  };
+  const said = error instanceof Error ? error.message : String(error);
+  /* what browsers say of a request that did not get through, each in its own words and in English */
+  const isAway = !said || (error instanceof TypeError && /fetch|network|load/i.test(said));
+  return isAway ? { type: 'about:blank', title: t('e.noconn'), status: 0, code: 'no_connection', retryable: true, detail: t('e.noconn') }
+    : { type: 'about:blank', title: t('e.page'), status: 0, code: 'page_failed', retryable: true, detail: said };
 }
 
 /** For what a click does: a failure becomes a toast that says why. */

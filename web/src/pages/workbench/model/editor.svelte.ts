@@ -38,6 +38,10 @@ export class Editor {
   wasRefreshed = $state(false);
   problem: Problem | null = $state.raw(null);
   conflict: Conflict | null = $state.raw(null);
+  /** Why the server does not keep the draft, where that is not the connection. */
+  refusal: Problem | null = $state.raw(null);
+  /** This browser has the newest words too. */
+  hasShadow = $state(true);
   isLoading = $state(true);
   isSaving = $state(false);
   /** The block one is in, or was last. */
@@ -88,8 +92,7 @@ export class Editor {
 
   /** Blocks keep their keys over a reload, so that the focus stays in its field. */
   #keyed(next: Doc): Doc {
-    const keys = new Map(this.doc.blocks.map((block) => [block.id, block.key]));
-    return { ...next, blocks: next.blocks.map((block) => ({ ...block, key: keys.get(block.id) ?? block.key })) };
+    return model.keyed(next, this.doc);
   }
 
   async content(version: number): Promise<Stored> {
@@ -121,10 +124,14 @@ export class Editor {
     if (next === this.doc) return;
     this.doc = next;
     this.wasRefreshed = false;
-    if (this.id) keep.set(`draft.${this.id}`, { stored: model.write(next), base: this.baseVersion, at: Date.now() } satisfies Shadow);
+    if (this.id) this.#shadow(next);
     if (this.kept === 'elsewhere') return;
     this.kept = 'pending';
     this.#schedule();
+  }
+
+  #shadow(doc: Doc): void {
+    this.hasShadow = keep.set(`draft.${this.id}`, { stored: model.write(doc), base: this.baseVersion, at: Date.now() } satisfies Shadow);
   }
 
   #schedule(): void {
@@ -166,6 +173,7 @@ export class Editor {
       const draft = await server.json<Draft>('PUT', `/api/prompts/${encodeURIComponent(this.id)}/draft`,
         { type: stored.type, content: stored.content, based_on: this.baseVersion }, this.#condition());
       this.#revision = draft.revision;
+      this.refusal = null;
       this.keptAt = Date.parse(draft.updated_at);
       if (this.kept === 'keeping') this.kept = 'kept';
       if (model.sameStored(stored, model.write(this.doc))) keep.set(`draft.${this.id}`, null);
@@ -189,8 +197,9 @@ export class Editor {
       else { this.#revision = 0; this.kept = 'pending'; this.#schedule(); }
       return;
     }
-    // Nothing is lost: the browser has it. It is tried again with the next key, and when the connection is back.
+    // The browser has it, if there is room. It is tried again with the next key, and when the connection is back.
     this.kept = 'failed';
+    this.refusal = problem.code === 'no_connection' ? null : problem;
     this.keptAt = Date.now();
   }
 
@@ -240,7 +249,7 @@ export class Editor {
       this.#revision = conflict.revision;
     }
     this.doc = doc;
-    keep.set(`draft.${this.id}`, { stored: model.write(doc), base: this.baseVersion, at: Date.now() } satisfies Shadow);
+    this.#shadow(doc);
     this.#schedule();
   }
 
@@ -273,6 +282,7 @@ export class Editor {
   async #becameVersion(version: Version, stored: Stored): Promise<void> {
     this.base = model.read(stored);
     this.baseVersion = version.version;
+    this.refusal = null;
     keep.set(`draft.${this.id}`, null);
     if (this.#revision) await server.json('DELETE', `/api/prompts/${encodeURIComponent(this.id)}/draft`).catch(() => undefined);
     this.#revision = 0;

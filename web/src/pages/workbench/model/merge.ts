@@ -2,7 +2,7 @@
  * Two people wrote, from one version: what happens to each block. Where only one of them changed it, that one counts;
  * where both did, the person chooses mine, theirs, or the two merged line by line. Nothing is thrown away by itself.
  */
-import { SYSTEM, same, newKey, type Block, type Declared, type Doc } from './prompt';
+import { distinct, newKey, same, SYSTEM, type Block, type Declared, type Doc } from './prompt';
 
 export type Choice = 'mine' | 'theirs' | 'both';
 
@@ -87,7 +87,8 @@ function row(id: string, kind: Row['kind'], base: string | null, mine: string | 
 }
 
 /** One row per place where mine and theirs differ. */
-export function compare(base: Doc, mine: Doc, theirs: Doc): Row[] {
+export function compare(...docs: [base: Doc, mine: Doc, theirs: Doc]): Row[] {
+  const [base, mine, theirs] = docs.map(distinct) as typeof docs;
   const rows: Row[] = [];
   if (mine.system !== theirs.system) rows.push(row(SYSTEM, 'system', base.system, mine.system, theirs.system));
   const at = (doc: Doc): Map<string, Block> => new Map(doc.blocks.map((block) => [block.id, block]));
@@ -115,7 +116,8 @@ const union = (mine: readonly Declared[], theirs: readonly Declared[]): Declared
   [...mine, ...theirs.filter((one) => !mine.some((other) => other.name === one.name))];
 
 /** The document that the choices make: my order, and what only they have behind the block it stood behind. */
-export function settle(base: Doc, mine: Doc, theirs: Doc, rows: readonly Row[]): Doc {
+export function settle(from: Doc, ours: Doc, other: Doc, rows: readonly Row[]): Doc {
+  const [base, mine, theirs] = [distinct(from), distinct(ours), distinct(other)];
   const chosen = new Map(rows.map((one) => [one.id, one]));
   const pick = (id: string, fallback: string): string => {
     const one = chosen.get(id);

@@ -110,6 +110,30 @@ export function freshId(blocks: readonly Block[]): string {
   return `msg_${n}`;
 }
 
+/** The same document whose blocks have ids of their own: a file may repeat one, and then its places are told apart by their number. */
+export function distinct(doc: Doc): Doc {
+  const taken = new Set<string>();
+  let isSame = true;
+  const blocks = doc.blocks.map((block) => {
+    let { id } = block;
+    for (let n = 2; taken.has(id); n++) id = `${block.id}_${n}`;
+    taken.add(id);
+    if (id === block.id) return block;
+    isSame = false;
+    return { ...block, id };
+  });
+  return isSame ? doc : { ...doc, blocks };
+}
+
+/** A document with the keys that its blocks had in an older one, each key once. */
+export function keyed(next: Doc, before: Doc): Doc {
+  const keys = new Map(distinct(before).blocks.map((block) => [block.id, block.key]));
+  const ids = distinct(next).blocks.map((block) => block.id);
+  const used = new Set<string>();
+  const own = (key: string): string => (used.size < used.add(key).size ? key : own(newKey()));
+  return { ...next, blocks: next.blocks.map((block, i) => ({ ...block, key: own(keys.get(ids[i]!) ?? block.key) })) };
+}
+
 export const newBlock = (doc: Doc, role: Role, text = ''): Block =>
   ({ key: newKey(), id: freshId(doc.blocks), role, text, rest: {} });
 
@@ -210,16 +234,17 @@ export function same(a: unknown, b: unknown): boolean {
 export const sameStored = (a: Stored, b: Stored): boolean => a.type === b.type && same(a.content, b.content);
 
 /** How many things differ: blocks added, removed, changed or moved, settings, variables. */
-export function countChanges(from: Doc, to: Doc): number {
+export function countChanges(was: Doc, now: Doc): number {
+  const [from, to] = [distinct(was), distinct(now)];
   let n = from.system === to.system ? 0 : 1;
   const before = new Map(from.blocks.map((block, i) => [block.id, { block, i }]));
   const kept: number[] = [];
   for (const block of to.blocks) {
-    const was = before.get(block.id);
-    if (!was) { n++; continue; }
+    const old = before.get(block.id);
+    if (!old) { n++; continue; }
     before.delete(block.id);
-    kept.push(was.i);
-    if (was.block.text !== block.text || was.block.role !== block.role || !same(was.block.rest, block.rest)) n++;
+    kept.push(old.i);
+    if (old.block.text !== block.text || old.block.role !== block.role || !same(old.block.rest, block.rest)) n++;
   }
   n += before.size + kept.length - longestRise(kept);
   const names = new Set([...Object.keys(from.config), ...Object.keys(to.config)]);

@@ -47,7 +47,7 @@ export interface Variable {
 const textual = (value: unknown): string | undefined =>
   (typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined);
 
-/** In order of first use; those that are declared and not used come last. */
+/** In order of first use; those that are declared and not used come last. One that is declared twice is what it was said last. */
 export function variablesOf(doc: Doc): Variable[] {
   const declared = new Map(doc.variables.map((one) => [one.name, one]));
   const found = new Map<string, string | undefined>();
@@ -73,7 +73,7 @@ export function variablesOf(doc: Doc): Variable[] {
   };
   return [
     ...[...found].map(([name, preset]) => made(name, true, preset)),
-    ...doc.variables.filter((one) => !found.has(one.name)).map((one) => made(one.name, false)),
+    ...[...declared.keys()].filter((name) => !found.has(name)).map((name) => made(name, false)),
   ];
 }
 
