@@ -202,6 +202,40 @@ static void a_node_that_nobody_hears_is_fenced_before_its_lease_ends(void **stat
     leave_two(f, &pair);
 }
 
+static bool is_connected(struct fixture *f, struct pair *pair)
+{
+    struct pl_node_view view = renew(f, pair->b);
+    for (size_t i = 0; i < view.n_nodes; i++)
+        if (pl_node_id_eq(&view.nodes[i].writer, pl_node_line_writer(pair->a)))
+            return view.nodes[i].is_connected;
+    fail_msg("the node is not among the others");
+    return false;
+}
+
+static void others_see_whether_a_silent_node_is_connected(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair = enter_two(f);
+    run_sql(f, "UPDATE nodes SET renewed_ms = renewed_ms - 3600000 WHERE name = 'a'");
+    assert_true(is_connected(f, &pair));
+    /* Another connection that has its number is not the writer's. */
+    run_sql(f, "UPDATE commits SET backend_us = backend_us + 1");
+    assert_false(is_connected(f, &pair));
+    run_sql(f, "UPDATE commits SET backend_us = backend_us - 1, backend_pid = 2000000000");
+    assert_false(is_connected(f, &pair));
+    leave_two(f, &pair);
+}
+
+static void a_node_that_has_just_renewed_counts_as_connected(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair = enter_two(f);
+    run_sql(f, "UPDATE nodes SET renewed_ms = renewed_ms + 3600000 WHERE name = 'a'");
+    run_sql(f, "UPDATE commits SET backend_pid = 2000000000");
+    assert_true(is_connected(f, &pair));
+    leave_two(f, &pair);
+}
+
 static void a_node_is_taken_over_once(void **state)
 {
     struct fixture *f = *state;
@@ -307,6 +341,8 @@ static const struct CMUnitTest tests[] = {
     ON_SOME("postgres", a_node_that_holds_its_lease_is_not_taken_over),
     ON_SOME("postgres", a_node_whose_lease_has_run_out_is_fenced),
     ON_SOME("postgres", a_node_that_nobody_hears_is_fenced_before_its_lease_ends),
+    ON_SOME("postgres", others_see_whether_a_silent_node_is_connected),
+    ON_SOME("postgres", a_node_that_has_just_renewed_counts_as_connected),
     ON_SOME("postgres", a_node_is_taken_over_once),
     ON_SOME("postgres", nobody_is_taken_over_who_is_not_there),
     ON_SOME("postgres", a_frozen_writer_is_ended_and_fenced),

@@ -25,6 +25,8 @@ struct backend {
     bool is_pumping; /* an event will look at the queue */
     bool waits;      /* for a lock */
     int64_t lock_ms, waits_until_us;
+    int64_t idle_ms;          /* idle_in_transaction_session_timeout; 0: none */
+    uint64_t n_run;           /* requests */
     bool is_open, has_failed; /* a transaction */
     struct base_request *deferred, **deferred_end;
     struct base_result *held, **held_end; /* of a pipeline, until its end */
@@ -167,6 +169,18 @@ static void sql_may_take(sqlite3_context *ctx, int n, sqlite3_value **values)
     sqlite3_result_int(ctx, may);
 }
 
+/* Whether the database has this connection: its number, and when it began. */
+static void sql_is_connected(sqlite3_context *ctx, int n, sqlite3_value **values)
+{
+    (void)n;
+    bool is_connected = false;
+    for (size_t i = 0; i < BACKENDS_MAX; i++)
+        is_connected |= base.backends[i].is_used &&
+                        base.backends[i].pid == sqlite3_value_int64(values[0]) &&
+                        base.backends[i].started_us == sqlite3_value_int64(values[1]);
+    sqlite3_result_int(ctx, is_connected);
+}
+
 static void must(int code, int wanted)
 {
     if (code == wanted)
@@ -198,6 +212,9 @@ static void translate(enum pl_sql sql, struct pl_buf *text)
     bool is_nothing = n > 7 && strcmp(said->text + n - 7, "WHERE 0") == 0;
     pl_buf_adds(text, said->postgres && is_nothing ? said->postgres : said->text);
     replace(text, SQL_BASE_MS, "sim_base_ms()");
+    replace(text, SQL_WRITER_CONNECTIONS,
+            "(SELECT sim_is_connected(backend_pid, backend_us) FROM commits AS c WHERE c.writer = "
+            "nodes.writer)");
     replace(text, " ORDER BY key LIMIT ?2 FOR UPDATE SKIP LOCKED",
             " AND sim_may_take(id) ORDER BY key LIMIT ?2");
     replace(text, " ORDER BY key LIMIT ?3 FOR UPDATE SKIP LOCKED",
@@ -692,12 +709,18 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+static void take_setting(const char *text, const char *words, int64_t *ret_number)
+{
+    const char *set = strstr(text, words);
+    if (set)
+        *ret_number = strtoll(set + strlen(words), NULL, 10);
+}
+
 static struct base_result *run_text(struct backend *backend, const char *text)
 {
     size_t i;
-    const char *set = strstr(text, "SET lock_timeout = ");
-    if (set)
-        backend->lock_ms = strtoll(set + strlen("SET lock_timeout = "), NULL, 10);
+    take_setting(text, "SET lock_timeout = ", &backend->lock_ms);
+    take_setting(text, "SET idle_in_transaction_session_timeout = ", &backend->idle_ms);
     if (begins(text, "BEGIN")) {
         backend->is_open = true;
     } else if (begins(text, "COMMIT")) {
@@ -828,6 +851,30 @@ static void give_up_waiting(struct backend *backend, struct base_request *reques
     pl_mem_free(request);
 }
 
+struct idle {
+    struct backend *backend;
+    int64_t pid;
+    uint64_t n_run;
+};
+
+/* Nothing has come since, in the middle of a transaction. */
+static void end_idle(void *ctx)
+{
+    struct idle *idle = ctx;
+    struct backend *backend = idle->backend;
+    if (is_same(backend, idle->pid) && backend->n_run == idle->n_run && backend->is_open &&
+        !backend->first)
+        end_backend(backend, true);
+    pl_mem_free(idle);
+}
+
+static void begin_idle(struct backend *backend)
+{
+    struct idle *idle = sim_alloc(sizeof *idle);
+    *idle = (struct idle){.backend = backend, .pid = backend->pid, .n_run = backend->n_run};
+    sim_at(sim_now_us() + backend->idle_ms * SIM_MS, end_idle, idle);
+}
+
 static void pump(void *ctx)
 {
     struct backend *backend = ctx;
@@ -864,8 +911,13 @@ static void pump(void *ctx)
         }
     }
     backend->waits = false;
-    if (backend->is_used && (backend->first || !backend->conn))
+    backend->n_run++;
+    if (!backend->is_used)
+        return;
+    if (backend->first || !backend->conn)
         look_at(backend);
+    else if (backend->is_open && backend->idle_ms)
+        begin_idle(backend);
 }
 
 /* --- the client's side ----------------------------------------------------------------------- */
@@ -1090,6 +1142,7 @@ void base_start(void)
     add_function("sim_base_ms", 0, sql_base_ms);
     add_function("sim_writer", 0, sql_writer);
     add_function("sim_may_take", 1, sql_may_take);
+    add_function("sim_is_connected", 2, sql_is_connected);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char text[256];
         snprintf(text, sizeof text,

@@ -78,7 +78,7 @@ struct pl_lease_row {
     int64_t until_ms, renewed_ms;
 };
 
-/* Whether this node may be taken over. `is_unheard`: the bus says that nobody listens there. */
+/* Whether this node may be taken over. `is_unheard`: nobody is there, as the bus or the database says. */
 bool pl_lease_is_due(const struct pl_lease_row *row, int64_t base_ms, bool is_unheard);
 
 #endif

@@ -163,12 +163,19 @@ static void look_for_gone(struct pl_node *node, const struct pl_node_view *befor
     }
 }
 
+/* Nobody is there: NATS has no listener for it, or the database has lost its connection, as after kill -9. A node that is
+ * frozen has both; its lease has to run out. */
+static bool is_unheard(struct pl_node *node, const struct pl_node_seen *other)
+{
+    return !other->is_connected || pl_bus_is_unheard(node->bus, &other->writer);
+}
+
 static void take_over(struct pl_node *node, const struct pl_node_seen *dead)
 {
     struct pl_error err = {0};
     bool is_taken = false;
-    bool is_unheard = pl_bus_is_unheard(node->bus, &dead->writer);
-    if (pl_node_line_take_over(node->line, &dead->writer, is_unheard, &is_taken, &err) != PL_OK) {
+    if (pl_node_line_take_over(node->line, &dead->writer, is_unheard(node, dead), &is_taken,
+                               &err) != PL_OK) {
         pl_node_say_failure(node, "a node whose lease has run out could not be taken over yet",
                             &err);
         return;
@@ -186,9 +193,8 @@ static void look_at_others(struct pl_node *node, const struct pl_node_view *view
 {
     for (size_t i = 0; i < view->n_nodes; i++) {
         const struct pl_node_seen *other = &view->nodes[i];
-        bool is_unheard = pl_bus_is_unheard(node->bus, &other->writer);
         if (pl_node_id_eq(&other->writer, &node->me) ||
-            !pl_lease_is_due(&other->row, view->base_ms, is_unheard))
+            !pl_lease_is_due(&other->row, view->base_ms, is_unheard(node, other)))
             continue;
         if (pl_lease_may_take_over(&node->lease, pl_clock_ms()))
             take_over(node, other);

@@ -130,6 +130,7 @@ static void read_node(struct pl_read *read, struct pl_node_seen *node)
                  .n_running = pl_read_int(read, 12),
                  .n_sockets = pl_read_int(read, 13)},
         .wants_drain = pl_read_int(read, 14) != 0,
+        .is_connected = pl_read_int(read, 15) != 0,
     };
 }
 
@@ -139,7 +140,9 @@ static void read_view(struct pl_read *read, const struct pl_node_id *me,
 {
     struct pl_list nodes = {.size = sizeof(struct pl_node_seen)};
     struct pl_node_view view = {0};
-    pl_read_query(read, PL_SQL_NODE_LIST, &(struct pl_params){0});
+    struct pl_params params = {0};
+    pl_params_int(&params, PL_LEASE_UNHEARD_MS);
+    pl_read_query(read, PL_SQL_NODE_LIST, &params);
     while (pl_read_next(read)) {
         struct pl_node_seen *node = pl_read_add(read, &nodes);
         if (!node)

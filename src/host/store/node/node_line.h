@@ -36,7 +36,8 @@ struct pl_node_seen {
     int64_t protocol;
     struct pl_lease_row row;
     struct pl_node_load load;
-    bool wants_drain; /* somebody has asked for its end */
+    bool wants_drain;  /* somebody has asked for its end */
+    bool is_connected; /* it renewed a moment ago, or the database has its writer's connection */
 };
 
 struct pl_node_view {

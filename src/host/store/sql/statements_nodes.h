@@ -4,6 +4,12 @@
 
 #include "store/sql/statements_commits.h"
 
+/* How many connections the writer of a row of nodes has, of those that its row in commits names: 1, or 0. */
+#define SQL_WRITER_CONNECTIONS                                                                     \
+    "(SELECT count(*) FROM commits AS c, pg_stat_get_activity(CAST(c.backend_pid AS INTEGER)) AS " \
+    "a WHERE c.writer = nodes.writer AND (a.backend_start IS NULL OR c.backend_us = 0 "            \
+    "OR " SQL_BACKEND_US("a") " = c.backend_us))"
+
 #define PL_SQL_NODE_TABLE(EACH)                                                                             \
     /* NULL for the writer, and so PL_NOT_FOUND, where its row is gone. ?6 is the TTL. */                   \
     EACH(NODE_ENTER, "bttiti", "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE 0",                                     \
@@ -15,12 +21,14 @@
          "UPDATE nodes SET renewed_ms = " SQL_BASE_MS ", until_ms = " SQL_BASE_MS " + ?2, "                 \
          "n_sessions = ?3, n_running = ?4, n_sockets = ?5 "                                                 \
          "WHERE writer = ?1 AND state <> 'gone' RETURNING until_ms")                                        \
-    EACH(NODE_LIST, "", "SELECT 1 WHERE 0",                                                                 \
+    /* Whether a writer is connected is looked at only where its node has not renewed for ?1. */            \
+    EACH(NODE_LIST, "i", "SELECT ?1 WHERE 0",                                                               \
          "SELECT writer, name, build, address, protocol, state, until_ms, "                                 \
          "renewed_ms, " SQL_BASE_MS ", (SELECT count(*) FROM (SELECT 1 FROM letters WHERE "                 \
          "receiver = writer LIMIT 1) AS l), (SELECT number FROM counters WHERE name = "                     \
-         "'auth_version'), n_sessions, n_running, n_sockets, wants_drain FROM nodes WHERE state "           \
-         "<> 'gone' ORDER BY name, writer")                                                                 \
+         "'auth_version'), n_sessions, n_running, n_sockets, wants_drain, CASE WHEN "                       \
+         "renewed_ms > " SQL_BASE_MS " - ?1 THEN 1 ELSE " SQL_WRITER_CONNECTIONS                            \
+         " END FROM nodes WHERE state <> 'gone' ORDER BY name, writer")                                     \
     /* The node ?1 shall end, unless no other would stay. Rows are locked first: of two who ask at the    \
      * same time the second counts again. */ \
     EACH(NODE_ASK_DRAIN, "t", "SELECT ?1 WHERE 0",                                                          \
