@@ -1,7 +1,7 @@
 /* The contract of nodes: leases that are renewed, nodes that are taken over, and what a fenced one
  * can still do, which is nothing. The other node is a second store of the same database. */
 #include "contract/beside.h"
-#include "store/node/node_line.h"
+#include "store/node/node_line_int.h"
 
 struct pair {
     struct pl_store *other;
@@ -236,6 +236,18 @@ static void a_node_that_has_just_renewed_counts_as_connected(void **state)
     leave_two(f, &pair);
 }
 
+/* What a machine leaves that is lost in the middle of one: its locks would stay. */
+static void the_database_ends_a_transaction_that_a_line_leaves_open(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair = enter_two(f);
+    assert_int_equal(pl_node_line_begin(pair.b, NULL), PL_OK);
+    until(!number_beside(f, "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in %'"));
+    assert_int_not_equal(pl_node_line_end(pair.b, PL_OK, NULL), PL_OK);
+    assert_int_equal(renew(f, pair.b).n_nodes, 2);
+    leave_two(f, &pair);
+}
+
 static void a_node_is_taken_over_once(void **state)
 {
     struct fixture *f = *state;
@@ -343,6 +355,7 @@ static const struct CMUnitTest tests[] = {
     ON_SOME("postgres", a_node_that_nobody_hears_is_fenced_before_its_lease_ends),
     ON_SOME("postgres", others_see_whether_a_silent_node_is_connected),
     ON_SOME("postgres", a_node_that_has_just_renewed_counts_as_connected),
+    ON_SOME("postgres", the_database_ends_a_transaction_that_a_line_leaves_open),
     ON_SOME("postgres", a_node_is_taken_over_once),
     ON_SOME("postgres", nobody_is_taken_over_who_is_not_there),
     ON_SOME("postgres", a_frozen_writer_is_ended_and_fenced),

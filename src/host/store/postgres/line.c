@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <poll.h>
 
-/* A second for a lock: who does not get it knows that its holder is stuck. What is lost of a renewal by a
- * crash of the database is renewed again. */
-#define LINE_SETTINGS "SET synchronous_commit = off; SET lock_timeout = 1000"
+/* A second for a lock: who does not get it knows that its holder is stuck. Two between the statements of a
+ * transaction: of a machine that was lost in the middle of one, the database would keep the locks until it
+ * misses the machine, and nobody else ends a line. What is lost of a renewal by a crash of the database is
+ * renewed again. */
+#define LINE_SETTINGS                                                                              \
+    "SET synchronous_commit = off; SET lock_timeout = 1000; "                                      \
+    "SET idle_in_transaction_session_timeout = 2000"
 
 enum pl_status postgres_line_connect(struct pl_db *base, struct pl_error *err)
 {
