@@ -89,6 +89,7 @@ const mistakes = [
   ['content.empty', 'openai-chat', { messages: [user(''), says('a')] }],
   ['turn.alternation', 'anthropic', { max_tokens: 9, messages: [user('a'), user('b')] }, '--for', 'anthropic@2023-06-01'],
   ['turn.first', 'anthropic', { max_tokens: 9, messages: [says('a'), user('b')] }],
+  ['turn.first', 'gemini', { systemInstruction: { parts: [{ text: 'a' }] }, contents: [] }],
   ['turn.prefill', 'gemini', { contents: [{ role: 'user', parts: [{ text: 'a' }] }, { role: 'model', parts: [{ text: 'b' }] }] }],
   ['context.exceeded', 'openai-chat', { model: 'gpt-4o', messages: [user('word '.repeat(600_000))] }],
   ['segment.role', 'envelope', { version: '1.0', messages: [{ id: 'm', role: 'user', timestamp: 0, segments: [{ kind: 'system_prompt', content: 'a', collapsed: true }] }] }],

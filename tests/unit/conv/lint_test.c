@@ -231,6 +231,7 @@ static void turns_are_checked_for_a_target(void **state)
           "[{\"system\":[\"s\"]},{\"assistant\":[\"a\"]},{\"user\":[\"b\"]},{\"user\":[\"c\"]},"
           "{\"assistant\":[\"d\"]}]",
           "turn.first /1\nturn.alternation /3\nturn.prefill /4\n");
+    check(&opts, "[{\"system\":[\"s\"]},{\"system\":[\"t\"]}]", "turn.first /1\n");
 }
 
 static void a_conversation_too_long_for_its_model_is_told(void **state)

@@ -279,6 +279,17 @@ static void the_user_speaks_first(void **state)
           "synthesised /1\n");
 }
 
+static void the_last_instruction_is_the_users_where_only_the_system_speaks(void **state)
+{
+    (void)state;
+    struct pl_repair_rules rules = {.wants_user_first = true};
+    check(&rules, "[{\"system\":[\"s\"]},{\"system\":[\"t\",\"u\"]}]",
+          "system \"s\"\n*user \"t\" \"u\"\n", "approximated /1\n");
+    check(&rules, "[{\"system\":[\"s\"]},{\"system\":[]}]", "*user \"s\"\nsystem\n",
+          "approximated /0\n");
+    check(&rules, "[]", "", "");
+}
+
 static void turns_alternate_where_asked(void **state)
 {
     (void)state;
@@ -544,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_system_message_without_a_legal_place_is_said_by_the_user),
         cmocka_unit_test(system_messages_inside_become_the_users_where_none_is_taken),
         cmocka_unit_test(the_user_speaks_first),
+        cmocka_unit_test(the_last_instruction_is_the_users_where_only_the_system_speaks),
         cmocka_unit_test(turns_alternate_where_asked),
         cmocka_unit_test(the_assistant_does_not_speak_last_where_that_is_refused),
         cmocka_unit_test(white_space_at_the_end_of_a_prefill_is_trimmed),

@@ -151,8 +151,14 @@ static void lint_ends(struct pl_lint *lint)
     size_t first = 0;
     while (first < conv->messages.len && conv->messages.ptr[first].role <= PL_ROLE_DEVELOPER)
         first++;
-    if (first == conv->messages.len || conv->answer.is_set)
+    if (conv->messages.len == 0 || conv->answer.is_set)
         return;
+    if (first == conv->messages.len) {
+        if (lint->opts->wants_user_first)
+            pl_lint_add(lint, "turn.first", PL_SEVERITY_ERROR, conv->messages.ptr[first - 1].node,
+                        "only the system speaks; %s expects a user message", target);
+        return;
+    }
     const struct pl_message *last = &conv->messages.ptr[conv->messages.len - 1];
     if (lint->opts->wants_user_first && conv->messages.ptr[first].role == PL_ROLE_ASSISTANT)
         pl_lint_add_fixable(lint, "turn.first", PL_SEVERITY_ERROR, conv->messages.ptr[first].node,

@@ -103,6 +103,7 @@ static const struct pl_phrase sentences[] = {
     {"two * messages in a row; * treats them as one", "连续两条 $1 消息；$2会把它们当作一条"},
     {"the first message is the assistant's; * expects the user's",
      "第一条消息是助手的；$1要求是用户的"},
+    {"only the system speaks; * expects a user message", "只有系统消息；$1要求有用户消息"},
     {"the last message is the assistant's; * does not continue it",
      "最后一条消息是助手的；$1不会接着它写"},
     {"the target", "目标"},

@@ -122,22 +122,62 @@ static void put_first(struct pl_repair *r, const struct pl_json_node *node)
     pl_deal_part(r, pl_repair_text(r, PL_STR("(start of the conversation)")));
 }
 
+/* The unit that the user says where only the system speaks: the last one with content, or the
+ * number of units. */
+static size_t last_instruction(const struct pl_repair *r)
+{
+    for (size_t u = r->now.units.len; u > 0; u--)
+        if (r->now.units.ptr[u - 1].n > 0)
+            return u - 1;
+    return r->now.units.len;
+}
+
+/* Nobody but the system speaks. What a prompt in one message asks for is its last instruction; words
+ * that nobody wrote would be answered instead of it. */
+static void let_user_say_last(struct pl_repair *r)
+{
+    size_t last = last_instruction(r);
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        struct pl_unit unit = r->now.units.ptr[u];
+        if (u == last)
+            unit.role = PL_ROLE_USER;
+        pl_deal_whole(r, &unit);
+        if (u != last)
+            continue;
+        pl_deal_change(r);
+        pl_repair_note(r, PL_LOSS_APPROXIMATED, pl_unit_node(r, &unit, NULL),
+                       "only the system speaks, but the user must; its last instruction is a user "
+                       "message");
+    }
+    pl_deal_end(r);
+}
+
+static bool is_begun(const struct pl_repair *r)
+{
+    for (size_t u = 0; u < r->now.units.len; u++)
+        if (!pl_unit_is_system(&r->now.units.ptr[u]))
+            return true;
+    return false;
+}
+
 void pl_repair_first(struct pl_repair *r)
 {
     if (!r->rules->wants_user_first)
         return;
-    bool is_begun = false;
+    if (!is_begun(r)) {
+        let_user_say_last(r);
+        return;
+    }
+    bool is_first = true;
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
-        if (!is_begun && !pl_unit_is_system(unit)) {
-            is_begun = true;
+        if (is_first && !pl_unit_is_system(unit)) {
+            is_first = false;
             if (unit->role == PL_ROLE_ASSISTANT)
                 put_first(r, pl_unit_node(r, unit, NULL));
         }
         pl_deal_whole(r, unit);
     }
-    if (!is_begun)
-        put_first(r, r->conv->list ? r->conv->list : r->conv->doc->root);
     pl_deal_end(r);
 }
 

@@ -589,8 +589,10 @@ static void report_group(struct say *s, size_t from, size_t to)
     }
 }
 
-static void write_contents(struct say *s, size_t first)
+/* Returns how many contents say something. */
+static size_t write_contents(struct say *s, size_t first)
 {
+    size_t n_written = 0;
     pl_w_key(s->w, "contents");
     pl_w_open(s->w, '[');
     for (size_t i = first, end; i < s->conv->messages.len; i = end) {
@@ -599,19 +601,20 @@ static void write_contents(struct say *s, size_t first)
         end = group_end(s->conv, i);
         write_group(s, i, end, is_model);
         report_group(s, i, end);
+        n_written += s->is_content_open;
         content_end(s, m, is_model);
     }
     pl_w_close(s->w, ']');
+    return n_written;
 }
 
-/* The leading messages that instruct the model. If there are no others and the target must accept
- * the request, they become the user's words. */
+/* The leading messages that instruct the model. */
 static size_t count_leading_system(const struct say *s)
 {
     size_t n = 0;
     while (n < s->conv->messages.len && is_system(&s->conv->messages.ptr[n]))
         n++;
-    return n == s->conv->messages.len && s->task->mode != PL_MODE_CONVERT ? 0 : n;
+    return n;
 }
 
 static void write_system(struct say *s, size_t n)
@@ -688,18 +691,27 @@ static void write_response_body(struct say *s)
     pl_gemini_write_answer(s->w);
 }
 
-static void write_request(struct say *s)
+/* Gemini refuses a request without contents. A pure translation never adds turns and gives it. */
+static enum pl_status write_request(struct say *s, struct pl_error *err)
 {
+    struct pl_conv *conv = s->conv;
     size_t n_leading = count_leading_system(s);
     write_system(s, n_leading);
-    write_contents(s, n_leading);
+    size_t n_written = write_contents(s, n_leading);
     pl_gemini_write_settings(s->w, s->task);
+    if (n_written || s->task->mode == PL_MODE_CONVERT || conv->status != PL_OK)
+        return PL_OK;
+    if (!conv->messages.len)
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->list ? conv->list : conv->doc->root,
+                     "it contains no message, but Gemini requires one");
+    return pl_fail(err, PL_INVALID,
+                   "Gemini requires at least one content, but accepts nothing of this "
+                   "conversation; the report says why");
 }
 
 enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
                                struct pl_error *err)
 {
-    (void)err;
     struct say s = {
         .w = w,
         .conv = w->conv,
@@ -713,12 +725,15 @@ enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task 
         return w->conv->status = PL_NOMEM;
     pl_call_index_init(&s.calls, w->conv);
     find_unsigned(&s);
+    enum pl_status status = PL_OK;
     pl_w_open(w, '{');
     if (task->kind == PL_KIND_RESPONSE)
         write_response_body(&s);
     else
-        write_request(&s);
+        status = write_request(&s, err);
     pl_w_close(w, '}');
     pl_call_index_deinit(&s.calls);
+    if (status != PL_OK)
+        return status;
     return w->conv->status != PL_OK ? w->conv->status : w->out.buf->status;
 }
