@@ -209,10 +209,14 @@ static void the_usual_spelling_has_the_fewest_escapes(void **state)
         pl_str_eq(pl_buf_str(&to), PL_STR("A/\xC3\xA9\xF0\x9F\x98\x80\\ud800\\\"\\n\\n\\\\u")));
 }
 
-/* Puts `is` in the place of `was` in the target; the same must happen to the source, and nothing
- * else. */
-static void change_arrives(const char *from, const char *to, const char *source, const char *was,
-                           const char *is)
+/* A change of a text: `is` in the place of `was`. */
+struct change {
+    const char *was, *is;
+};
+
+/* Makes one change in the target; the other must happen to the source, and nothing else. */
+static void edit_arrives(const char *from, const char *to, const char *source,
+                         struct change in_target, struct change in_source)
 {
     struct pl_converted there = pl_test_convert_kept(from, to, PL_KIND_REQUEST, PL_MODE_CONVERT,
                                                      source),
@@ -223,13 +227,14 @@ static void change_arrives(const char *from, const char *to, const char *source,
     pl_buf_init(&wanted, 0);
     pl_converted_init(&back);
     struct pl_str texts[] = {pl_buf_str(&there.out), pl_str_of(source)};
+    struct change changes[] = {in_target, in_source};
     struct pl_buf *all[] = {&edited, &wanted};
     for (size_t i = 0; i < 2; i++) {
-        size_t at = pl_str_find(texts[i], pl_str_of(was));
+        size_t at = pl_str_find(texts[i], pl_str_of(changes[i].was));
         assert_true(at != SIZE_MAX);
         pl_buf_add(all[i], pl_str_slice(texts[i], 0, at));
-        pl_buf_adds(all[i], is);
-        pl_buf_add(all[i], pl_str_slice(texts[i], at + strlen(was), texts[i].len));
+        pl_buf_adds(all[i], changes[i].is);
+        pl_buf_add(all[i], pl_str_slice(texts[i], at + strlen(changes[i].was), texts[i].len));
     }
     struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(to)),
                                    .to = pl_format_find(pl_str_of(from)),
@@ -242,6 +247,26 @@ static void change_arrives(const char *from, const char *to, const char *source,
                  PL_STR_ARG(pl_buf_str(&wanted)));
     pl_converted_deinit(&back);
     pl_converted_deinit(&there);
+}
+
+/* The same change in both. */
+static void change_arrives(const char *from, const char *to, const char *source, const char *was,
+                           const char *is)
+{
+    struct change change = {was, is};
+    edit_arrives(from, to, source, change, change);
+}
+
+/* The target says nothing of this list, so it cannot be converted back for the merge. */
+static void a_message_that_is_added_to_nothing_keeps_what_was_there(void **state)
+{
+    (void)state;
+    edit_arrives("openai-responses", "gemini",
+                 "{\"input\": [{\"type\":\"mcp_approval_response\",\"approve\":true,"
+                 "\"approval_request_id\":\"r\"}],\"model\":\"m\",\"previous_response_id\":\"p\"}",
+                 (struct change){"\"contents\":[]",
+                                 "\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"b\"}]}]"},
+                 (struct change){"}],\"model", "},{\"role\":\"user\",\"content\":\"b\"}],\"model"});
 }
 
 static void texts_of_one_string_are_told_apart(void **state)
@@ -377,6 +402,7 @@ int main(void)
         cmocka_unit_test(comments_of_a_lenient_source_come_home),
         cmocka_unit_test(the_usual_spelling_has_the_fewest_escapes),
         cmocka_unit_test(texts_of_one_string_are_told_apart),
+        cmocka_unit_test(a_message_that_is_added_to_nothing_keeps_what_was_there),
         cmocka_unit_test(data_of_a_data_url_is_changed_in_its_place),
         cmocka_unit_test(a_reference_that_leads_nowhere_makes_no_text_up),
         cmocka_unit_test(an_emptied_target_comes_home_without_the_source),

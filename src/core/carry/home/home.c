@@ -215,6 +215,17 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, en
     return status == PL_OK ? offer(j, &text, keeps, ret_is_taken) : status;
 }
 
+/* The base of a merge where the old target cannot be converted back. A writer that refuses a
+ * conversation without messages has written the document around them, with an empty list; without
+ * that, everything in the new target counts as added. */
+static enum pl_status settle_for_less(const struct journey *j, struct pl_leg *was)
+{
+    enum pl_status status = pl_leg_parse(was, j->home, NULL);
+    if (status == PL_OK || is_fatal(status))
+        return status;
+    return pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was->made, NULL);
+}
+
 /* What was added, removed and moved. */
 static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret_is_taken)
 {
@@ -225,10 +236,8 @@ static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret
         return status;
     struct pl_str there = pl_arena_dup(j->home->arena, pl_buf_str(&j->best->there.out));
     status = there.ptr ? pl_leg_run(&was, j->home, &j->back, there, NULL) : PL_NOMEM;
-    /* The old target may be too small to be converted back: then everything in the new one counts
-     * as added. */
     if (status != PL_OK && !is_fatal(status))
-        status = pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was.made, NULL);
+        status = settle_for_less(j, &was);
     if (status == PL_OK)
         status = merge_into(j, &was, reach, ret_is_taken);
     if (there.ptr)

@@ -552,25 +552,24 @@ static bool has_instructions(const struct pl_responses_out *o)
 static enum pl_status put_request(struct pl_responses_out *o, struct pl_error *err)
 {
     struct pl_conv *conv = o->conv;
-    if (!conv->messages.len && !o->is_own) {
-        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root,
-                     "it contains no message, but Responses refuses an empty input");
-        return pl_fail(err, PL_INVALID,
-                       "it contains no message, but openai-responses refuses an empty input; add "
-                       "one");
-    }
+    bool is_empty = !conv->messages.len && !o->is_own;
     size_t first = has_instructions(o);
     pl_w_open(o->w, '{');
     pl_w_opt_string(o->w, "model", conv->settings.model);
     if (first)
         pl_w_opt_string(o->w, "instructions", pl_conv_parts(conv, conv->messages.ptr)->text);
-    if (conv->messages.len > first || o->n_items) {
+    if (conv->messages.len > first || o->n_items || is_empty) {
         pl_w_key(o->w, "input");
         pl_responses_put_items(o, first);
     }
     pl_responses_put_settings(o);
     pl_w_close(o->w, '}');
-    return PL_OK;
+    if (!is_empty || conv->status != PL_OK)
+        return PL_OK;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root,
+                 "it contains no message, but Responses refuses an empty input");
+    return pl_fail(err, PL_INVALID,
+                   "it contains no message, but openai-responses refuses an empty input; add one");
 }
 
 enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_task *task,
