@@ -52,6 +52,7 @@ static const struct row {
       .wants_web_urls = true,
       .open_history = responses_history,
       .refused_in_results = SOUND | MOVIE,
+      .store_switch = "store",
       .needs_thinking_follower = true},
      ALL_MEDIA,
      SOUND | MOVIE},
@@ -200,8 +201,10 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
     rules.moves_leading_system = rules.wants_calls_last;
     /* Only a document of that format can refer to what its vendor stores. */
-    if (!is_same)
+    if (!is_same) {
         rules.open_history = NULL;
+        rules.store_switch = NULL;
+    }
     return rules;
 }
 

@@ -226,6 +226,11 @@ bool pl_due_result_media(const struct pl_repair *r)
     return r->facts.child_kinds & r->rules->refused_in_results;
 }
 
+bool pl_due_lost_thinking(const struct pl_repair *r)
+{
+    return (r->facts.all_kinds & THOUGHT) && pl_repair_is_unstored(r);
+}
+
 bool pl_due_thinking_tail(const struct pl_repair *r)
 {
     return r->rules->needs_thinking_follower && (r->facts.all_kinds & THOUGHT);

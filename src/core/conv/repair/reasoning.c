@@ -6,6 +6,61 @@
 
 enum { THOUGHT = PL_PART_BIT(PL_PART_THINKING) | PL_PART_BIT(PL_PART_REDACTED) };
 
+static bool is_thought(const struct pl_part *part)
+{
+    return PL_PART_BIT(part->kind) & THOUGHT;
+}
+
+/* The parts from `from` on that came from one item of reasoning; the first after them. *ret_is_lost:
+ * it has an id and no proof. */
+static uint32_t item_end(const struct pl_repair *r, const struct pl_unit *unit, uint32_t from,
+                         bool *ret_is_lost)
+{
+    const struct pl_part *first = pl_unit_part(r, unit, from);
+    bool has_proof = false;
+    uint32_t end = from;
+    for (; end < unit->n; end++) {
+        const struct pl_part *part = pl_unit_part(r, unit, end);
+        if (end > from && (!is_thought(part) || part->node != first->node))
+            break;
+        has_proof |= pl_val_is_set(part->signature) || pl_val_is_set(part->data);
+    }
+    *ret_is_lost = is_thought(first) && pl_val_is_set(first->id) && !has_proof;
+    return end;
+}
+
+bool pl_repair_is_unstored(const struct pl_repair *r)
+{
+    const char *key = r->rules->store_switch;
+    return key && pl_json_is(pl_conv_node(r->conv, r->conv->doc->root, key), PL_JSON_FALSE);
+}
+
+/* Reasoning that the vendor was to look up by its id, where it has stored nothing. The items around
+ * it keep their bytes, so the message is not marked. */
+void pl_repair_lost_thinking(struct pl_repair *r)
+{
+    if (!pl_repair_is_unstored(r))
+        return;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        pl_deal_open(r, unit);
+        for (uint32_t i = 0, end; i < unit->n; i = end) {
+            bool is_lost;
+            end = item_end(r, unit, i, &is_lost);
+            for (uint32_t k = i; k < end && !is_lost; k++)
+                pl_deal_part(r, r->now.parts.ptr[unit->first + k]);
+            if (!is_lost)
+                continue;
+            r->is_changed = true;
+            pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, pl_unit_part(r, unit, i)),
+                         "the vendor stores nothing, and this reasoning has only an id");
+        }
+        if (unit->n > 0)
+            pl_deal_drop_empty(r);
+    }
+    pl_deal_end(r);
+}
+
 /* Thinking is followed by what was thought out: at the end of a turn it leads nowhere. */
 void pl_repair_thinking_tail(struct pl_repair *r)
 {

@@ -63,10 +63,13 @@ struct pl_repair_rules {
     bool trims_prefill;     /* it may, but without white space at its end */
 
     /* Reasoning and settings. */
-    bool keeps_signatures;          /* signatures of the source mean something to the target */
-    uint8_t home;                   /* and those of parts that have this one as their home */
-    bool needs_thinking_history;    /* manual thinking needs thinking in the last tool turn */
-    bool needs_thinking_follower;   /* thinking is followed by what was thought out */
+    bool keeps_signatures;        /* signatures of the source mean something to the target */
+    uint8_t home;                 /* and those of parts that have this one as their home */
+    bool needs_thinking_history;  /* manual thinking needs thinking in the last tool turn */
+    bool needs_thinking_follower; /* thinking is followed by what was thought out */
+    /* Member of the source's root. Where it is false, the vendor has stored nothing, and reasoning
+     * of which only its id is left refers to nothing. NULL: there is none. */
+    const char *store_switch;
     bool wants_thinking_on_all;     /* after the first assistant message that has it */
     struct pl_str signature_bypass; /* for calls of the current turn that lack one; empty: none */
     bool refuses_sampling;          /* temperature, top_p, top_k */

@@ -112,6 +112,7 @@ void pl_repair_note(struct pl_repair *r, enum pl_loss_code code, const struct pl
     X(sources)                                                                                     \
     X(assistant_media)                                                                             \
     X(result_media)                                                                                \
+    X(lost_thinking)                                                                               \
     X(thinking_tail)                                                                               \
     X(system)                                                                                      \
     X(first)                                                                                       \
@@ -135,6 +136,8 @@ PL_REPAIR_PASSES(X)
 
 /* What is not in messages; at the end. */
 void pl_repair_settings(struct pl_conv *conv, const struct pl_repair_rules *rules);
+/* Whether the source says that the vendor has stored nothing of the history. */
+bool pl_repair_is_unstored(const struct pl_repair *r);
 /* Whether the target is told of a tool at all. */
 bool pl_repair_has_declared(const struct pl_repair *r);
 
