@@ -14,7 +14,9 @@
     X(WRITTEN_BYTES, INT64_C(50) << 20, INT64_C(50) << 20, 3600000)                                \
     X(LOG_LINES, 100, 100, 1000)                                                                   \
     X(STDERR_BYTES, 64 << 10, 64 << 10, 1000)                                                      \
-    X(USER_MESSAGES, 10, 10, 60000)
+    X(USER_MESSAGES, 10, 10, 60000)                                                                \
+    X(FRAMES, 10000, 10000, 1000)                                                                  \
+    X(REGISTERS, 10, 100, 1000)
 
 enum pl_ext_quota {
 #define X(name, units, burst, period) PL_EXT_QUOTA_##name,

@@ -47,6 +47,7 @@ struct pl_ext_ask *pl_ext_ask_create(struct pl_shard *home, enum pl_ext_ask_kind
     *ask = (struct pl_ext_ask){.kind = kind, .home = home, .hook = PL_EXT_HOOK_COUNT};
     pl_arena_init(&ask->arena, 0);
     pl_buf_init(&ask->reply, 0);
+    pl_buf_init(&ask->progress, 0);
     return ask;
 }
 
@@ -61,6 +62,7 @@ struct pl_str pl_ext_ask_keep(struct pl_ext_ask *ask, struct pl_str text)
 void pl_ext_ask_destroy(struct pl_ext_ask *ask)
 {
     pl_buf_deinit(&ask->reply);
+    pl_buf_deinit(&ask->progress);
     pl_arena_deinit(&ask->arena);
     pl_mem_free(ask);
 }
@@ -163,6 +165,74 @@ void pl_ext_ask_cancel(struct pl_ext_ask *ask)
     pl_loop_post(far_of(ask)->loop, &ask->cancelling);
 }
 
+/* --- progress --------------------------------------------------------------------------------- */
+
+enum { PROGRESS_MS = 100 };
+
+struct telling {
+    struct pl_letter letter;
+    struct pl_ext_ask *ask;
+    size_t n;
+    char content[];
+};
+
+/* Letters of one sender arrive in order: the ask is not home yet. */
+static void on_told(struct pl_letter *letter)
+{
+    struct telling *telling = PL_CONTAINER_OF(letter, struct telling, letter);
+    if (telling->ask->ctx && telling->ask->update)
+        telling->ask->update(telling->ask, (struct pl_str){telling->content, telling->n});
+    pl_mem_free(telling);
+}
+
+static void tell(struct pl_ext_ask *ask, struct pl_str content)
+{
+    struct telling *telling = pl_mem_alloc(1, sizeof *telling + content.len);
+    if (!telling)
+        return;
+    *telling = (struct telling){.letter.open = on_told, .ask = ask, .n = content.len};
+    memcpy(telling->content, content.ptr, content.len);
+    pl_loop_post(ask->home->loop, &telling->letter);
+}
+
+static void tell_newest(struct pl_ext_ask *ask)
+{
+    if (ask->progress.len && ask->progress.status == PL_OK)
+        tell(ask, pl_buf_str(&ask->progress));
+    pl_buf_deinit(&ask->progress);
+    pl_buf_init(&ask->progress, 0);
+}
+
+static void on_progressing(struct pl_timer *timer)
+{
+    struct pl_ext_ask *ask = PL_CONTAINER_OF(timer, struct pl_ext_ask, progressing);
+    bool has_more = ask->progress.len;
+    tell_newest(ask);
+    if (has_more)
+        pl_timer_start(ask->instance->exts->loop, timer, PROGRESS_MS, on_progressing);
+}
+
+/* Each replaces the last: one at once, and then the newest, ten times a second. Every one of them goes to all clients of
+ * the user. */
+void pl_ext_ask_tell(struct pl_ext_ask *ask, struct pl_str content)
+{
+    if (!ask->update)
+        return;
+    if (pl_timer_is_on(&ask->progressing)) {
+        pl_buf_clear(&ask->progress);
+        pl_buf_add(&ask->progress, content);
+        return;
+    }
+    tell(ask, content);
+    pl_timer_start(ask->instance->exts->loop, &ask->progressing, PROGRESS_MS, on_progressing);
+}
+
+static void end_progress(struct pl_ext_ask *ask, struct pl_loop *loop)
+{
+    pl_timer_stop(loop, &ask->progressing);
+    tell_newest(ask);
+}
+
 /* --- answering -------------------------------------------------------------------------------- */
 
 static void take_out(struct pl_ext_ask *ask, struct pl_ext_ask **list)
@@ -181,6 +251,7 @@ static void finish(struct pl_ext_ask *ask)
     struct pl_ext_shard *exts = far_of(ask)->exts;
     bool was_waiting = ask->state == PL_EXT_ASK_STATE_WAITING;
     pl_timer_stop(exts->loop, &ask->timer);
+    end_progress(ask, exts->loop);
     pl_question_leave_call(ask);
     if (was_waiting) {
         struct pl_ext_place *place = pl_ext_place_find(exts, ask->extension_id, ask->user_id);
@@ -232,34 +303,6 @@ void pl_ext_ask_fail(struct pl_ext_ask *ask, enum pl_tool_error error, const cha
     ask->is_failed = true;
     ask->error = error;
     finish(ask);
-}
-
-/* --- progress --------------------------------------------------------------------------------- */
-
-struct telling {
-    struct pl_letter letter;
-    struct pl_ext_ask *ask;
-    size_t n;
-    char content[];
-};
-
-/* Letters of one sender arrive in order: the ask is not home yet. */
-static void on_told(struct pl_letter *letter)
-{
-    struct telling *telling = PL_CONTAINER_OF(letter, struct telling, letter);
-    if (telling->ask->ctx && telling->ask->update)
-        telling->ask->update(telling->ask, (struct pl_str){telling->content, telling->n});
-    pl_mem_free(telling);
-}
-
-void pl_ext_ask_tell(struct pl_ext_ask *ask, struct pl_str content)
-{
-    struct telling *telling = ask->update ? pl_mem_alloc(1, sizeof *telling + content.len) : NULL;
-    if (!telling)
-        return;
-    *telling = (struct telling){.letter.open = on_told, .ask = ask, .n = content.len};
-    memcpy(telling->content, content.ptr, content.len);
-    pl_loop_post(ask->home->loop, &telling->letter);
 }
 
 /* --- the far side ----------------------------------------------------------------------------- */

@@ -162,7 +162,9 @@ struct pl_ext_ask {
     uint32_t allowed;                   /* what such questions have allowed */
     void (*go)(struct pl_ext_ask *ask); /* when all of them have */
     char call_id[PL_ID_MAX];
-    bool is_cancelled; /* far side: its asker is gone */
+    bool is_cancelled;      /* far side: its asker is gone */
+    struct pl_buf progress; /* the newest, which is told when `progressing` rings */
+    struct pl_timer progressing;
     /* Of home: */
     unsigned n_away;  /* letters that come back */
     bool is_over;     /* done was called */

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { LONG_LINE = 64 << 10, MAX_SAID = 4096 };
+enum { LONG_LINE = 64 << 10, MAX_SAID = 4096, MAX_PROGRESS = 256 << 10 };
 
 /* --- answers to what it was asked ------------------------------------------------------------- */
 
@@ -90,6 +90,9 @@ static void hear_update(struct pl_ext_instance *instance, const struct pl_ext_fr
         data ? pl_json_get(&frame->doc, data, PL_STR("content")) : NULL;
     if (!ask || ask->kind != PL_EXT_ASK_TOOL)
         answer_of_none(instance, frame->id, id);
+    else if (content && pl_json_span(&frame->doc, content).len > MAX_PROGRESS)
+        pl_ext_instance_complain(instance, PL_EXT_CODE_QUOTA_EXCEEDED, frame->id,
+                                 "progress has at most 256 KiB");
     else if (content)
         pl_ext_ask_tell(ask, pl_json_span(&frame->doc, content));
 }
@@ -126,25 +129,11 @@ static void hear_event(struct pl_ext_instance *instance, const struct pl_ext_fra
 
 /* --- log and error ---------------------------------------------------------------------------- */
 
-static bool takes_log(struct pl_ext_instance *instance)
-{
-    int64_t now_ms = pl_loop_now_ms(instance->exts->loop);
-    if (pl_ext_bucket_take(&instance->buckets[PL_EXT_QUOTA_LOG_LINES], PL_EXT_QUOTA_LOG_LINES, 1,
-                           now_ms))
-        return true;
-    if (!pl_ext_instance_strike(instance, "log lines"))
-        pl_ext_instance_complain(instance, PL_EXT_CODE_QUOTA_EXCEEDED, PL_STR(""),
-                                 "at most 100 log lines a second");
-    return false;
-}
-
 /* The claimed extension_id is not believed: the payload is written again, redacted, with ours. */
 static void hear_log(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
     PL_CLEANUP_BUF struct pl_buf text;
     struct pl_json_out out;
-    if (!takes_log(instance))
-        return;
     pl_buf_init(&text, 0);
     out = pl_json_out(&text);
     pl_json_out_open(&out, '{');
@@ -217,8 +206,7 @@ static void keep_line(struct pl_ext_instance *instance, const char *level, const
 static void hear_error(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
     struct pl_str message;
-    if (takes_log(instance) &&
-        pl_ext_frame_text(&instance->arena, frame, "message", &message) == PL_OK)
+    if (pl_ext_frame_text(&instance->arena, frame, "message", &message) == PL_OK)
         keep_line(instance, "error", "extension.error", pl_str_slice(message, 0, 4096));
 }
 
@@ -272,16 +260,41 @@ void pl_ext_hear_said(void *ctx, struct pl_str bytes)
 
 /* --- one frame -------------------------------------------------------------------------------- */
 
-static void (*const handlers[PL_EXT_TYPE_COUNT])(struct pl_ext_instance *,
-                                                 const struct pl_ext_frame *) = {
-    [PL_EXT_TYPE_REGISTER] = pl_ext_register,
-    [PL_EXT_TYPE_TOOL_RESULT] = hear_tool_result,
-    [PL_EXT_TYPE_SLASH_RESULT] = hear_slash_result,
-    [PL_EXT_TYPE_EVENT_HOOK] = hear_event,
-    [PL_EXT_TYPE_HOST_CALL] = pl_ext_hostcall_hear,
-    [PL_EXT_TYPE_LOG] = hear_log,
-    [PL_EXT_TYPE_ERROR] = hear_error,
+/* A host call that is heard has the quota of calls, which the broker takes. */
+static const struct {
+    void (*hear)(struct pl_ext_instance *, const struct pl_ext_frame *);
+    enum pl_ext_quota quota;
+} handlers[PL_EXT_TYPE_COUNT] = {
+    [PL_EXT_TYPE_REGISTER] = {pl_ext_register, PL_EXT_QUOTA_REGISTERS},
+    [PL_EXT_TYPE_TOOL_RESULT] = {hear_tool_result, PL_EXT_QUOTA_FRAMES},
+    [PL_EXT_TYPE_SLASH_RESULT] = {hear_slash_result, PL_EXT_QUOTA_FRAMES},
+    [PL_EXT_TYPE_EVENT_HOOK] = {hear_event, PL_EXT_QUOTA_FRAMES},
+    [PL_EXT_TYPE_HOST_CALL] = {pl_ext_hostcall_hear, PL_EXT_QUOTA_FRAMES},
+    [PL_EXT_TYPE_LOG] = {hear_log, PL_EXT_QUOTA_LOG_LINES},
+    [PL_EXT_TYPE_ERROR] = {hear_error, PL_EXT_QUOTA_LOG_LINES},
 };
+
+static const struct {
+    const char *what, *says;
+} quotas[PL_EXT_QUOTA_COUNT] = {
+    [PL_EXT_QUOTA_LOG_LINES] = {"log lines", "at most 100 log lines a second"},
+    [PL_EXT_QUOTA_FRAMES] = {"frames", "at most 10,000 frames a second"},
+    [PL_EXT_QUOTA_REGISTERS] = {"registers", "at most 10 registers a second"},
+};
+
+/* An answer that nobody waits for, a credit or a cancel of nothing costs its sender nothing: without an end of them
+ * they would cost us all our time. */
+static bool is_within_quota(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
+{
+    enum pl_ext_quota quota = handlers[frame->type].quota;
+    if (pl_ext_bucket_take(&instance->buckets[quota], quota, 1,
+                           pl_loop_now_ms(instance->exts->loop)))
+        return true;
+    if (!pl_ext_instance_strike(instance, quotas[quota].what))
+        pl_ext_instance_complain(instance, PL_EXT_CODE_QUOTA_EXCEEDED, frame->id,
+                                 quotas[quota].says);
+    return false;
+}
 
 static void refuse_call(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
@@ -308,10 +321,14 @@ static void strike(struct pl_ext_instance *instance, bool is_last)
 
 static void hear_frame(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
-    switch (pl_ext_life_hear(instance->life, frame->type)) {
+    enum pl_ext_hearing hearing = pl_ext_life_hear(instance->life, frame->type);
+    bool is_call = hearing == PL_EXT_HEARD && frame->type == PL_EXT_TYPE_HOST_CALL;
+    if (!is_call && !is_within_quota(instance, frame))
+        return;
+    switch (hearing) {
     case PL_EXT_HEARD:
         pl_ext_strikes_end_row(&instance->bad_lines);
-        handlers[frame->type](instance, frame);
+        handlers[frame->type].hear(instance, frame);
         break;
     case PL_EXT_REFUSED:
         refuse_call(instance, frame);

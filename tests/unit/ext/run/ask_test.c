@@ -227,6 +227,67 @@ static void progress_comes_before_the_answer(void **state)
     ext_world_close(world);
 }
 
+/* It goes to every client of the user: a flood of it is one at once, and then the newest. */
+static void of_much_progress_the_first_and_the_last_are_told(void **state)
+{
+    struct ext_world *world = open_world();
+    struct asked asked;
+    char id[64], line[512];
+    (void)state;
+    send_ask(world, PL_EXT_ASK_TOOL, "t", &asked);
+    (void)ext_world_hear(world, 0);
+    ext_world_id(world, 0, id, sizeof id);
+    for (int i = 1; i <= 50; i++) {
+        snprintf(line, sizeof line,
+                 "{\"id\":\"u\",\"version\":\"1.0\",\"type\":\"event_hook\",\"payload\":{\"event\":"
+                 "\"tool_execution_update\",\"data\":{\"call_id\":\"%s\",\"content\":[%d]}}}",
+                 id, i);
+        ext_world_say(world, 0, line);
+        assert_int_equal(asked.n_updates, 1);
+    }
+    assert_string_equal(asked.update, "[1]");
+    answer(world, id, FINE);
+    assert_true(asked.n_updates == 2 && asked.n_done == 1);
+    assert_string_equal(asked.update, "[50]");
+    ext_world_close(world);
+}
+
+/* Frames that cost their sender nothing: one over the quota is told, the third ends it. */
+static void frames_without_end_are_its_end(void **state)
+{
+    static const struct {
+        const char *line, *says, *why;
+        int most;
+    } floods[] = {
+        {"{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"event_hook\",\"payload\":{\"event\":"
+         "\"cancel\","
+         "\"data\":{\"call_id\":\"nobody\"}}}",
+         "at most 10,000 frames a second", "its quota of frames", 10000},
+        {"{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"log\",\"payload\":{\"schema\":"
+         "\"pi.ext.log.v1\",\"ts\":\"2026-01-01T00:00:00Z\",\"level\":\"info\",\"event\":\"e\","
+         "\"message\":\"m\",\"correlation\":{\"extension_id\":\"x\",\"scenario_id\":\"y\"}}}",
+         "at most 100 log lines a second", "its quota of log lines", 100},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof floods / sizeof *floods; i++) {
+        struct ext_world *world = open_world();
+        for (int n = 0; n < floods[i].most; n++)
+            ext_world_say(world, 0, floods[i].line);
+        assert_string_equal(ext_world_hear(world, 0), "");
+        for (int n = 0; n < 2; n++) {
+            ext_world_say(world, 0, floods[i].line);
+            assert_true(has(ext_world_hear(world, 0), floods[i].says));
+        }
+        struct asked asked;
+        send_ask(world, PL_EXT_ASK_TOOL, "t", &asked);
+        (void)ext_world_hear(world, 0);
+        ext_world_say(world, 0, floods[i].line);
+        assert_null(ext_world_instance(world, 0));
+        assert_true(asked.is_failed && has(asked.message, floods[i].why));
+        ext_world_close(world);
+    }
+}
+
 static void one_over_the_queue_is_refused(void **state)
 {
     enum { ALL = 16 + 256 + 1 };
@@ -325,6 +386,8 @@ int main(void)
         cmocka_unit_test(a_cancel_finds_it_wherever_it_is),
         cmocka_unit_test(wrong_types_are_no_answer),
         cmocka_unit_test(progress_comes_before_the_answer),
+        cmocka_unit_test(of_much_progress_the_first_and_the_last_are_told),
+        cmocka_unit_test(frames_without_end_are_its_end),
         cmocka_unit_test(one_over_the_queue_is_refused),
         cmocka_unit_test(a_sequential_tool_runs_one_call_at_a_time),
         cmocka_unit_test(each_kind_has_its_frame),
