@@ -378,18 +378,10 @@ static const struct pl_conn_ops ops = {on_read, on_end, on_writable, get_room};
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static int64_t count_all(const struct pl_server *server)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < server->n_shards; i++)
-        n += atomic_load_explicit(&server->shards[i]->metrics.values[PL_METRIC_http_connections],
-                                  memory_order_relaxed);
-    return n;
-}
-
 void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_control)
 {
-    int64_t n_max = (int64_t)shard->setup->config.max_connections, n = count_all(shard->server);
+    int64_t n_max = (int64_t)shard->setup->config.max_connections,
+            n = pl_metric_sum(shard->server, PL_METRIC_http_connections);
     struct pl_http_conn *conn = NULL;
     struct pl_hold place = {0};
     struct pl_peer peer;

@@ -31,20 +31,11 @@ static void publish_lease(struct pl_node *node)
     atomic_store(&node->held_until_ms, is_held ? node->lease.good_ms + PL_LEASE_TTL_MS : 0);
 }
 
-static int64_t sum_of(const struct pl_server *server, enum pl_metric metric)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < server->n_shards; i++)
-        sum +=
-            atomic_load_explicit(&server->shards[i]->metrics.values[metric], memory_order_relaxed);
-    return sum;
-}
-
 static struct pl_node_load load_of(struct pl_node *node)
 {
     return (struct pl_node_load){.n_sessions = atomic_load(&node->n_owned),
-                                 .n_running = sum_of(node->server, PL_METRIC_turns_running),
-                                 .n_sockets = sum_of(node->server, PL_METRIC_sockets)};
+                                 .n_running = pl_metric_sum(node->server, PL_METRIC_turns_running),
+                                 .n_sockets = pl_metric_sum(node->server, PL_METRIC_sockets)};
 }
 
 /* One renewal. PL_CONFLICT: this node was taken over. */

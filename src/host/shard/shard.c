@@ -9,6 +9,15 @@ struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str ses
     return server->shards[pl_hash(session_id) % server->n_shards];
 }
 
+int64_t pl_metric_sum(const struct pl_server *server, enum pl_metric metric)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < server->n_shards; i++)
+        sum +=
+            atomic_load_explicit(&server->shards[i]->metrics.values[metric], memory_order_relaxed);
+    return sum;
+}
+
 struct pl_id_seed pl_shard_seed(struct pl_shard *shard)
 {
     if (shard->n_random < 2) {

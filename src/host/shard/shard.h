@@ -137,6 +137,9 @@ static inline uint64_t pl_owner_of(struct pl_str user_id)
 /* The shard that owns a session. */
 struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id);
 
+/* A metric of all shards together. Any thread. */
+int64_t pl_metric_sum(const struct pl_server *server, enum pl_metric metric);
+
 /* New ids and randomness on this shard, now. */
 struct pl_id_seed pl_shard_seed(struct pl_shard *shard);
 /* The same on any thread, at the price of a system call. */

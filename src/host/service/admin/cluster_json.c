@@ -31,15 +31,6 @@ static void write_line(struct pl_json_out *out, const struct line *line)
     pl_json_out_close(out, '}');
 }
 
-static int64_t sum_of(const struct pl_server *server, enum pl_metric metric)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < server->n_shards; i++)
-        sum +=
-            atomic_load_explicit(&server->shards[i]->metrics.values[metric], memory_order_relaxed);
-    return sum;
-}
-
 static void write_alone(const struct pl_server *server, struct pl_json_out *out)
 {
     bool is_ending = pl_life_is_ending(&server->life);
@@ -48,9 +39,9 @@ static void write_alone(const struct pl_server *server, struct pl_json_out *out)
                         .state = is_ending ? PL_STR("draining") : PL_STR("up"),
                         .version = pl_str_of(pl_server_version),
                         .lease_left_ms = -1,
-                        .load = {.n_sessions = sum_of(server, PL_METRIC_sessions_loaded),
-                                 .n_running = sum_of(server, PL_METRIC_turns_running),
-                                 .n_sockets = sum_of(server, PL_METRIC_sockets)},
+                        .load = {.n_sessions = pl_metric_sum(server, PL_METRIC_sessions_loaded),
+                                 .n_running = pl_metric_sum(server, PL_METRIC_turns_running),
+                                 .n_sockets = pl_metric_sum(server, PL_METRIC_sockets)},
                     });
 }
 
@@ -158,7 +149,8 @@ void pl_cluster_metrics_write(struct pl_server *server, struct pl_buf *to)
     struct pl_arena arena PL_CLEANUP_ARENA;
     pl_arena_init(&arena, 0);
     struct pl_node_looks looks = {.bus_state = PL_BUS_UP,
-                                  .n_owned = (size_t)sum_of(server, PL_METRIC_sessions_loaded)};
+                                  .n_owned =
+                                      (size_t)pl_metric_sum(server, PL_METRIC_sessions_loaded)};
     if (server->node && pl_node_look(server->node, &arena, &looks) != PL_OK) {
         to->status = PL_NOMEM;
         return;

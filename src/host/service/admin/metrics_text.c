@@ -38,15 +38,6 @@ static const struct {
     [LANE_REFUSED] = {"jobs_refused_total", "counter", "Jobs that waited too long and did not run"},
 };
 
-static int64_t sum_of(const struct pl_server *server, enum pl_metric metric)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < server->n_shards; i++)
-        sum +=
-            atomic_load_explicit(&server->shards[i]->metrics.values[metric], memory_order_relaxed);
-    return sum;
-}
-
 /* Pages this process has in memory; 0 when the kernel does not say. */
 static long n_resident_pages(void)
 {
@@ -220,7 +211,7 @@ void pl_metrics_write(struct pl_server *server, const struct pl_models *models, 
     for (int i = 0; i < PL_METRIC_COUNT; i++)
         pl_buf_addf(to, "# HELP parley_%s %s\n# TYPE parley_%s %s\nparley_%s %lld\n", lines[i].name,
                     lines[i].help, lines[i].name, lines[i].type, lines[i].name,
-                    (long long)sum_of(server, (enum pl_metric)i));
+                    (long long)pl_metric_sum(server, (enum pl_metric)i));
     pl_route_times_write(server, to);
     write_lanes(server, to);
     write_models(models, to);

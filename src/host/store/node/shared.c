@@ -17,10 +17,15 @@ static enum pl_status fail_alone(struct pl_error *err)
     return pl_fail(err, PL_INVALID, "this store has one process, which shares nothing");
 }
 
+static enum pl_status fail_memory(struct pl_error *err)
+{
+    return pl_fail(err, PL_NOMEM, "out of memory");
+}
+
 /* A batch of which nothing but its outcome matters. */
 static enum pl_status commit(struct pl_store *store, struct pl_batch *batch, struct pl_error *err)
 {
-    return batch ? pl_store_commit(store, batch, err) : pl_fail(err, PL_NOMEM, "out of memory");
+    return batch ? pl_store_commit(store, batch, err) : fail_memory(err);
 }
 
 static void write_plain(struct pl_batch *batch, enum pl_sql sql)
@@ -173,7 +178,7 @@ enum pl_status pl_grant_line_open(struct pl_store *store, struct pl_grant_line *
         return fail_alone(err);
     struct pl_grant_line *line = pl_mem_alloc(1, sizeof *line);
     if (!line)
-        return pl_fail(err, PL_NOMEM, "out of memory");
+        return fail_memory(err);
     *line = (struct pl_grant_line){.store = store};
     enum pl_status status = store->ops->open(&store->place, PL_DB_LINE, &line->db, err);
     if (status == PL_OK)
