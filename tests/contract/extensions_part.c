@@ -1,6 +1,8 @@
-/* The contract: extensions, their tools and kept answers. */
+/* The contract: extensions, their tools, kept answers, and the packages that nodes share. */
 #include "contract/suite.h"
 #include "store/extensions.h"
+#include "store/node/packages.h"
+#include "store/node/shared.h"
 
 static struct pl_extension_row make_extension(const char *id)
 {
@@ -358,7 +360,187 @@ static void everything_goes_with_the_extension(void **state)
     assert_int_equal(answers_of(f, (struct pl_str){0}, &answers), 0);
 }
 
+/* --- what nodes share ------------------------------------------------------------------------ */
+
+static int64_t version_of(struct fixture *f)
+{
+    int64_t version = -1;
+    assert_int_equal(pl_store_ext_version(f->store, &version, NULL), PL_OK);
+    return version;
+}
+
+static void create_it(struct fixture *f, struct pl_batch *batch)
+{
+    struct pl_extension_row row = make_extension("weather");
+    (void)f;
+    pl_batch_create_extension(batch, &row);
+}
+static void update_it(struct fixture *f, struct pl_batch *batch)
+{
+    struct pl_extension_row row = get_extension(f, "weather");
+    pl_batch_update_extension(batch, &row);
+}
+static void set_state(struct fixture *f, struct pl_batch *batch)
+{
+    (void)f;
+    pl_batch_set_extension_state(batch, PL_STR("weather"), PL_STR("disabled"), (struct pl_str){0},
+                                 3);
+}
+static void restart_it(struct fixture *f, struct pl_batch *batch)
+{
+    (void)f;
+    pl_batch_restart_extension(batch, PL_STR("weather"));
+}
+static void quarantine_it(struct fixture *f, struct pl_batch *batch)
+{
+    pl_batch_quarantine_extension(
+        batch, PL_STR("weather"),
+        &(struct pl_extension_quarantine_row){.user_id = id_str(&f->user), .since_ms = 7});
+}
+static void pardon_it(struct fixture *f, struct pl_batch *batch)
+{
+    (void)f;
+    pl_batch_forget_extension_quarantines(batch, PL_STR("weather"));
+}
+static void register_it(struct fixture *f, struct pl_batch *batch)
+{
+    (void)f;
+    pl_batch_set_extension_registered(batch, PL_STR("weather"), PL_STR("{}"));
+}
+static void answer_it(struct fixture *f, struct pl_batch *batch)
+{
+    pl_batch_put_extension_answer(batch, PL_STR("weather"),
+                                  &(struct pl_extension_answer_row){.user_id = id_str(&f->user),
+                                                                    .capability = PL_STR("read"),
+                                                                    .manifest_hash = PL_STR("b2"),
+                                                                    .answered_ms = 1});
+}
+static void delete_it(struct fixture *f, struct pl_batch *batch)
+{
+    (void)f;
+    pl_batch_delete_extension(batch, PL_STR("weather"));
+}
+
+static void what_other_nodes_must_know_raises_the_version(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        void (*fill)(struct fixture *f, struct pl_batch *batch);
+        bool raises;
+    } steps[] = {
+        {create_it, true},    {update_it, true},     {set_state, true},
+        {restart_it, true},   {quarantine_it, true}, {pardon_it, true},
+        {register_it, false}, {answer_it, false},    {delete_it, true},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        int64_t before = version_of(f);
+        struct pl_batch *batch = pl_batch_create();
+        steps[i].fill(f, batch);
+        commit(f, batch);
+        assert_int_equal(version_of(f), before + steps[i].raises);
+    }
+}
+
+static void a_restart_is_counted_and_survives_a_change(void **state)
+{
+    struct fixture *f = *state;
+    add_extension(f, "weather");
+    assert_int_equal(get_extension(f, "weather").restarts, 0);
+    for (int i = 1; i <= 2; i++) {
+        struct pl_batch *batch = pl_batch_create();
+        restart_it(f, batch);
+        commit(f, batch);
+        assert_int_equal(get_extension(f, "weather").restarts, i);
+    }
+    struct pl_extension_row row = make_extension("weather");
+    assert_int_equal(update(f, &row, NULL), PL_OK);
+    assert_int_equal(get_extension(f, "weather").restarts, 2);
+}
+
+/* Larger than a part, and more files than fit into a batch. */
+enum { LARGE_BYTES = (2 << 20) + 5, N_SMALL = 600 };
+
+static size_t make_files(struct fixture *f, struct pl_package_file *files)
+{
+    char *large = pl_arena_alloc(&f->arena, LARGE_BYTES, 1);
+    assert_non_null(large);
+    for (size_t i = 0; i < LARGE_BYTES; i++)
+        large[i] = (char)(i * 7 + i / 1000);
+    size_t n = 0;
+    files[n++] = (struct pl_package_file){PL_STR("a/large"), {large, LARGE_BYTES}, false};
+    files[n++] = (struct pl_package_file){PL_STR("b-empty"), PL_STR(""), true};
+    for (int i = 0; i < N_SMALL; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "c/%03d", i);
+        struct pl_str kept = pl_arena_dup(&f->arena, pl_str_of(path));
+        files[n++] = (struct pl_package_file){kept, kept, i % 2 == 0};
+    }
+    return n;
+}
+
+static enum pl_status get_package(struct fixture *f, const char *artifact,
+                                  struct pl_package_file **ret_files, size_t *ret_n)
+{
+    return pl_store_package_get(f->store, &f->arena, pl_str_of(artifact), ret_files, ret_n, NULL);
+}
+
+static void a_package_comes_back_as_it_was_put(void **state)
+{
+    struct fixture *f = *state;
+    static struct pl_package_file files[N_SMALL + 2];
+    struct pl_package_file *got = NULL;
+    size_t n = make_files(f, files), n_got = 0;
+    bool has = true;
+    assert_int_equal(get_package(f, "a1", &got, &n_got), PL_NOT_FOUND);
+    assert_int_equal(pl_store_package_has(f->store, PL_STR("a1"), &has, NULL), PL_OK);
+    assert_false(has);
+    /* The same once more changes nothing. */
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(pl_store_package_put(f->store, PL_STR("a1"), files, n, 1000, NULL), PL_OK);
+        assert_int_equal(pl_store_package_has(f->store, PL_STR("a1"), &has, NULL), PL_OK);
+        assert_true(has);
+        assert_int_equal(get_package(f, "a1", &got, &n_got), PL_OK);
+        assert_int_equal(n_got, n);
+        for (size_t i = 0; i < n; i++) {
+            assert_str(got[i].path, files[i].path);
+            assert_int_equal(got[i].is_executable, files[i].is_executable);
+            assert_int_equal(got[i].bytes.len, files[i].bytes.len);
+            assert_memory_equal(got[i].bytes.ptr, files[i].bytes.ptr, files[i].bytes.len);
+        }
+    }
+    assert_int_equal(get_package(f, "a2", &got, &n_got), PL_NOT_FOUND);
+}
+
+static void sweep_packages(struct fixture *f, int64_t now_ms)
+{
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_sweep_packages(batch, now_ms);
+    commit(f, batch);
+}
+
+static void packages_of_no_extension_go_after_an_hour(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_package_file file = {PL_STR("x"), PL_STR("1"), false}, *got = NULL;
+    size_t n = 0;
+    add_extension(f, "weather"); /* of artifact a1 */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            pl_store_package_put(f->store, i ? PL_STR("a2") : PL_STR("a1"), &file, 1, 1000, NULL),
+            PL_OK);
+    sweep_packages(f, 1000 + 3600 * 1000);
+    assert_int_equal(get_package(f, "a2", &got, &n), PL_OK);
+    sweep_packages(f, 1001 + 3600 * 1000);
+    assert_int_equal(get_package(f, "a2", &got, &n), PL_NOT_FOUND);
+    assert_int_equal(get_package(f, "a1", &got, &n), PL_OK);
+    assert_int_equal(n, 1);
+}
+
 static const struct CMUnitTest tests[] = {
+    ON_STORE(what_other_nodes_must_know_raises_the_version),
+    ON_STORE(a_restart_is_counted_and_survives_a_change),
+    ON_STORE(a_package_comes_back_as_it_was_put),
+    ON_STORE(packages_of_no_extension_go_after_an_hour),
     ON_STORE(an_extension_comes_back_as_it_was_made),
     ON_STORE(an_id_exists_once),
     ON_STORE(a_change_expects_the_revision_that_was_read),

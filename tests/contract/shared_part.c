@@ -158,6 +158,7 @@ static void a_renewal_tells_the_version(void **state)
         assert_int_equal(
             pl_node_line_renew(line, &(struct pl_node_load){0}, &f->arena, &view, NULL), PL_OK);
         assert_int_equal(view.auth_version, version_of(f->store));
+        assert_int_equal(view.ext_version, 1);
         struct pl_batch *batch = pl_batch_create();
         make_user(f, batch, NULL);
         commit(f, batch);

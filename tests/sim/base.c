@@ -1177,8 +1177,9 @@ void base_begin(int64_t ahead_us, unsigned without)
                       "'%\\_found\\_%' ESCAPE '\\' AND name <> 'schema_version'",
                       empty_table, &text, NULL),
          SQLITE_OK);
-    pl_buf_adds(&text, "INSERT INTO counters (name, number) VALUES ('auth_version', 1);"
-                       "COMMIT; PRAGMA foreign_keys = ON;");
+    pl_buf_adds(
+        &text, "INSERT INTO counters (name, number) VALUES ('auth_version', 1), ('ext_version', 1);"
+               "COMMIT; PRAGMA foreign_keys = ON;");
     pl_buf_addc(&text, '\0');
     must(sqlite3_exec(rows, text.ptr, NULL, NULL, NULL), SQLITE_OK);
     pl_buf_deinit(&text);

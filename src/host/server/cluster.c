@@ -5,6 +5,7 @@
 #include "access/meter.h"
 #include "agent/auth_hear.h"
 #include "agent/driver.h"
+#include "ext/run/ext.h"
 #include "live/hub.h"
 #include "io/clock.h"
 #include "node/node.h"
@@ -45,6 +46,7 @@ static void hear(struct pl_server *server, const struct pl_node_view *view,
         if (view->nodes[i].row.state == PL_NODE_STATE_UP)
             ids[n++] = view->nodes[i].writer;
     pl_auth_hear(server, view->auth_version);
+    pl_ext_follow(server, view->ext_version);
     /* Who ends still calls models. */
     pl_meter_hear_nodes(server->meter, view->n_nodes);
     pl_scheduler_hear_nodes(server->scheduler, me, ids, n);
@@ -72,6 +74,9 @@ static void bell(struct pl_server *server, int64_t number, struct pl_str text)
         break;
     case PL_BELL_USER:
         pl_hub_hear_user(server, text);
+        break;
+    case PL_BELL_EXT:
+        pl_ext_follow(server, PL_EXT_VERSION_UNKNOWN);
         break;
     default:
         break; /* of a later program */

@@ -7,7 +7,8 @@
 /* X(name, spelling) */
 #define PL_BELL_TABLE(X)                                                                           \
     X(AUTH, "auth") /* users, keys or limits have changed; no text (agent/auth_hear.h) */          \
-    X(USER, "user") /* something is told to the sockets of a user; text: what (live/hub.h) */
+    X(USER, "user") /* something is told to the sockets of a user; text: what (live/hub.h) */      \
+    X(EXT, "ext")   /* extensions have changed; no text (ext/run/ext.h) */
 
 enum pl_bell {
 #define X(name, text) PL_BELL_##name,

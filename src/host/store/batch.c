@@ -45,16 +45,46 @@ static bool copy_values(struct pl_batch *batch, struct pl_write *write,
     return true;
 }
 
-/* What other nodes have in memory, and must read again (node/shared.h). Sign-ins that have ended are
- * not among it: they open nothing, and every node removes them by itself. */
-static bool changes_auth(enum pl_sql sql)
+/* What other nodes have in memory, and must read again: the statement that raises its version (node/shared.h), or
+ * PL_SQL_COUNT. Sign-ins that have ended are not among it: they open nothing, and every node removes them by
+ * itself. Nor is what an extension registers: it tells every node the same. */
+static enum pl_sql raise_of(enum pl_sql sql)
 {
-    static const bool changes[PL_SQL_COUNT] = {
-        [PL_SQL_USER_CREATE] = true, [PL_SQL_USER_CHANGE] = true, [PL_SQL_USER_DELETE] = true,
-        [PL_SQL_KEY_CREATE] = true,  [PL_SQL_KEY_CHANGE] = true,  [PL_SQL_KEY_ROTATE] = true,
-        [PL_SQL_KEY_DELETE] = true,  [PL_SQL_LIMITS_PUT] = true,  [PL_SQL_USER_LIMITS_PUT] = true,
+    static const struct {
+        bool is_auth, is_ext;
+    } changes[PL_SQL_COUNT] = {
+        [PL_SQL_USER_CREATE] = {.is_auth = true},
+        [PL_SQL_USER_CHANGE] = {.is_auth = true},
+        [PL_SQL_USER_DELETE] = {.is_auth = true},
+        [PL_SQL_KEY_CREATE] = {.is_auth = true},
+        [PL_SQL_KEY_CHANGE] = {.is_auth = true},
+        [PL_SQL_KEY_ROTATE] = {.is_auth = true},
+        [PL_SQL_KEY_DELETE] = {.is_auth = true},
+        [PL_SQL_LIMITS_PUT] = {.is_auth = true},
+        [PL_SQL_USER_LIMITS_PUT] = {.is_auth = true},
+        [PL_SQL_EXTENSION_CREATE] = {.is_ext = true},
+        [PL_SQL_EXTENSION_UPDATE] = {.is_ext = true},
+        [PL_SQL_EXTENSION_STATE] = {.is_ext = true},
+        [PL_SQL_EXTENSION_RESTART] = {.is_ext = true},
+        [PL_SQL_EXTENSION_DELETE] = {.is_ext = true},
+        [PL_SQL_EXTENSION_TOOL_ACCEPT] = {.is_ext = true},
+        [PL_SQL_EXTENSION_QUARANTINE_PUT] = {.is_ext = true},
+        [PL_SQL_EXTENSION_QUARANTINES_FORGET] = {.is_ext = true},
+        [PL_SQL_PACKAGE_END] = {.is_ext = true},
     };
-    return changes[sql];
+    return changes[sql].is_auth  ? PL_SQL_AUTH_RAISE
+           : changes[sql].is_ext ? PL_SQL_EXT_RAISE
+                                 : PL_SQL_COUNT;
+}
+
+/* Once in a batch. */
+static void raise_version(struct pl_batch *batch, enum pl_sql raise)
+{
+    bool *is_raised = raise == PL_SQL_AUTH_RAISE ? &batch->raises_auth : &batch->raises_ext;
+    if (raise == PL_SQL_COUNT || *is_raised)
+        return;
+    *is_raised = true;
+    pl_batch_write(batch, raise, &(struct pl_params){.err = &batch->err});
 }
 
 void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_params *params)
@@ -76,10 +106,7 @@ void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_par
     *batch->end = write;
     batch->end = &write->next;
     batch->n_writes++;
-    if (changes_auth(sql) && !batch->raises_auth) {
-        batch->raises_auth = true;
-        pl_batch_write(batch, PL_SQL_AUTH_RAISE, &(struct pl_params){.err = &batch->err});
-    }
+    raise_version(batch, raise_of(sql));
 }
 
 void pl_batch_write_of(struct pl_batch *batch, enum pl_sql sql, struct pl_str id,

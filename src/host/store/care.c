@@ -26,6 +26,7 @@ static const struct {
     {PL_SQL_CHECK_PIECES, "blobs lack some of their bytes"},
     {PL_SQL_CHECK_BLOB_USES, "uses of blobs belong to nothing"},
     {PL_SQL_CHECK_CONTENTS, "stored bytes belong to no blob"},
+    {PL_SQL_CHECK_EXTENSION_FILES, "files belong to no package of an extension"},
     {PL_SQL_CHECK_EXTENSION_TOOLS, "tools belong to no extension"},
     {PL_SQL_CHECK_EXTENSION_ANSWERS, "kept answers belong to no extension"},
     {PL_SQL_CHECK_EXTENSION_QUARANTINES, "quarantines belong to no extension"},

@@ -67,6 +67,13 @@ void pl_batch_set_extension_state(struct pl_batch *batch, struct pl_str id, stru
     expect(batch, id);
 }
 
+void pl_batch_restart_extension(struct pl_batch *batch, struct pl_str id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_text(&params, id);
+    pl_batch_write(batch, PL_SQL_EXTENSION_RESTART, &params);
+}
+
 void pl_batch_set_extension_registered(struct pl_batch *batch, struct pl_str id,
                                        struct pl_str registered)
 {
@@ -84,7 +91,7 @@ void pl_batch_delete_extension(struct pl_batch *batch, struct pl_str id)
     pl_batch_write(batch, PL_SQL_EXTENSION_DELETE, &params);
 }
 
-/* SQL_EXTENSION_COLUMNS */
+/* SQL_EXTENSION_COLUMNS, and restarts. */
 static struct pl_extension_row read_extension(struct pl_read *read)
 {
     return (struct pl_extension_row){
@@ -107,6 +114,7 @@ static struct pl_extension_row read_extension(struct pl_read *read)
         .registered = pl_read_text(read, 16),
         .before_version = pl_read_text(read, 17),
         .before_manifest = pl_read_text(read, 18),
+        .restarts = pl_read_int(read, 19),
     };
 }
 

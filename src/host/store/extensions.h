@@ -1,5 +1,6 @@
 /* Extensions (store.h): what an administrator added and accepted, the tools that were seen, the answers `always` of
- * users, and those for whom an extension is quarantined. The files of an extension are in DATA/extensions (ext/package). */
+ * users, and those for whom an extension is quarantined. The files of an extension are in DATA/extensions (ext/package);
+ * nodes get them from node/packages.h. */
 #ifndef PL_STORE_EXTENSIONS_H
 #define PL_STORE_EXTENSIONS_H
 
@@ -21,6 +22,7 @@ struct pl_extension_row {
     /* Before its last update with another manifest; {NULL, 0}: there was none. */
     struct pl_str before_version, before_manifest;
     int64_t revision; /* in a change: the one that was read */
+    int64_t restarts; /* by an administrator, on all nodes; read only */
     int64_t created_ms, updated_ms;
 };
 
@@ -31,6 +33,8 @@ void pl_batch_update_extension(struct pl_batch *batch, const struct pl_extension
 /* The supervisor's: whatever the revision is. PL_NOT_FOUND. */
 void pl_batch_set_extension_state(struct pl_batch *batch, struct pl_str id, struct pl_str state,
                                   struct pl_str last_error, int64_t now_ms);
+/* Whoever runs it stops it, on every node. */
+void pl_batch_restart_extension(struct pl_batch *batch, struct pl_str id);
 /* The payload of a register that was accepted. PL_NOT_FOUND. */
 void pl_batch_set_extension_registered(struct pl_batch *batch, struct pl_str id,
                                        struct pl_str registered);

@@ -177,6 +177,7 @@ struct pl_batch {
     struct pl_write *first, **end;
     size_t n_writes, n_bytes;
     bool raises_auth;      /* it raises the version of users and keys */
+    bool raises_ext;       /* and of extensions */
     bool locks_audit;      /* a row of the audit is among them */
     enum pl_status status; /* sticky while it is built; then the outcome */
     struct pl_error err;

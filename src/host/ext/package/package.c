@@ -2,6 +2,7 @@
 #include "ext/package/package.h"
 
 #include "ext/package/tree.h"
+#include "io/file/file_tree.h"
 
 static const struct {
     const char *word;
@@ -121,12 +122,20 @@ enum pl_status pl_ext_package_of_row(struct pl_arena *arena, const char *data_di
     return PL_OK;
 }
 
+bool pl_ext_package_is_here(const struct pl_ext_package *package)
+{
+    return !package->dir.len || pl_path_is_directory(package->dir.ptr);
+}
+
 enum pl_status pl_ext_package_verify(const struct pl_ext_package *package, struct pl_error *err)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
     struct pl_ext_tree tree;
     char hash[PL_EXT_HASH_SIZE];
+    /* The tree's own words would name its place on the disk. */
+    if (!pl_ext_package_is_here(package))
+        return pl_fail(err, PL_NOT_FOUND, "%s", PL_EXT_NOT_HERE);
     enum pl_status status = pl_ext_tree_load(&arena, package->dir.ptr, &tree, err);
     if (status == PL_INVALID || status == PL_LIMIT)
         status = PL_CONFLICT;

@@ -75,6 +75,14 @@ enum pl_status pl_ext_package_of_row(struct pl_arena *arena, const char *data_di
                                      const struct pl_extension_row *row,
                                      struct pl_ext_package *ret_package, struct pl_error *err);
 
+/* Whether its files are on this machine; one that runs elsewhere needs none. Looks at the disk. */
+bool pl_ext_package_is_here(const struct pl_ext_package *package);
+
+/* Why one that is not here does not run, for a person or a model to read. */
+#define PL_EXT_NOT_HERE                                                                            \
+    "it is not installed on this node; if that stays so, an administrator adds it again with "     \
+    "parley ext update"
+
 /* Whether its copy is still what was added: hashes the tree, so it blocks. Call it before each start.
  * PL_CONFLICT: it was changed; PL_NOT_FOUND; PL_IO; PL_NOMEM. */
 enum pl_status pl_ext_package_verify(const struct pl_ext_package *package, struct pl_error *err);

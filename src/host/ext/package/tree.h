@@ -52,4 +52,13 @@ enum pl_status pl_ext_tree_store(const char *data_dir, struct pl_str id,
  * removed stays; it is removed the next time. */
 void pl_ext_tree_sweep(const char *data_dir, struct pl_str id, const char *keep_hash);
 
+struct pl_store;
+/* Puts the files into the store, where other nodes find them. Blocks. */
+enum pl_status pl_ext_tree_share(struct pl_store *store, const struct pl_ext_tree *tree,
+                                 const char *hash, int64_t now_ms, struct pl_error *err);
+/* The copy DATA/extensions/ID/ARTIFACT from there. Blocks. PL_NOT_FOUND: they are not in the store; PL_CONFLICT: they
+ * are not those of the artifact; and as pl_ext_tree_store. */
+enum pl_status pl_ext_tree_fetch(struct pl_store *store, const char *data_dir, struct pl_str id,
+                                 struct pl_str artifact, struct pl_error *err);
+
 #endif

@@ -39,11 +39,15 @@ struct pl_ext_above {
 enum pl_status pl_ext_server_create(struct pl_server *server, const struct pl_ext_above *above,
                                     struct pl_ext_server **ret_host, struct pl_error *err);
 void pl_ext_server_destroy(struct pl_ext_server *host); /* accepts NULL */
-/* Reads them again, after a change was committed. Blocks: on a worker. Running instances of what is no longer as it
- * was, or is not enabled, are stopped. */
+/* Reads them again, after a change was committed, and tells the other nodes. Blocks: on a worker. Running instances of
+ * what is no longer as it was, or is not enabled, are stopped. */
 enum pl_status pl_ext_server_reload(struct pl_ext_server *host, struct pl_error *err);
 /* Stops all instances of an extension, and forgets its crashes: it starts anew at the next need. Any thread. */
 void pl_ext_server_restart(struct pl_ext_server *host, struct pl_str extension_id);
+/* Another node has changed extensions, or may have (PL_EXT_VERSION_UNKNOWN): they are read again, and what is not on
+ * this node is fetched. Any thread; does not wait. */
+#define PL_EXT_VERSION_UNKNOWN INT64_MAX
+void pl_ext_follow(struct pl_server *server, int64_t ext_version);
 /* Whether any extension is enabled: without one nothing here costs anything. */
 bool pl_ext_server_has_any(struct pl_ext_server *host);
 

@@ -4,7 +4,9 @@
 #include "ext/run/host_int.h"
 
 #include "base/mem.h"
+#include "shard/bell.h"
 #include "shard/setup.h"
+#include "store/node/shared.h"
 
 #include <stdio.h>
 
@@ -121,6 +123,7 @@ static enum pl_status make_known(struct pl_ext_server *host, const struct pl_ext
         status = pl_ext_package_of_row(&known->arena, data_dir, &known->row, &known->package, err);
     if (status == PL_OK)
         status = read_registered(host->server->store, known, err);
+    known->is_missing = status == PL_OK && !pl_ext_package_is_here(&known->package);
     if (status == PL_OK)
         status = pl_store_extension_quarantines(host->server->store, &known->arena, known->row.id,
                                                 &known->quarantines, &known->n_quarantines, err);
@@ -165,14 +168,19 @@ static enum pl_status read_set(struct pl_ext_server *host, struct pl_ext_set **r
     return status;
 }
 
-enum pl_status pl_ext_server_reload(struct pl_ext_server *host, struct pl_error *err)
+/* The version first: the rows are at least as new. */
+enum pl_status pl_ext_set_read(struct pl_ext_server *host, struct pl_error *err)
 {
     struct pl_ext_set *set = NULL;
     bool has_any = false;
     struct pl_ext_set *old = NULL;
+    int64_t version = 0;
     pthread_mutex_lock(&host->reloading);
-    enum pl_status status = read_set(host, &set, &has_any, err);
+    enum pl_status status = pl_store_ext_version(host->server->store, &version, err);
+    if (status == PL_OK)
+        status = read_set(host, &set, &has_any, err);
     if (status == PL_OK) {
+        atomic_store(&host->version, version);
         pthread_mutex_lock(&host->lock);
         old = host->set;
         host->set = set;
@@ -187,6 +195,14 @@ enum pl_status pl_ext_server_reload(struct pl_ext_server *host, struct pl_error 
     return PL_OK;
 }
 
+enum pl_status pl_ext_server_reload(struct pl_ext_server *host, struct pl_error *err)
+{
+    struct pl_server *server = host->server;
+    if (server->ring)
+        server->ring(server, PL_BELL_EXT, (struct pl_str){0});
+    return pl_ext_set_read(host, err);
+}
+
 enum pl_status pl_ext_server_create(struct pl_server *server, const struct pl_ext_above *above,
                                     struct pl_ext_server **ret_host, struct pl_error *err)
 {
@@ -199,7 +215,8 @@ enum pl_status pl_ext_server_create(struct pl_server *server, const struct pl_ex
     *host = (struct pl_ext_server){.server = server, .above = above, .set = set};
     pthread_mutex_init(&host->lock, NULL);
     pthread_mutex_init(&host->reloading, NULL);
-    enum pl_status status = pl_ext_server_reload(host, err);
+    enum pl_status status = pl_ext_set_read(host, err);
+    atomic_store(&host->version, 0); /* the first renewal looks for files that are not here */
     if (status == PL_OK)
         *ret_host = host;
     else

@@ -35,6 +35,7 @@ struct pl_ext_known {
     struct pl_ext_registered *registered; /* held: the last one of anybody; NULL: it never ran */
     struct pl_extension_quarantine_row *quarantines; /* of users; arena */
     size_t n_quarantines;
+    bool is_missing; /* its files are not on this node: nothing starts */
 };
 
 struct pl_ext_set {
@@ -75,9 +76,14 @@ struct pl_ext_server {
     struct pl_ext_walls probed;
     int64_t probed_ms; /* unix; 0: never */
     atomic_bool has_any;
+    atomic_llong version;     /* of the store's extensions, as the set has them; 0: not known */
+    atomic_bool is_following; /* a worker reads what other nodes have changed */
+    atomic_bool is_bringing;  /* a worker fetches and shares files */
 };
 
 /* --- host.c */
+/* Reads the set again, and stops what is no longer as it was. Blocks. */
+enum pl_status pl_ext_set_read(struct pl_ext_server *host, struct pl_error *err);
 struct pl_ext_set *pl_ext_set_hold(struct pl_ext_server *host);
 void pl_ext_set_release(struct pl_ext_set *set); /* accepts NULL */
 struct pl_ext_known *pl_ext_known_hold(struct pl_ext_known *known);

@@ -171,6 +171,10 @@ static void start(struct pl_ext_place *place)
                                                           : NULL;
     if (!why && !known->package.dir.len)
         why = "it runs elsewhere, and is not connected";
+    if (!why && known->is_missing) {
+        why = PL_EXT_NOT_HERE;
+        pl_ext_follow(place->exts->shard->server, PL_EXT_VERSION_UNKNOWN);
+    }
     place->instance = why ? NULL : pl_ext_instance_start(place, known);
     pl_ext_known_release(known);
     if (place->instance)

@@ -179,8 +179,10 @@ static void store_tools(struct pl_ext_instance *instance)
                     instance->exts->shard->server);
 }
 
+/* The record has all that hold for ever: what is not in it was taken back. */
 static void take_answers(struct pl_ext_instance *instance)
 {
+    pl_ext_answers_forget_always(instance->place);
     for (size_t i = 0; i < instance->n_answers; i++)
         if (pl_str_eq(instance->answers[i].manifest_hash, instance->known->row.manifest_hash))
             pl_ext_answers_keep(

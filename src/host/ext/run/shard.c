@@ -84,7 +84,7 @@ static bool is_same(const struct pl_ext_known *a, const struct pl_ext_known *b)
            pl_str_eq(a->row.artifact, b->row.artifact) &&
            pl_str_eq(a->row.manifest_hash, b->row.manifest_hash) &&
            pl_str_eq(a->row.profile, b->row.profile) && pl_str_eq(a->row.granted, b->row.granted) &&
-           pl_str_eq(a->row.denied, b->row.denied);
+           pl_str_eq(a->row.denied, b->row.denied) && a->row.restarts == b->row.restarts;
 }
 
 static void visit(struct pl_ext_place *place, struct pl_str id)
@@ -92,7 +92,8 @@ static void visit(struct pl_ext_place *place, struct pl_str id)
     struct pl_ext_known *known = pl_ext_known_any(place->exts->host, place->extension_id);
     bool is_meant = id.len && pl_str_eq(place->extension_id, id);
     bool is_new = known && pl_ext_known_state(known, place->user_id) == PL_EXT_STATE_ENABLED;
-    bool is_changed = !id.len && place->instance && !is_same(place->instance->known, known);
+    bool is_changed =
+        !id.len && place->instance && !(is_new && is_same(place->instance->known, known));
     pl_ext_known_release(known);
     if (is_meant || (!id.len && is_new && place->state == PL_EXT_PLACE_BARRED))
         pl_ext_place_pardon(place);

@@ -207,12 +207,16 @@ static void write_state(struct pl_ext_server *host, const struct pl_ext_known *k
         {"version", known->package.version},
         {"description", known->package.description},
         {"state", pl_str_of(pl_ext_state_word(state))},
-        {"last_error", is_mine ? pl_str_of(why) : PL_STR("")},
+        {"last_error", is_mine             ? pl_str_of(why)
+                       : known->is_missing ? PL_STR(PL_EXT_NOT_HERE)
+                                           : PL_STR("")},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         pl_json_out_key(out, members[i].key);
         pl_json_out_text(out, members[i].value);
     }
+    pl_json_out_key(out, "is_installed");
+    pl_json_out_bool(out, !known->is_missing);
     pl_ext_sandbox_write(host, known->package.id, user_id, !known->package.dir.len, out);
 }
 

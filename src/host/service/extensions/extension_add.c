@@ -2,7 +2,8 @@
  * directory on the server's machine. An administrator of the service is not the system user it runs as, so
  * nobody else names a path.
  *
- *     files | path --> tree --> extension.json --> accepted? --> copy in DATA/extensions --> row
+ *     files | path --> tree --> extension.json --> accepted? --> copy in DATA/extensions --> files in the store, if
+ *                                                                nodes share it --> row
  *
  * `accepts` is the hash of the manifest that a person has looked at. Without it the answer is 409, which says
  * what the extension may do and the hash. An update whose manifest is within the accepted one needs none. */
@@ -17,6 +18,8 @@
 #include "io/clock.h"
 #include "service/extensions/extension_json.h"
 #include "service/request_options.h"
+#include "store/node/packages.h"
+#include "store/node/shared.h"
 #include "transaction/change.h"
 
 #include <stdio.h>
@@ -275,6 +278,7 @@ static void put_row(struct pl_exchange *x, struct pl_batch *batch, struct adding
     else
         pl_batch_update_extension(batch, &row);
     pl_batch_forget_extension_quarantines(batch, row.id);
+    pl_batch_sweep_packages(batch, now_ms);
     char detail[160];
     snprintf(detail, sizeof detail, "{\"artifact\":\"%s\",\"manifest\":\"%s\"}", adding->hash,
              package->manifest_hash);
@@ -317,6 +321,20 @@ static bool hash_tree(struct pl_exchange *x, struct pl_ext_tree *tree, struct ad
     return status == PL_OK;
 }
 
+/* For the other nodes. Before the row, so that whoever reads that finds the files. */
+static bool share(struct pl_exchange *x, const struct pl_ext_package *package,
+                  const struct pl_ext_tree *tree, const struct adding *adding)
+{
+    struct pl_store *store = x->shard->server->store;
+    struct pl_error err = {0};
+    bool is_needed = pl_store_is_shared(store) && package->runtime != PL_EXT_RUNTIME_REMOTE;
+    enum pl_status status =
+        is_needed ? pl_ext_tree_share(store, tree, adding->hash, pl_clock_unix_ms(), &err) : PL_OK;
+    if (status != PL_OK)
+        pl_exchange_fail_commit(x, status, &err);
+    return status == PL_OK;
+}
+
 static void add_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct adding *adding = ctx;
@@ -338,6 +356,8 @@ static void add_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
         pl_exchange_fail_commit(x, status, &err);
         return;
     }
+    if (!share(x, &package, &tree, adding))
+        return;
     adding->id = package.id;
     put_row(x, batch, adding, &package, &old, granted, denied);
 }

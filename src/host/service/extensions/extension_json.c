@@ -180,6 +180,7 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
     size_t n_quarantined = pl_ext_quarantines(x->shard->server->ext, row->id, x->caller.user_id,
                                               &is_quarantined, why, sizeof why);
     is_quarantined &= pl_str_eq(row->state, PL_STR("enabled"));
+    bool is_here = status != PL_OK || pl_ext_package_is_here(&package);
     pl_json_out_open(out, '{');
     pl_put_text(out, "id", row->id);
     pl_put_text(out, "name", row->name);
@@ -187,6 +188,7 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
     pl_put_text(out, "description", status == PL_OK ? package.description : PL_STR(""));
     pl_put_text(out, "runtime", row->runtime);
     pl_put_text(out, "state", is_quarantined ? PL_STR("quarantined") : row->state);
+    pl_put_bool(out, "is_installed", is_here);
     if (x->caller.is_admin)
         pl_put_int(out, "quarantined_users", (int64_t)n_quarantined);
     pl_put_text(out, "artifact", row->artifact);
@@ -213,6 +215,7 @@ void pl_extension_write(struct pl_json_out *out, struct pl_exchange *x,
     pl_put_text(out, "last_error",
                 status != PL_OK  ? pl_str_of(err.message)
                 : is_quarantined ? pl_str_of(why)
+                : !is_here       ? PL_STR(PL_EXT_NOT_HERE)
                                  : row->last_error);
     if (has_before)
         pl_put_text(out, "version_before", row->before_version);

@@ -9,6 +9,7 @@
 #include "service/extensions/extension_json.h"
 #include "service/extensions/routes.h"
 #include "service/request_options.h"
+#include "store/node/packages.h"
 #include "transaction/change.h"
 
 /* --- looking ----------------------------------------------------------------------------------- */
@@ -103,8 +104,11 @@ static void patch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
         row.last_error = (struct pl_str){0};
         pl_batch_forget_extension_quarantines(batch, row.id);
     }
-    if (pl_body_bool(x, "forget_answers", false))
+    /* An instance that runs knows them. */
+    if (pl_body_bool(x, "forget_answers", false)) {
         pl_batch_forget_extension_answers(batch, row.id, (struct pl_str){0});
+        pl_batch_restart_extension(batch, row.id);
+    }
     pl_batch_update_extension(batch, &row);
     pl_audit_add(x, batch, "extension.change", row.id, x->body_text);
 }
@@ -129,6 +133,7 @@ static void delete_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         return;
     x->status = 204;
     pl_batch_delete_extension(batch, row.id);
+    pl_batch_sweep_packages(batch, pl_clock_unix_ms());
     pl_audit_add(x, batch, "extension.remove", row.id, PL_STR(""));
 }
 

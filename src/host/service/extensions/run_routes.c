@@ -74,6 +74,7 @@ static void restart_plan(struct pl_exchange *x, struct pl_batch *batch, void *ct
         pl_batch_set_extension_state(batch, row.id, PL_STR("enabled"), (struct pl_str){0},
                                      pl_clock_unix_ms());
     pl_batch_forget_extension_quarantines(batch, row.id);
+    pl_batch_restart_extension(batch, row.id);
     pl_audit_add(x, batch, "extension.restart", row.id, PL_STR(""));
 }
 

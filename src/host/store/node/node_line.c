@@ -152,6 +152,7 @@ static void read_view(struct pl_read *read, const struct pl_node_id *me,
         view.has_letters =
             view.has_letters || (pl_node_id_eq(&node->writer, me) && pl_read_int(read, 9) != 0);
         view.auth_version = pl_read_int(read, 10);
+        view.ext_version = pl_read_int(read, 16);
     }
     view.nodes = nodes.items;
     view.n_nodes = nodes.n;

@@ -46,6 +46,7 @@ struct pl_node_view {
     int64_t base_ms;      /* the database's clock */
     bool has_letters;     /* some wait for this node (node/letters.h) */
     int64_t auth_version; /* grows with every change of users, keys and limits (shared.h) */
+    int64_t ext_version;  /* and this one with every change of an extension */
 };
 
 /* Enters the node: its writer is the store's. The first renewal is part of it. PL_INVALID: this store

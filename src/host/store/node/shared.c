@@ -33,17 +33,29 @@ static void write_plain(struct pl_batch *batch, enum pl_sql sql)
     pl_batch_write(batch, sql, &(struct pl_params){.err = &batch->err});
 }
 
-/* --- the version ------------------------------------------------------------------------------ */
+/* --- versions --------------------------------------------------------------------------------- */
 
-enum pl_status pl_store_auth_version(struct pl_store *store, int64_t *ret_version,
-                                     struct pl_error *err)
+static enum pl_status read_version(struct pl_store *store, enum pl_sql sql, int64_t *ret_version,
+                                   struct pl_error *err)
 {
     struct pl_read read = pl_read_begin(store, NULL, err);
-    int64_t version = pl_read_number(&read, PL_SQL_AUTH_VERSION, &(struct pl_params){0});
+    int64_t version = pl_read_number(&read, sql, &(struct pl_params){0});
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_version = version;
     return status;
+}
+
+enum pl_status pl_store_auth_version(struct pl_store *store, int64_t *ret_version,
+                                     struct pl_error *err)
+{
+    return read_version(store, PL_SQL_AUTH_VERSION, ret_version, err);
+}
+
+enum pl_status pl_store_ext_version(struct pl_store *store, int64_t *ret_version,
+                                    struct pl_error *err)
+{
+    return read_version(store, PL_SQL_EXT_VERSION, ret_version, err);
 }
 
 /* --- tickets ---------------------------------------------------------------------------------- */

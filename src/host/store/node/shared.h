@@ -1,4 +1,4 @@
-/* What nodes share besides sessions: the version of users and keys, tickets for sockets, the code of the
+/* What nodes share besides sessions: the versions of users and keys and of extensions, tickets for sockets, the code of the
  * first start, grants of limits by the minute.
  *
  * Only a store that several processes use has tickets, codes and grants in rows: elsewhere memory is
@@ -12,12 +12,15 @@
 /* Whether several processes may use it at the same time. */
 bool pl_store_is_shared(const struct pl_store *store);
 
-/* --- the version ------------------------------------------------------------------------------ */
+/* --- versions --------------------------------------------------------------------------------- */
 
 /* Grows in every transaction that changes users, keys, sign-ins or limits (batch.c). Who reads it first
  * and the rows after it has all that it stands for. */
 enum pl_status pl_store_auth_version(struct pl_store *store, int64_t *ret_version,
                                      struct pl_error *err);
+/* The same of extensions: every transaction that adds, changes, restarts, quarantines or removes one. */
+enum pl_status pl_store_ext_version(struct pl_store *store, int64_t *ret_version,
+                                    struct pl_error *err);
 
 /* --- tickets ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Statements for extensions, their tools and the answers that are kept (statements.h). */
+/* Statements for extensions, their tools, the answers that are kept and the files of packages (statements.h). */
 #ifndef PL_STORE_STATEMENTS_EXTENSIONS_H
 #define PL_STORE_STATEMENTS_EXTENSIONS_H
 
@@ -22,11 +22,14 @@
     X(EXTENSION_STATE, "ttti",                                                                     \
       "UPDATE extensions SET state = ?2, last_error = ?3, revision = revision + 1, "               \
       "updated_ms = ?4 WHERE id = ?1")                                                             \
+    X(EXTENSION_RESTART, "t", "UPDATE extensions SET restarts = restarts + 1 WHERE id = ?1")       \
     X(EXTENSION_REGISTERED, "tt", "UPDATE extensions SET registered = ?2 WHERE id = ?1")           \
     X(EXTENSION_EXPECT, "t", SQL_MUST_BE("SELECT 1 FROM extensions WHERE id = ?1"))                \
     X(EXTENSION_DELETE, "t", "DELETE FROM extensions WHERE id = ?1")                               \
-    X(EXTENSION_GET, "t", "SELECT " SQL_EXTENSION_COLUMNS " FROM extensions WHERE id = ?1")        \
-    X(EXTENSION_LIST, "", "SELECT " SQL_EXTENSION_COLUMNS " FROM extensions ORDER BY key")         \
+    X(EXTENSION_GET, "t",                                                                          \
+      "SELECT " SQL_EXTENSION_COLUMNS ", restarts FROM extensions WHERE id = ?1")                  \
+    X(EXTENSION_LIST, "",                                                                          \
+      "SELECT " SQL_EXTENSION_COLUMNS ", restarts FROM extensions ORDER BY key")                   \
                                                                                                    \
     X(EXTENSION_TOOL_SEEN, "tttit",                                                                \
       "INSERT INTO extension_tools (extension, name, accepted, seen, seen_ms, definition) "        \
@@ -70,6 +73,26 @@
       "DELETE FROM extension_quarantines WHERE extension = " SQL_EXTENSION)                        \
     X(EXTENSION_QUARANTINES_GONE, "b", "DELETE FROM extension_quarantines WHERE user_id = ?1")     \
                                                                                                    \
+    X(PACKAGE_BEGIN, "ti",                                                                         \
+      "INSERT INTO extension_packages (artifact, put_ms, is_whole) VALUES (?1, ?2, 0) "            \
+      "ON CONFLICT (artifact) DO UPDATE SET put_ms = excluded.put_ms")                             \
+    X(PACKAGE_FILE, "ttiib",                                                                       \
+      "INSERT INTO extension_files (artifact, path, part, is_executable, bytes) "                  \
+      "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (artifact, path, part) DO NOTHING")                 \
+    X(PACKAGE_END, "t", "UPDATE extension_packages SET is_whole = 1 WHERE artifact = ?1")          \
+    /* Those of no extension that were not begun just now: their extension comes after them. */    \
+    X(PACKAGE_SWEEP, "i",                                                                          \
+      "DELETE FROM extension_packages WHERE put_ms < ?1 AND artifact NOT IN "                      \
+      "(SELECT artifact FROM extensions)")                                                         \
+    X(PACKAGE_HAS, "t",                                                                            \
+      "SELECT count(*) FROM extension_packages WHERE artifact = ?1 AND is_whole = 1")              \
+    X(PACKAGE_FILES, "t",                                                                          \
+      "SELECT path, part, is_executable, bytes FROM extension_files "                              \
+      "WHERE artifact = ?1 ORDER BY path, part")                                                   \
+                                                                                                   \
+    X(CHECK_EXTENSION_FILES, "",                                                                   \
+      "SELECT count(*) FROM extension_files "                                                      \
+      "WHERE artifact NOT IN (SELECT artifact FROM extension_packages)")                           \
     X(CHECK_EXTENSION_TOOLS, "",                                                                   \
       "SELECT count(*) FROM extension_tools WHERE extension NOT IN (SELECT key FROM extensions)")  \
     X(CHECK_EXTENSION_ANSWERS, "",                                                                 \

@@ -28,7 +28,9 @@
          "receiver = writer LIMIT 1) AS l), (SELECT number FROM counters WHERE name = "                     \
          "'auth_version'), n_sessions, n_running, n_sockets, wants_drain, CASE WHEN "                       \
          "renewed_ms > " SQL_BASE_MS " - ?1 THEN 1 ELSE " SQL_WRITER_CONNECTIONS                            \
-         " END FROM nodes WHERE state <> 'gone' ORDER BY name, writer")                                     \
+         " END, (SELECT number FROM counters WHERE name = 'ext_version') FROM nodes WHERE state "           \
+         "<> "                                                                                              \
+         "'gone' ORDER BY name, writer")                                                                    \
     /* The node ?1 shall end, unless no other would stay. Rows are locked first: of two who ask at the    \
      * same time the second counts again. */ \
     EACH(NODE_ASK_DRAIN, "t", "SELECT ?1 WHERE 0",                                                          \

@@ -14,6 +14,8 @@
 #define PL_SQL_SHARED_TABLE(X, EACH)                                                                   \
     X(AUTH_RAISE, "", "UPDATE counters SET number = number + 1 WHERE name = 'auth_version'")           \
     X(AUTH_VERSION, "", "SELECT number FROM counters WHERE name = 'auth_version'")                     \
+    X(EXT_RAISE, "", "UPDATE counters SET number = number + 1 WHERE name = 'ext_version'")             \
+    X(EXT_VERSION, "", "SELECT number FROM counters WHERE name = 'ext_version'")                       \
     EACH(TICKET_PUT, "bbti", "SELECT ?1, ?2, ?3, ?4 WHERE 0",                                          \
          "INSERT INTO tickets (hash, user_id, key_id, until_ms) VALUES (?1, ?2, ?3, " SQL_BASE_MS      \
          " + ?4)")                                                                                     \

@@ -34,6 +34,19 @@ static void forget(struct pl_ext_place *place, enum pl_ext_capability capability
     }
 }
 
+void pl_ext_answers_forget_always(struct pl_ext_place *place)
+{
+    for (struct pl_ext_answer_kept **at = &place->answers; *at;) {
+        struct pl_ext_answer_kept *a = *at;
+        if (!a->is_always) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        pl_mem_free(a);
+    }
+}
+
 void pl_ext_answers_keep(struct pl_ext_place *place, enum pl_ext_capability capability,
                          struct pl_str target, struct pl_str session_id, bool is_allowed)
 {

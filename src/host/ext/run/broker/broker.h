@@ -177,6 +177,8 @@ enum pl_ext_reason pl_ext_answers_find(const struct pl_ext_place *place,
                                        enum pl_ext_capability capability, struct pl_str target,
                                        struct pl_str session_id);
 /* session_id empty: for ever. Without memory it is asked again. */
+/* Those that are not for one session. */
+void pl_ext_answers_forget_always(struct pl_ext_place *place);
 void pl_ext_answers_keep(struct pl_ext_place *place, enum pl_ext_capability capability,
                          struct pl_str target, struct pl_str session_id, bool is_allowed);
 void pl_ext_denials_add(struct pl_ext_place *place, struct pl_str session_id);
