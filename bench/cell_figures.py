@@ -22,7 +22,7 @@ def measure(build, only="", runs=200):
         return
     done = subprocess.run([build / "bench/cell-bench", build / "parley", str(runs)], capture_output=True, text=True)
     if done.returncode != 0:
-        yield {"name": "cell.start", "problem": done.stderr.strip()}
+        yield {"name": "cell.start", "impl": "parley", "problem": done.stderr.strip()}
         return
     yield json.loads(done.stdout)
 

@@ -123,7 +123,8 @@ def round_trip(build):
                 time.sleep(4)  # its quota of calls fills up again
             bare.append(float(subprocess.run(words, capture_output=True, text=True, check=True).stdout))
             ours.append(one.call("trip", "calls", N_CALLS))
-    yield {"name": "ext.round_trip", "p50_us": min(ours), "bare_p50_us": min(bare), "ratio": round(min(ours) / min(bare), 2),
+    yield {"name": "ext.round_trip", "impl": "parley", "p50_us": min(ours), "bare_p50_us": min(bare),
+           "ratio": round(min(ours) / min(bare), 2),
            "real_time": is_real}
 
 
@@ -143,7 +144,7 @@ def hooks(build):
     hops = sorted((b - a) / 9 for a, b in zip(first, last))
     if len(hops) < N_HOOKS or hops[0] <= 0:
         raise RuntimeError(f"the hooks were not seen in order: {hops}")
-    yield {"name": "ext.hooks10", "hop_p50_us": round(hops[len(hops) // 2], 1),
+    yield {"name": "ext.hooks10", "impl": "parley", "hop_p50_us": round(hops[len(hops) // 2], 1),
            "ten_p50_us": round(10 * hops[len(hops) // 2], 1), "real_time": is_real}
 
 
@@ -168,7 +169,7 @@ def stream(build):
         finally:
             over.set()
             watcher.join()
-    yield {"name": "ext.stream", "mb_per_s": max(rates), "file_mb": STREAM_MB,
+    yield {"name": "ext.stream", "impl": "parley", "mb_per_s": max(rates), "file_mb": STREAM_MB,
            "host_grew_mb": round((most[0] - before) / 1e6, 1)}
 
 
@@ -202,7 +203,7 @@ def flood(build):
         time.sleep(1)
         loud = small_requests(one, 6)
         resident = resident_bytes(one.server.pid)
-    yield {"name": "ext.flood", "quiet_p50_ms": round(quiet[0], 3), "loud_p50_ms": round(loud[0], 3),
+    yield {"name": "ext.flood", "impl": "parley", "quiet_p50_ms": round(quiet[0], 3), "loud_p50_ms": round(loud[0], 3),
            "quiet_p99_ms": round(quiet[1], 3), "loud_p99_ms": round(loud[1], 3),
            "p50_ratio": round(loud[0] / quiet[0], 2), "p99_ratio": round(loud[1] / quiet[1], 2),
            "resident_mb": round(resident / 1e6, 1), "real_time": is_real}
@@ -221,7 +222,7 @@ def measure(build, only=""):
         try:
             yield from figure(build)
         except (RuntimeError, OSError, subprocess.SubprocessError) as problem:
-            yield {"name": name, "problem": str(problem)[:400]}
+            yield {"name": name, "impl": "parley", "problem": str(problem)[:400]}
 
 
 def rows(lines):

@@ -334,14 +334,18 @@ def machine():
             "load": round(os.getloadavg()[0], 2)}
 
 
-def measure_server(build, only):
-    """The figures of the server, after all others: they want both the disk and the cores."""
-    lines = []
-    for figures in SERVER_FIGURES:
+def measure_server(build, only, every=SERVER_FIGURES):
+    """The figures of the server, after all others: they want both the disk and the cores. Each script compares its own
+    lines only, because another script's lines have other members. Returns the lines and the rows of the comparison."""
+    lines, rows = [], []
+    for figures in every:
+        own = []
         for line in figures.measure(build, only):
             print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), flush=True)
-            lines.append(line)
-    return lines
+            own.append(line)
+        lines += own
+        rows += figures.rows(own)
+    return lines, rows
 
 
 def main():
@@ -371,8 +375,7 @@ def main():
     targets.against_itself()
     if targets.rows:
         targets.print()
-    server_lines = measure_server(asked.build.resolve(), asked.only)
-    server_rows = [row for figures in SERVER_FIGURES for row in figures.rows(server_lines)]
+    server_lines, server_rows = measure_server(asked.build.resolve(), asked.only)
     server_figures.show(server_rows, sys.stderr)
     result = {"machine": machine(), "figures": list(best.values()) + server_lines,
               "targets": targets.rows + server_rows}
