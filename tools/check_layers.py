@@ -39,10 +39,14 @@ RULES = {
     "types": "a type has one name in the whole tree, and an enum its own prefix",
     "heads": "a source file of some length begins with what it is about",
     "rooms": "a room has its static library and its page in docs/internals",
+    "walks": "a file or folder that a walk in docs/ARCHITECTURE.md names exists",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 TYPE = re.compile(r"^(?:struct|enum|union) (pl_\w+) \{", re.MULTILINE)
 ENUM = re.compile(r"^enum (pl_\w+) \{([^}]*)\}", re.MULTILINE)
+# A walk is a section "## How a … flows through the rooms"; it names files and folders in bold.
+WALK = re.compile(r"^## How a .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+BOLD = re.compile(r"\*\*([^*]+)\*\*")
 NEEDS_BUILD = ("calls", "purity", "files", "globals")
 
 
@@ -113,6 +117,7 @@ class Checker:
         self.check_types()
         self.check_heads()
         self.check_rooms()
+        self.check_walks()
         if self.build_root:
             objects = self.read_objects()
             self.check_calls(objects)
@@ -246,6 +251,22 @@ class Checker:
                 self.report("rooms", f"src: {room}", f"has no static library '{name}': then anything could be linked to it")
             if pages.is_dir() and not (pages / f"{name}.md").is_file():
                 self.report("rooms", f"docs/internals/{name}.md", f"is missing: the page that says what {room} is for")
+
+    def check_walks(self):
+        page = self.source_root / "docs" / "ARCHITECTURE.md"
+        text = page.read_text("utf-8") if page.is_file() else ""
+        for walk in WALK.finditer(text):
+            for bold in BOLD.finditer(walk[0]):
+                for name in filter(None, map(str.strip, bold[1].split(","))):
+                    if not self.exists(name):
+                        line = text.count("\n", 0, walk.start() + bold.start()) + 1
+                        self.report("walks", f"docs/ARCHITECTURE.md:{line}", f"{name} is in no folder of src/; "
+                                    "name the file that has its work now")
+
+    def exists(self, name):
+        """Whether a path below src/ ends with this: a file, a file without its suffix, or a folder."""
+        tails = tuple(f"/{name.rstrip('/')}{end}" for end in ("", *SOURCE_SUFFIXES))
+        return any(place.endswith(tails) or f"{tails[0]}/" in place for place in self.sources)
 
     # Rules on the object files
 

@@ -313,6 +313,17 @@ class CheckLayers(unittest.TestCase):
         self.assert_refused({**tree, "src/host/live/x.c": "", "src/host/meson.build": "static_library('live', x)\n"},
                             "rooms", "docs/internals/live.md: is missing")
 
+    def test_a_walk_that_names_a_missing_file_is_refused(self):
+        walk = ("# Architecture\n\n**Which room?** …\n\n## How a text flows through the rooms\n\n| 1. | {} |\n\n"
+                "## Glossary\n\n**gone.c**\n")
+        page = "docs/ARCHITECTURE.md"
+        self.assert_accepted({page: walk.format("**json/parse/parse.c**, **parse.h**, **core/base/arena**, **io/file/**, "
+                                                "**pair.c, check.c**")})
+        for name in ("json/old.c", "arse.c", "io/fil", "json/parse.c"):
+            with self.subTest(name):
+                self.assert_refused({page: walk.format(f"**base/arena.c**, **pair.c, {name}**")},
+                                    "walks", "docs/ARCHITECTURE.md:7", f"{name} is in no folder of src/")
+
     def test_a_tree_that_was_not_built_is_said_so(self):
         tree = Tree({})
         result = subprocess.run([sys.executable, ROOT / "tools/check_layers.py", "--source-root", tree.root,
