@@ -1,7 +1,8 @@
-/* What the row of a writer says after its connection was cut in the middle of a transaction. Every
- * transaction of a node first writes its number into its row (postgres/commit.c). Two things differ
- * that look alike: the node itself raises the row's generation when it connects again, so that what
- * the old connection may still deliver fails (try again); others set is_gone, for ever. */
+/* The outcome of a transaction whose connection broke, as the writer's row tells it. Every
+ * transaction of a node first writes its number into its row (postgres/commit.c). Two changes of
+ * the row look alike. The node itself raises the row's generation when it connects again, so that
+ * late statements of the old connection fail: it may try again. Another node sets is_gone, for
+ * ever. */
 #ifndef PL_CLUSTER_COMMIT_MARK_H
 #define PL_CLUSTER_COMMIT_MARK_H
 

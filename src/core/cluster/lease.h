@@ -1,12 +1,11 @@
-/* Leases. A node says in the database, every second, that it is there; the row of one that stops
- * saying so runs out after four. This file decides what follows, for the node itself and for the
- * others.
+/* Leases. A node renews its row in the database every second; the row is valid for four seconds. This
+ * file decides what follows, for the node itself and for the others.
  *
  * Two clocks, never mixed. `now_ms` is the node's own monotonic clock, compared with nothing but its
  * own renewals. `base_ms` is the database's clock, compared with nothing but what the database wrote.
  *
  * A node counts its lease from when the renewal was sent, the database from when it was written,
- * which is later. So the node stops by itself before anybody may say that its lease has run out. */
+ * which is later. So the node stops by itself before anybody may say that its lease has run out.  */
 #ifndef PL_CLUSTER_LEASE_H
 #define PL_CLUSTER_LEASE_H
 

@@ -76,8 +76,8 @@ enum pl_node_letter_fate pl_node_letter_read(struct pl_str bytes, const struct p
                                              const struct pl_node_id *receiver,
                                              struct pl_node_letter *ret_letter);
 
-/* What nodes speak: the least of what those that are up understand (`protocol` of their rows). `spoken` is
- * that of those looked at so far; begins with PL_NODE_LETTER_VERSION. */
+/* The version that nodes speak: the lowest that all nodes that are up understand (`protocol` of their
+ * rows). `spoken` is the version of the rows read so far; begin with PL_NODE_LETTER_VERSION. */
 unsigned char pl_node_letter_least(unsigned char spoken, int64_t protocol);
 
 /* Lost frames are sent again when the receiver asks, and a lost word of leaving when frames come that nobody

@@ -9,7 +9,7 @@
 /* A node takes a limit (requests or tokens a minute) in grants, each a transaction: small enough
  * that what the others hold and do not use is a tenth of it, and at least 1. 0 for a limit of 0. */
 int64_t pl_grant_size(int64_t limit, size_t n_nodes);
-/* What a node gets that asks for a grant when `taken` of the limit are given: never more than is
+/* The grant for a node that asks when `taken` of the limit are already given: never more than is
  * left. 0: the minute is used up. */
 int64_t pl_grant_take(int64_t limit, int64_t taken, size_t n_nodes);
 

@@ -115,7 +115,7 @@ struct pl_flag {
 
 struct pl_gist; /* conv/gist.h */
 
-/* What words are there for, where somebody knows. */
+/* The purpose of a text, if it is known. */
 enum pl_purpose {
     PL_PURPOSE_WORDS,  /* to be read */
     PL_PURPOSE_MEMORY, /* what is remembered from elsewhere */
@@ -371,8 +371,8 @@ static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
     return result->n_children ? conv->children.ptr + result->children : NULL;
 }
 
-/* What a reader may make of a source that nobody limited further. An item takes some hundred bytes
- * here and a few there, so their number is what memory is bounded by. */
+/* The default limit of items that a reader may make of a source. An item takes some hundred bytes
+ * here and a few there, so the number of items bounds the memory. */
 enum { PL_CONV_MAX_ITEMS = 1000000 };
 /* Lowers the limit; 0 leaves it. Before reading. */
 void pl_conv_limit(struct pl_conv *conv, size_t max_items);
@@ -440,8 +440,9 @@ void pl_conv_switch(struct pl_conv *conv, const struct pl_json_node *node);
 void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,
                   const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
-/* Reports every node without a fate as dropped, at the highest node nothing of which was said.
- * Nulls and empty containers say nothing and are not reported, but where something else belongs. */
+/* Reports every node without a fate as dropped, at its highest ancestor of which nothing was said.
+ * Nulls and empty containers say nothing. They are reported only where a value of another type
+ * belongs. */
 void pl_conv_sweep(struct pl_conv *conv);
 
 /* Reading helpers. Member `key` of `object` as a value; NONE for null, absent, or when `object` is
@@ -470,8 +471,8 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
     return pl_conv_find(conv, object, name, hash);
 }
 
-/* Which keys an object may have, a bit each: of several keys none of which has its bit here, none is
- * there. One question instead of many, where most of the members a reader knows are rare. */
+/* The keys that an object may have, one bit each. If no key of a set has its bit here, the object
+ * has none of them. So a reader asks once instead of many times for members that are rare. */
 uint64_t pl_conv_keys(const struct pl_conv *conv, const struct pl_json_node *object);
 static inline __attribute__((always_inline)) uint64_t pl_conv_key_bit(const char *key)
 {

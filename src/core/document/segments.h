@@ -36,7 +36,8 @@ struct pl_segment_known {
     bool is_found;    /* set when they were taken out */
 };
 
-/* The sum of `by` is counted.n_tokens. What frames a message belongs to what it begins with. */
+/* The sum of `by` is counted.n_tokens. The tokens that frame a message count for the kind of its
+ * first part. */
 struct pl_segments {
     struct pl_counted counted;
     uint64_t by[PL_SEGMENT_KIND_COUNT];

@@ -25,7 +25,8 @@ struct pl_auth_news {
 /* Whether the store may have more than this knows, or news were not taken yet. Any thread; never
  * waits. */
 bool pl_auth_is_behind(struct pl_auth *auth, int64_t version);
-/* What others keep of users and keys, read together with them: the limits. */
+/* Data about users and keys that another room keeps and that is read together with them: the
+ * limits. */
 struct pl_auth_more {
     /* After the version, before anything is changed; may be called again. */
     enum pl_status (*read)(void *ctx, struct pl_error *err);

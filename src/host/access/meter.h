@@ -5,12 +5,12 @@
  *     begin: the limits of the key and of its user are looked at, and an estimate is reserved
  *     settle: the reservation becomes what was really used
  *
- * Requests and tokens a minute are buckets in memory, one per key and user. Of a store that nodes share,
- * they are grants that a node takes from the store by the minute (meter_grants.h), and money that others
- * have spent is read: pl_meter_fetch, on a worker, before a call begins. Money is counted
- * per day and month (UTC), from the store on. What is paid for is stored soon after it has begun, with
- * its estimate, and when it ends, in one transaction with what it brought (meter_journal.h). What costs
- * nothing is summed in memory and committed once a second. */
+ * Requests and tokens a minute are buckets in memory, one per key and user. If nodes share the store,
+ * they are grants that a node takes from the store by the minute (meter_grants.h), and the node reads
+ * the money that others have spent: pl_meter_fetch, on a worker, before a call begins. Money is counted
+ * per day and month (UTC), starting from the sums in the store. A call that costs money is stored soon
+ * after it began, with its estimate, and again when it ends, in one transaction with its result
+ * (meter_journal.h). Calls that cost nothing are summed in memory and committed once a second. */
 #ifndef PL_ACCESS_METER_H
 #define PL_ACCESS_METER_H
 

@@ -1,6 +1,6 @@
 /* Limits by the minute that several nodes share: each takes a part of the minute from the store, and uses
- * it up in memory. What is granted is never more than the limit; what a node holds and does not use is at
- * most a tenth of it, over all nodes (core/cluster/sharing.h). The minutes are the database's. */
+ * it up in memory. Grants never exceed the limit. All nodes together hold at most a tenth of it without
+ * using it (core/cluster/sharing.h). The minutes are the database's. */
 #ifndef PL_ACCESS_METER_GRANTS_H
 #define PL_ACCESS_METER_GRANTS_H
 
@@ -13,7 +13,7 @@ struct pl_grant {
     int64_t n_promised; /* fetched for calls that have not begun yet */
 };
 
-/* What of it can be used now: a minute that is over leaves nothing but debts. */
+/* How much of it can be used now. When its minute is over, only debts are left. */
 int64_t pl_grant_left(struct pl_grant *grant, int64_t now_ms);
 /* How much is missing for so many more; 0: nothing. It is promised from now on. */
 int64_t pl_grant_want(struct pl_grant *grant, int64_t n, int64_t now_ms);

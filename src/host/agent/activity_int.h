@@ -115,7 +115,7 @@ void pl_activity_fetch(struct pl_activity *activity);
 bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why);
 /* The model has answered: the usage and the cost it told. */
 void pl_activity_count(struct pl_activity *activity, struct pl_str model, struct pl_str usage);
-/* What was used becomes durable with what it brought; without a driver, by itself. */
+/* The usage becomes durable together with the result of the call; without a driver, by itself. */
 void pl_activity_settle(struct pl_activity *activity, struct pl_driver *driver);
 
 /* A tool's result; the run is over. */

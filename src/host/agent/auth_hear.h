@@ -5,9 +5,9 @@
 #include "access/auth_refresh.h"
 
 /* Reads them again if the version is newer than what is known, or PL_AUTH_VERSION_UNKNOWN; then closes the
- * sockets of keys and users that are no longer good (4401), stops what runs for those users, and forgets
- * their limits. Any thread; never waits. What fails, or finds no memory, is tried again by the next call,
- * so it is to be called every second. Nothing where nobody else uses the store. */
+ * sockets of keys and users that are no longer good (4401), stops the running work of those users, and
+ * forgets their limits. Any thread; never waits. A step that fails is tried again by the next call, so
+ * call it every second. Does nothing if no other process uses the store. */
 void pl_auth_hear(struct pl_server *server, int64_t auth_version);
 
 #endif

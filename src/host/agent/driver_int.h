@@ -91,8 +91,8 @@ struct pl_driver {
     bool is_gathering;        /* more belongs to the batch: not submitted yet */
     bool is_counted;          /* among the running ones, of the shard and of the user */
     bool is_overdue;          /* the limit has passed: whatever begins fails at once */
-    /* What it was doing is lost and the store does not know: RECOVER comes before the next change.
-     * Reads go on meanwhile, also when nothing can be written. */
+    /* Its running work is lost, and the store does not know: RECOVER comes before the next change.
+     * Reads continue meanwhile, even if nothing can be written. */
     bool is_unsettled;
     bool has_failed; /* the last commit, or memory: do not try again at once */
     /* Several nodes: this one has owned the session since that generation, which every write of it

@@ -1,6 +1,6 @@
-/* What the bus knows of other nodes: the last parcel of each, and who is not on NATS. A node is known
- * once something came from it or NATS said something of it. The table has a fixed size; the node that was not
- * heard of for the longest time makes room. Pure, and without a lock of its own. */
+/* What the bus knows of other nodes: the last parcel of each, and who is not on NATS. A node is known once a
+ * letter came from it or NATS reported it. The table has a fixed size; the node that was silent for the
+ * longest time makes room. Pure, and without a lock of its own. */
 #ifndef PL_BUS_PEERS_H
 #define PL_BUS_PEERS_H
 

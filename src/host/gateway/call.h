@@ -25,14 +25,14 @@
 #include "model/vendor/vendor.h"
 #include "stream/speak.h"
 
-/* What is larger is read and converted on a worker. */
+/* Larger bodies are read and converted on a worker. */
 #define PL_GATEWAY_HERE_BYTES (256u << 10)
 #define PL_GATEWAY_MAX_ANSWER (32u << 20)
 /* So much may wait for a slow client before the vendor is not read from. */
 #define PL_GATEWAY_MAX_WAITING (256u << 10)
 
-/* What the last request was of those that a client, known by its key, has sent in a dialect. Two may
- * share a place: it is a guess, and a wrong one costs time only. */
+/* The last request that a client, known by its key, has sent in a dialect. Two clients may share a
+ * place: it is a guess, and a wrong one costs time only. */
 #define PL_GATEWAY_HABITS 64
 
 struct pl_gateway {
@@ -42,7 +42,7 @@ struct pl_gateway {
     bool was_converted[PL_GATEWAY_HABITS];
 };
 
-/* What a request asks with: an estimate where nothing is counted. */
+/* The tokens of a request; an estimate if nothing is counted. */
 struct pl_gateway_call_size {
     size_t n_text_bytes; /* in strings */
     size_t n_media;      /* strings that are too long for a text */

@@ -11,7 +11,7 @@ enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *
                               const struct pl_json_node *object, const char *name,
                               struct pl_str *ret_text);
 
-/* Of an answer, each with its name. What is not there is null, as the store has it: {NULL, 0} and,
+/* Members of an answer, each with its name. A missing value is null: {NULL, 0} as in the store and,
  * where it says so, 0. */
 void pl_put_text(struct pl_json_out *out, const char *name, struct pl_str text);
 /* JSON, copied. */

@@ -1,5 +1,5 @@
-/* What a command adds to the transaction of the session, once its answer is known: data, so that it can
- * travel to the server that drives the session. */
+/* Rows that a command adds to the transaction of the session, once its answer is known. They are data,
+ * so that they can travel to the server that drives the session. */
 #ifndef PL_LIVE_COMMAND_WRITES_H
 #define PL_LIVE_COMMAND_WRITES_H
 

@@ -53,8 +53,8 @@ bool pl_hub_close_user_everywhere(struct pl_server *server, struct pl_str user_i
  * thread; out of memory it is left out. */
 void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
                       struct pl_str data);
-/* What another node has told a user, or those who follow the user's lists (PL_BELL_USER): the sockets here
- * are told too, and no other node. Any thread; a text that is not one is left out. */
+/* Passes on an event that another node has sent to a user, or to the followers of the user's lists
+ * (PL_BELL_USER), to the sockets of this node only. Any thread; an invalid text is left out. */
 void pl_hub_hear_user(struct pl_server *server, struct pl_str text);
 
 #endif

@@ -1,6 +1,6 @@
-/* Those who follow the lists of a user: sessions, prompts, memories, tasks, runs. A socket begins with user:subscribe and
- * is told of every change of its user's things. The events have no sequence; user:missed says that some were dropped, and
- * the lists have to be read again. */
+/* Those who follow the lists of a user: sessions, prompts, memories, tasks, runs. A socket begins
+ * with user:subscribe and gets an event for every change of its user's data. The events have no
+ * sequence; user:missed says that some were dropped, and the lists have to be read again. */
 #ifndef PL_LIVE_LISTS_H
 #define PL_LIVE_LISTS_H
 
@@ -17,7 +17,7 @@ bool pl_lists_are_followed(struct pl_server *server);
 /* `data` is a JSON object. Any thread; out of memory it is left out. */
 void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *event,
                    struct pl_str data);
-/* What the route of this exchange tells, {"id", "revision", "operation"}: the object that its path or its Location
+/* The event of this exchange's route, {"id", "revision", "operation"}: the object that its path or its Location
  * names, or null. */
 void pl_lists_tell_change(struct pl_exchange *x);
 

@@ -7,8 +7,8 @@
  *                the others pass over   --the probe is busy-----> OPEN, for as long again
  *                                       --the probe is given up-> OPEN, time is up
  *
- * What a call that began in CLOSED finds out while it is not any more changes nothing: the probe
- * decides. One of it is shared by all shards; every function may be called from any thread. */
+ * A call that began in CLOSED and ends in another state changes nothing: the probe decides. All
+ * shards share one cooldown; any thread may call every function. */
 #ifndef PL_MODEL_COOLDOWN_H
 #define PL_MODEL_COOLDOWN_H
 
@@ -24,8 +24,7 @@ struct pl_cooldown {
     _Atomic(int64_t) n_running; /* calls of it under way, by whatever name */
 };
 
-/* What a call has been given; it is given back by pl_cooldown_leave, whatever becomes of the call.
- */
+/* The permission of a call. pl_cooldown_leave gives it back, whatever the outcome of the call. */
 enum pl_cooldown_pass {
     PL_PASS_NONE, /* it is to be passed over; not given back */
     PL_PASS_CALL,

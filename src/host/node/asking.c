@@ -1,9 +1,10 @@
 /* Asks: commands to sessions that another node owns.
  *
  * An ask has a number, and the owner does it once: the same ask again gets the same answer (serving.c). So
- * an ask without an answer is sent once more, by the store, as long as the session is the same node's. Of
- * one whose owner is another by now nobody knows whether it was done. What may be done twice looks for the
- * new owner; a change is refused, and the client decides. An owner that says "not mine" has done nothing. */
+ * an ask without an answer is sent once more, by the store, as long as the same node owns the session. If
+ * another node owns it by now, nobody knows whether the ask was done. A command that may be done twice
+ * then looks for the new owner; a change is refused, and the client decides. An owner that says "not mine"
+ * has done nothing. */
 #include "base/mem.h"
 #include "live/listener.h"
 #include "live/wire/command_wire.h"

@@ -1,7 +1,7 @@
 /* This process as a node of a cluster: servers that share one PostgreSQL. A node holds a lease, owns the
  * sessions it drives, and asks the owners of the others. PostgreSQL is the only truth; letters between
- * nodes make it fast, and may be lost (bus/bus.h). What follows from rows, times and letters is decided in
- * core/cluster.
+ * nodes make it fast, and may be lost (bus/bus.h). core/cluster decides what follows from rows, times and
+ * letters.
  *
  *     command ──> seat of its session ──> mine: the driver here
  *                   (seats.c)             another's: a letter to its owner (asking.c), who serves it
@@ -9,7 +9,7 @@
  *                                         nobody's: claimed first, or only looked at
  *
  *     thread of the node (renewing.c): renews the lease, takes over from nodes that are due, settles what
- *     they left, enters again when this one was taken over. */
+ *     they left, enters again when this one was taken over.  */
 #ifndef PL_NODE_NODE_H
 #define PL_NODE_NODE_H
 
@@ -24,7 +24,7 @@ struct pl_node_above {
     /* Settles sessions that ran on a node that is gone. On the node's thread; blocks. */
     enum pl_status (*recover)(struct pl_store *store, const struct pl_left_session *left, size_t n,
                               const struct pl_node_id *me, struct pl_error *err);
-    /* What else a node that is gone has left. The same. */
+    /* Settles the other work of a node that is gone. On the node's thread; blocks. */
     enum pl_status (*settle)(struct pl_server *server, const struct pl_node_id *gone,
                              struct pl_error *err);
     /* Messages may wait in sessions that are nobody's now. On the first shard. */

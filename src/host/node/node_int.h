@@ -97,7 +97,7 @@ void *pl_node_renew_all(void *node);
 void pl_node_renew(struct pl_node *node);
 /* Whether it neither stops nor was taken over. */
 bool pl_node_goes_on(struct pl_node *node);
-/* What cannot wait while the thread of the node is busy with something else. */
+/* Work that cannot wait while the thread of the node is busy with something else. */
 void pl_node_go_on(struct pl_node *node);
 void pl_node_say_failure(struct pl_node *node, const char *what, const struct pl_error *err);
 /* Takes the view over, for everybody. */

@@ -1,6 +1,6 @@
-/* What one node tells all the others without waiting for an answer: `ring` of struct pl_server. A bell
- * may be lost, so what it says is found out without it too, a little later; only what a user is told
- * (PL_BELL_USER) is not repeated: clients read their lists again. */
+/* News of one node to all the others, without an answer: `ring` of struct pl_server. A bell may be
+ * lost, so the others also find out without it, a little later. Only events to a user (PL_BELL_USER)
+ * are not repeated: clients read their lists again. */
 #ifndef PL_SHARD_BELL_H
 #define PL_SHARD_BELL_H
 

@@ -1,11 +1,11 @@
 /* What a user keeps besides sessions: prompts with their versions and labels, and memories. Rows
- * and rules are as in store.h: puts go into a batch, reads block on a worker, what is another's is
- * not found.
+ * and rules are as in store.h: puts go into a batch, reads block on a worker, objects of other
+ * users are not found.
  *
- * Both are searched by terms (base/text/terms.h): `terms` of a row are what it is found by, `terms`
- * of a query what is looked for. The database indexes them as they are and ranks; it knows nothing
- * of languages, so Chinese words of two characters are found in every store alike (docs/adr/0011).
- * What a search finds is counted up to a thousand: no search costs more, however much there is. */
+ * Both are searched by terms (base/text/terms.h): a query finds a row if they share `terms`. The
+ * database indexes terms as they are, and ranks; it knows nothing of languages, so every store
+ * finds Chinese words of two characters (docs/adr/0011). The total of a search ends at a thousand,
+ * which bounds its cost. */
 #ifndef PL_STORE_LIBRARY_H
 #define PL_STORE_LIBRARY_H
 
@@ -158,14 +158,15 @@ struct pl_memory_row {
     double score;        /* of a search: 0 to 1, higher is better (memories.c). Read only */
 };
 
-/* PL_CONFLICT when the user would have over PL_MEMORY_MAX_PER_USER; the message says so. What the
- * batch deletes makes room only if that comes first. (PL_LIMIT from a batch
- * is a full disk and nothing else.) */
+/* PL_CONFLICT when the user would have over PL_MEMORY_MAX_PER_USER; the message says so. A deletion
+ * in the same batch makes room only if it comes first. (PL_LIMIT from a batch is a full disk and
+ * nothing else.) */
 void pl_batch_create_memory(struct pl_batch *batch, const struct pl_memory_row *memory);
 /* Everything but id, uid, user, superseded_by, created_ms and hits. memory->revision is the one
  * that is expected: PL_CONFLICT when the stored one is another, or there is none of this user. */
 void pl_batch_update_memory(struct pl_batch *batch, const struct pl_memory_row *memory);
-/* What it superseded goes to the one that superseded it, or is superseded no more. */
+/* Memories that it superseded are then superseded by its successor, or no longer superseded if
+ * there is none. */
 void pl_batch_delete_memory(struct pl_batch *batch, struct pl_str user_id, int64_t id);
 /* Compare and set: PL_CONFLICT when superseded_by is not `expected` (0: null), when either is not
  * there, or when a chain would come back to where it began. `by` 0 takes it back. */

@@ -1,5 +1,5 @@
-/* What a user has done later, and what is too large for a row: scheduled tasks with their runs, and
- * blobs. Rows and rules are as in store.h. */
+/* Scheduled tasks with their runs, and blobs, which are too large for a row. Rows and rules are as
+ * in store.h. */
 #ifndef PL_STORE_WORK_H
 #define PL_STORE_WORK_H
 
@@ -114,9 +114,9 @@ enum pl_status pl_store_run_list(struct pl_store *store, struct pl_arena *arena,
 
 /* --- blobs ----------------------------------------------------------------------------------- */
 
-/* Bytes are kept once, by their SHA-256, in pieces; every user who has them has a row of his own.
- * An upload puts its pieces under its own id first, in batches of their own, and is there when the
- * last batch (pl_batch_create_blob) is. What was begun and not finished is swept. */
+/* Bytes are kept once, by their SHA-256, in pieces; every user who has them has a row. An upload
+ * first puts its pieces under its own id, in batches of their own, and exists when the last batch
+ * (pl_batch_create_blob) is committed. Unfinished uploads are swept. */
 #define PL_BLOB_PIECE (256u << 10)
 
 struct pl_blob_row {
@@ -141,9 +141,9 @@ void pl_batch_delete_blob(struct pl_batch *batch, struct pl_str user_id, struct 
 /* A client named it, and will refer to it: what nothing refers to is as new again. */
 void pl_batch_touch_blob(struct pl_batch *batch, struct pl_str id, int64_t now_ms);
 
-/* What a session, prompt or task says is searched for ids of blobs when it is stored, and the blobs
- * of the same user belong to it until it is deleted. A blob is looked at when one of its owners has
- * gone, and when the server made it for an owner that has not come. */
+/* When a session, prompt or task is stored, its texts are searched for ids of blobs, and those
+ * blobs of the same user belong to it until it is deleted. A blob is looked at when one of its
+ * owners was deleted, and when the server made it for an owner that never came. */
 struct pl_unused_blob {
     struct pl_str id, user_id;
     int64_t n_bytes;

@@ -1,5 +1,5 @@
-/* What a transaction writes for an Idempotency-Key, as data: who commits it need not have the exchange,
- * and may be another server. */
+/* The row that a transaction writes for an Idempotency-Key, as data. So its writer does not need the
+ * exchange, and may be another server. */
 #ifndef PL_TRANSACTION_CLAIM_ROW_H
 #define PL_TRANSACTION_CLAIM_ROW_H
 

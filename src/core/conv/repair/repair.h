@@ -1,10 +1,10 @@
 /* Making a conversation legal for a target: every call answered, everything in a place the target
- * accepts. What is changed is reported in conv->losses and marked (is_changed of the message, of
- * the tool, or of the settings for anything outside the list), so that whatever is not marked can
- * keep its bytes.
+ * accepts. Every change is reported in conv->losses and marked (is_changed of the message, of the
+ * tool, or of the settings for anything outside the list), so that everything that is not marked
+ * can keep its bytes.
  *
- * No vendor is known here. What a target wants is a struct of rules that the caller fills; all zero
- * means that nothing has to change. */
+ * No vendor is known here. The caller fills a struct with the rules of the target; all zero means
+ * that nothing has to change. */
 #ifndef PL_CONV_REPAIR_H
 #define PL_CONV_REPAIR_H
 

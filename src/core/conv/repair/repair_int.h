@@ -24,7 +24,7 @@ struct pl_deck {
     PL_VEC(uint32_t) parts; /* indexes in conv->parts */
 };
 
-/* What one look over a conversation finds; nothing here is less than true of it. */
+/* The findings of one look over a conversation. They may be too large, never too small. */
 struct pl_repair_facts {
     uint32_t kinds[PL_ROLE_TOOL + 1]; /* PL_PART_BIT of the parts of each role's messages */
     uint32_t all_kinds;               /* … of all */
@@ -91,7 +91,7 @@ struct pl_unit *pl_dealt_last(struct pl_repair *r);
 void pl_deal_change(struct pl_repair *r);
 /* Takes the last unit back when it has no parts. */
 void pl_deal_drop_empty(struct pl_repair *r);
-/* What was dealt is the deck of the next pass. */
+/* The parts that were dealt become the deck of the next pass. */
 void pl_deal_end(struct pl_repair *r);
 
 /* Making parts; the answer is an index in conv->parts (any when out of memory). */

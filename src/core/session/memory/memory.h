@@ -1,9 +1,8 @@
-/* What is remembered across sessions, for one model call: which of the memories that were found go
- * along, how they are written for the model, and how a turn refers to them (seed 003, MemoryRef).
+/* Memories for one model call: which of those that were found the model gets, how they are written
+ * for the model, and how a turn refers to them (seed 003, MemoryRef).
  *
- * Finding them is the store's work; here is only what follows from the list: best first, at most
- * PL_MEMORY_MAX_CHOSEN, together at most PL_MEMORY_MAX_TOKENS, nothing that only happens to share a
- * common word. */
+ * The store finds them. This file chooses from the list: best first, at most PL_MEMORY_MAX_CHOSEN,
+ * together at most PL_MEMORY_MAX_TOKENS, and none that only shares a common word. */
 #ifndef PL_SESSION_MEMORY_H
 #define PL_SESSION_MEMORY_H
 
@@ -34,12 +33,12 @@ struct pl_memory_choice {
 enum pl_status pl_memory_choose(const struct pl_tokens *tokens, const struct pl_memory_found *found,
                                 size_t n_found, struct pl_memory_choice *ret_choice);
 
-/* What is remembered of a skill (skill_name) is told apart from the rest: a person who looks at a
- * request sees which skills were offered. */
+/* Memories of a skill (skill_name) are apart from the rest, so that a person who looks at a request
+ * sees which skills were offered. */
 enum pl_memory_part { PL_MEMORY_NOTES, PL_MEMORY_SKILLS };
 
-/* What the model reads of a part: a heading, and a line for each with its date. Nothing where the
- * choice has none of it. */
+/* The text of a part for the model: a heading, and a line for each memory with its date. Empty if
+ * the choice has none of that part. */
 void pl_memory_write_text(const struct pl_memory_found *found,
                           const struct pl_memory_choice *choice, enum pl_memory_part part,
                           struct pl_buf *to);

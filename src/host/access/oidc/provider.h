@@ -43,7 +43,7 @@ void pl_oidc_cache_destroy(struct pl_oidc_cache *cache); /* accepts NULL */
 enum pl_status pl_oidc_cache_get(struct pl_oidc_cache *cache, enum pl_oidc_kept what,
                                  const char *url, struct pl_oidc_when when, struct pl_arena *arena,
                                  struct pl_str *ret_text);
-/* What cannot be kept for want of memory is not. */
+/* If memory is short, nothing is kept. */
 void pl_oidc_cache_put(struct pl_oidc_cache *cache, enum pl_oidc_kept what, const char *url,
                        struct pl_str text, struct pl_oidc_when when);
 void pl_oidc_cache_drop(struct pl_oidc_cache *cache);

@@ -1,5 +1,5 @@
-/* Media of a session on their way to a model, or into an export: what the turns name by a blob is
- * put in as data, for no vendor can fetch it from here. */
+/* Media of a session on their way to a model, or into an export. The turns refer to blobs; here
+ * their bytes are put in as data, because no vendor can fetch them from this server. */
 #ifndef PL_AGENT_CONTEXT_INLINE_MEDIA_H
 #define PL_AGENT_CONTEXT_INLINE_MEDIA_H
 
@@ -23,8 +23,8 @@ struct pl_inline_opts {
 /* Arena memory. */
 struct pl_inlined {
     struct pl_str turns; /* the same, or with data and with words in the place of media */
-    /* What did not go along as it is: a JSON array of {"turn_id", "kind", "name"?, "blob" | "url",
-     * "effect": "left_out" | "gone" | "not_turned", "detail"}. Empty: everything did. */
+    /* Media that was left out or changed: a JSON array of {"turn_id", "kind", "name"?, "blob" |
+     * "url", "effect": "left_out" | "gone" | "not_turned", "detail"}. Empty: none was. */
     struct pl_str notes;
     struct pl_str words;     /* the same as a sentence */
     struct pl_str new_words; /* … of the newest message, and of what came after it */

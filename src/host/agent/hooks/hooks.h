@@ -15,7 +15,8 @@ void pl_hook_request(struct pl_activity *activity, void (*hooked)(struct pl_acti
 /* Only before_provider_request: of a summary, which is written to nobody. */
 void pl_hook_provider_request(struct pl_activity *activity,
                               void (*hooked)(struct pl_activity *activity));
-/* What before_agent_start came to for the message at hand, into the activity. False: out of memory. */
+/* Copies the additions of before_agent_start for the current message into the activity. False: out
+ * of memory. */
 bool pl_hook_agent_recall(struct pl_activity *activity);
 /* Another message is answered from now on, or none. */
 void pl_hook_agent_over(struct pl_driver *driver);
@@ -26,7 +27,7 @@ void pl_hook_update_begin(struct pl_activity *activity);
 void pl_hook_update(struct pl_activity *activity, bool is_thinking, struct pl_str text);
 /* The block at hand has ended: another begins with the next words. */
 void pl_hook_update_break(struct pl_activity *activity);
-/* What was not told yet is told. */
+/* Tells the words that were not told yet. */
 void pl_hook_update_end(struct pl_activity *activity);
 
 #endif

@@ -1,11 +1,11 @@
-/* What bodies of requests may have of the memory while they are gathered and answered: one budget
- * for all (--body-memory), a quarter of it for each user or, without a key, for each address. The
- * last eighth is for small bodies only, so that they pass when large ones have filled the rest.
- * Counted is what has come, not what was promised.
+/* The memory that bodies of requests may use while they are gathered and answered: one budget for
+ * all (--body-memory), a quarter of it for each user or, without a key, for each address. The last
+ * eighth is for small bodies only, so that they pass when large ones have filled the rest. A body
+ * counts by the bytes that have come, not by its announced length.
  *
- * What a request makes of its body and keeps between two steps (the tree that was parsed, an answer
- * that is being sent) counts too: with that one user may have half of the budget, and all of them
- * twice as much as for bodies alone. */
+ * Memory that a request derives from its body and keeps between two steps (the parsed tree, an
+ * answer that is being sent) counts too. Including it, one user may have half of the budget, and
+ * all users together twice as much as for bodies alone. */
 #ifndef PL_HTTP_LIMITS_BODY_MEMORY_H
 #define PL_HTTP_LIMITS_BODY_MEMORY_H
 

@@ -27,7 +27,7 @@ enum pl_gate_answer {
     PL_GATE_WAITS, /* on_turn will be called on the loop, once */
     PL_GATE_FULL,  /* too many wait already */
 };
-/* What comes now is decided by this alone. */
+/* Only this decides about calls that come from now on. */
 enum pl_gate_answer pl_gate_decide(const struct pl_gate_limits *limits, size_t n_in,
                                    size_t n_waiting);
 

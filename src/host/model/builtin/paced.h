@@ -58,7 +58,7 @@ void pl_paced_init(struct pl_paced *call, const struct pl_paced_kind *kind, stru
 void pl_paced_destroy(struct pl_paced *call);
 /* The next slice, at once (0) or later. */
 void pl_paced_go_on(struct pl_paced *call, int64_t delay_ms);
-/* What rests plays its next slice now: something has changed. */
+/* Plays the next slice of a resting call now, because something has changed. */
 void pl_paced_wake(struct pl_paced *call);
 void pl_paced_say(struct pl_paced *call, bool is_thinking, struct pl_str text);
 /* Says that it is over, with the time it took, and destroys it. */

@@ -98,7 +98,7 @@ void pl_task_run_watch(struct pl_task_run *run);
 void pl_task_run_submit(struct pl_task_run *run, int64_t wait_ms, void (*work)(struct pl_job *),
                         void (*done)(struct pl_job *));
 
-/* What waited has room now. */
+/* There is room now for runs that wait. */
 void pl_task_run_resume(struct pl_task_run *run);
 
 /* --- task_wait.c */

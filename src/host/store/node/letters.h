@@ -4,10 +4,10 @@
  * one receives. Every call waits as long as an answer may take. A desk never connects by itself: after
  * a failure the caller connects again.
  *
- * What is sent is a parcel: bytes that the caller made, with a number that grows with every parcel of
- * this sender. Parcels of one desk come in the order of their numbers. An exception: after a failure nobody
+ * A desk sends parcels: bytes that the caller made, with a number that grows with every parcel of this
+ * sender. Parcels of one desk come in the order of their numbers, with one exception. After a failure nobody
  * knows whether a parcel was put, so the sender puts it again, and the old connection may still put the
- * first one late. The receiver leaves out what has a number that it had already. */
+ * first one late. The receiver skips a parcel whose number it has had already. */
 #ifndef PL_STORE_LETTERS_H
 #define PL_STORE_LETTERS_H
 

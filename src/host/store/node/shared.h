@@ -68,8 +68,8 @@ struct pl_grant_ask {
     int64_t limit;    /* a minute, of all nodes */
     int64_t size;     /* core/cluster/sharing.h */
 };
-/* What was given, 0: the minute is used up; and how long it holds. One thread at a time. Connects again
- * as need be. */
+/* Returns the amount of the grant and how long it is valid; 0: the minute is used up. One thread at a
+ * time. Connects again if necessary. */
 enum pl_status pl_grant_line_take(struct pl_grant_line *line, const struct pl_grant_ask *ask,
                                   int64_t *ret_given, int64_t *ret_lasts_ms, struct pl_error *err);
 
