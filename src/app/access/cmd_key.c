@@ -57,8 +57,8 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
 
-/* A row of the audit log in the batch of what it tells, as the server writes it; the next server seals
- * it. What a wish says has no secret in it. */
+/* A row of the audit log in the batch of the change that it records, as the server writes it; the next
+ * server seals it. A wish contains no secret. */
 static void add_audit(struct job *job, struct pl_batch *batch, const char *action,
                       struct pl_str key_id, bool has_detail)
 {

@@ -100,7 +100,7 @@ static enum pl_status set_model(struct job *job, struct pl_error *err)
     return PL_OK;
 }
 
-/* Puts the export in the place of the structured chat it is made from. What is the same export
+/* Puts the export in the place of the structured chat it is made from. A source that is that export
  * already stays as it is. */
 static enum pl_status write_export(struct job *job, struct pl_str text, struct pl_error *err)
 {
@@ -192,8 +192,8 @@ static struct pl_str trimmed(struct pl_str s)
     return s;
 }
 
-/* A value of its own line. What has line breaks, from arguments that were written over several
- * lines or from a carry of such a document, is written without white space. */
+/* Writes a value as one line. A value with line breaks (from arguments over several lines, or from
+ * a carry of such a document) is written without white space. */
 static enum pl_status add_line(struct pl_buf *to, struct pl_str json, struct pl_error *err)
 {
     json = trimmed(json);

@@ -263,8 +263,8 @@ static inline const char *pl_args_value(const struct pl_args *args, enum pl_opti
 bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count);
 
 /* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. False
- * when they were cut. What fits PL_FEW_CHOICES is said in a line; PL_CHOICES_MAX holds those of any
- * option. */
+ * when they were cut. Words that fit PL_FEW_CHOICES are printed on a line; PL_CHOICES_MAX has room
+ * for those of any option. */
 enum { PL_FEW_CHOICES = 256, PL_CHOICES_MAX = 2048 };
 bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size);
 

@@ -5,8 +5,8 @@
 #include "app/frame/verbs.h"
 #include "service/tasks/zones.h"
 
-/* The zone of --zone; NULL is UTC, and so is its *ret_zone. What is wrong has been explained.
- * *zones is to be destroyed either way; the zone is theirs. */
+/* The zone of --zone; NULL is UTC, and so is its *ret_zone. After a failure, the error has been
+ * explained. The caller destroys *zones in any case; the zone belongs to it. */
 enum pl_exit pl_task_zone_open(struct pl_console *console, const char *name,
                                struct pl_zones **zones, const struct pl_tzif **ret_zone);
 

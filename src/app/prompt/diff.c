@@ -63,8 +63,8 @@ static void put_changed(struct pl_deed *deed, const struct mark *mark, struct pl
     pl_console_style(deed->console, PL_STYLE_PLAIN);
 }
 
-/* Words come with the space after them. What both end in did not change; if there is only one, its
- * line breaks come after the mark. */
+/* Words include the space after them. A common end of both did not change. If there is only one,
+ * its line breaks come after the mark. */
 static size_t common_space(struct pl_str a, struct pl_str b)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* parley prompt new and edit: a version from a file, or from the editor. What was written in the
- * editor is never lost: when it cannot be saved, the file stays and its path is printed. */
+/* parley prompt new and edit: a version from a file, or from the editor. Text from the editor is
+ * never lost: if it cannot be saved, the file stays and its path is printed. */
 #include "app/prompt/prompt_int.h"
 
 #include "promptfile/yaml.h"

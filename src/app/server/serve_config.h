@@ -29,8 +29,8 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
  * people: it looks for keys at the beginning of lines. */
 size_t pl_serve_config_line(struct pl_str yaml, const char *name, const char *below);
 
-/* Everything that is read before the first socket is bound: models, keys, certificate. What is
- * doubtful is said. */
+/* Everything that is read before the first socket is bound: models, keys, certificate. Doubtful
+ * settings give a warning. */
 enum pl_status pl_serve_config_check(struct pl_console *console,
                                      const struct pl_server_config *config, struct pl_error *err);
 

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* name_at(i) is the i-th setting, NULL after the last. PL_USAGE for a variable that is no setting
- * but resembles one, with what was probably meant. What resembles nothing is somebody else's:
+/* name_at(i) is the i-th setting, NULL after the last. PL_USAGE for a variable that is not a
+ * setting but resembles one, with the name that was probably meant. Other variables are ignored:
  * clusters make variables of their own from the name of a service. */
 enum pl_status pl_serve_environment_check(const char *(*name_at)(size_t i), struct pl_error *err);
 

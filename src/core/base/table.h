@@ -29,8 +29,7 @@ struct pl_table_link *pl_table_get(const struct pl_table *table, struct pl_str k
 bool pl_table_put(struct pl_table *table, struct pl_table_link *link);
 void pl_table_remove(struct pl_table *table, struct pl_table_link *link);
 
-/* Any order; NULL begins. What was returned may be removed before the next call, if the next one
- * was asked for already. */
+/* Any order; NULL begins. An entry may be removed if the one after it was already asked for. */
 struct pl_table_link *pl_table_next(const struct pl_table *table, const struct pl_table_link *link);
 
 /* The thing a link is embedded in. */

@@ -1,10 +1,10 @@
 /* Citations (seed 001, A.4): anchors <cite id="…"/> in texts, and the sources they stand for in
  * metadata.citation_map of the same message, or in that of its context_block.
  *
- * An anchor without an entry is not an error: it is shown as plain text. What an entry says about
- * its source is held to the rules: pages count from 1, a bbox is x1 < x2, y1 < y2, and if the text
- * of the source is available, it contains the snippet (white space may differ, as it does between a
- * page and its text). */
+ * An anchor without an entry is not an error: it is shown as plain text. An entry must follow these
+ * rules: pages count from 1, a bbox is x1 < x2, y1 < y2, and if the text of the source is
+ * available, it contains the snippet (white space may differ, as it does between a page and its
+ * text). */
 #ifndef PL_CONV_CITE_H
 #define PL_CONV_CITE_H
 

@@ -5,8 +5,8 @@
  * (provenance), so a writer copies the source's bytes and the carry knows where they came from.
  *
  * Law three, nothing silent, is kept by counting: every node of the source has a fate. A reader
- * marks what is only grammar (PL_FATE_KNOWN: a role, a type); a writer marks what it says. What has
- * no fate when the writer is done is reported as dropped, without anybody having to think of it.
+ * marks what is only grammar (PL_FATE_KNOWN: a role, a type); a writer marks what it says. A node
+ * that has no fate when the writer is done is reported as dropped, so no writer can forget one.
  *
  * Invariants after reading:
  *   - messages are in the order of the source; `element` never decreases
@@ -16,7 +16,7 @@
  *   - system instructions that a format keeps outside its list come first, with element
  *     PL_NO_ELEMENT
  *
- * Lifetime: everything is memory of conv->arena or borrowed from conv->doc. */
+ * Lifetime: everything is memory of conv->arena or borrowed from conv->doc.  */
 #ifndef PL_CONV_CONV_H
 #define PL_CONV_CONV_H
 

@@ -2,7 +2,8 @@
  *
  * Text is counted with a vocabulary and, for a vendor that publishes none, scaled; messages, calls
  * and tools cost a little beside their words (tokens/model.h); images and audio are measured by
- * their headers (tokens/media.h). What cannot be known is estimated, and the tally says so.
+ * their headers (tokens/media.h). If the number cannot be known, it is estimated, and the tally
+ * says so.
  *
  *     struct pl_tally tally = {0};
  *     enum pl_status status = pl_count_conv(&rule, conv, &tally);
@@ -10,7 +11,7 @@
  *         n = pl_tally_total(&rule, &tally);
  *
  * A tally holds numbers that are not scaled yet, so tallies can be added and taken away from each
- * other and the total does not depend on how a text is cut into parts. */
+ * other and the total does not depend on how a text is cut into parts.  */
 #ifndef PL_CONV_COUNT_H
 #define PL_CONV_COUNT_H
 

@@ -1,7 +1,7 @@
 /* The ten capabilities of the extension protocol (seed 004), and which one a host_call needs.
  *
- * The host derives the capability from method and params. What the extension declares must be the
- * same, so that policy and audit never rest on its word. */
+ * The host derives the capability from method and params. The extension must declare the same
+ * capability, so that policy and audit never depend on its word. */
 #ifndef PL_EXTPROTO_CAPABILITY_H
 #define PL_EXTPROTO_CAPABILITY_H
 

@@ -1,5 +1,5 @@
 /* Paths of the workspace: how they are spelled, which globs match them, and which no extension ever
- * writes. What is opened is checked again by its real path (host/ext). */
+ * writes. host/ext checks the real path again when it opens a file. */
 #ifndef PL_EXTPROTO_PATH_SCOPE_H
 #define PL_EXTPROTO_PATH_SCOPE_H
 

@@ -1,7 +1,7 @@
 /* A register payload, read: who it is, what it may do at most, its tools, commands and hooks.
  *
- * What concerns the whole extension refuses it. What concerns one tool or hook refuses that one only, with a
- * reason that the answer to the register tells. */
+ * A fault of the whole extension refuses the register. A fault of one tool or hook refuses only that one,
+ * and the answer to the register gives the reason. */
 #ifndef PL_EXTPROTO_REGISTRATION_H
 #define PL_EXTPROTO_REGISTRATION_H
 

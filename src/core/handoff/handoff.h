@@ -44,8 +44,8 @@ struct pl_handoff_opts {
 };
 
 /* The same from the members of an object: source, target, objective, status, next, summary, trace_id
- * (texts); steps, constraints, definition_of_done (lists); artifacts (name: place); previous. What is
- * not there is left empty. Memory of the arena, and `previous` a view of doc. PL_NOMEM. */
+ * (texts); steps, constraints, definition_of_done (lists); artifacts (name: place); previous. Missing
+ * members are left empty. Memory of the arena, and `previous` a view of doc. PL_NOMEM. */
 enum pl_status pl_handoff_opts_read(struct pl_arena *arena, const struct pl_json_doc *doc,
                                     const struct pl_json_node *object,
                                     struct pl_handoff_opts *ret_opts);

@@ -1,8 +1,8 @@
 /* Which block of one prompt is which of another.
  *
- * An id settles it. What has none (on either side) is matched in three rounds: by saying the same,
- * by saying most of the same, by standing after the same block. What is matched and not part of
- * the longest run that kept its order has moved. */
+ * Blocks with the same id match. Blocks without an id (on either side) are matched in three rounds:
+ * same text, mostly the same text, after the same block. A matched block that is not part of the
+ * longest run in the same order has moved. */
 #include "prompt/diff_int.h"
 
 #include "base/hash.h"

@@ -1,7 +1,6 @@
-/* Names of files. What people call a prompt may be "..", "CON", "a/b" or an emoji; its directory
- * name must be valid on Linux, macOS and Windows, must not be special to git, and must not look
- * like an option. The name itself is in prompt.yaml, so nobody needs to decode the directory
- * name. */
+/* Names of files. People may name a prompt "..", "CON", "a/b" or an emoji; its directory name must
+ * be valid on Linux, macOS and Windows, must not be special to git, and must not look like an
+ * option. The name itself is in prompt.yaml, so nobody needs to decode the directory name. */
 #include "promptfile/promptfile_int.h"
 
 #include "base/ascii.h"

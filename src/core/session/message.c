@@ -1,9 +1,9 @@
-/* What a user said: a text, or an array of parts. Parts that spell their text `text` instead of
- * `content` are taken too.
+/* The message of a user: a text, or an array of parts. Parts that spell their text `text` instead
+ * of `content` are accepted too.
  *
- * A user says words and answers. What the assistant or the system says (calls, results, cards,
- * thinking, changes of the mode …) would reach the model as theirs, so it is refused; only a
- * message that was recorded is taken with every block it had. */
+ * A user may send text and answers. Blocks of the assistant or the system (calls, results, cards,
+ * thinking, changes of the mode …) would reach the model as theirs, so they are refused. Only a
+ * recorded message keeps every block it had. */
 #include "session/session_int.h"
 
 #include "json/number.h"

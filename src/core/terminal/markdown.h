@@ -1,8 +1,8 @@
 /* An answer in Markdown for a terminal, rendered while it comes: headings, lists, quotes, code in a
  * frame, tables, emphasis, with lines broken between words (between any two Chinese characters).
  *
- * What comes in is foreign: control characters are shown and never sent. What goes out after each
- * piece is whole: no escape sequence is cut, and every style is switched off again, so that anything
+ * The input is not trusted: control characters are shown and never sent. The output after each piece
+ * is complete: no escape sequence is cut, and every style is switched off again, so that anything
  * may be printed after it. A word is printed when it has ended, a line of code with its line break,
  * a table with its last row. Line breaks of the text stay. */
 #ifndef PL_TERMINAL_MARKDOWN_H

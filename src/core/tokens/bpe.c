@@ -144,7 +144,7 @@ static struct match longest(const struct piece *piece, size_t at, size_t n)
 
 /* Would merging have left these two side by side, with their border at `at`? Undoes the merges of
  * both, latest first, and looks whether the two tokens then at the border would have been merged
- * with each other before. What they would have become is spelled by the piece itself. */
+ * with each other before. The piece itself spells the token that they would have become. */
 static bool goes_together(const struct piece *piece, size_t at, uint32_t left, uint32_t right)
 {
     const struct token_split *splits = piece->v->splits;

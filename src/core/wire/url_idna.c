@@ -1,15 +1,15 @@
-/* Domain to ASCII (WHATWG URL Standard, 3.3). What is ASCII already is not judged, xn-- or not. For
- * the rest libidn2 maps, checks and encodes by UTS 46, label by label, so that its limit on the
- * length of a whole name does not count.
+/* Domain to ASCII (WHATWG URL Standard, 3.3). A domain in ASCII is not checked, with or without
+ * xn--. For the rest libidn2 maps, checks and encodes by UTS 46, label by label, so that its limit
+ * on the length of a whole name does not apply.
  *
- * Where libidn2 (2.3.3) is not as the standard has it: hyphens at the ends or in the third and
- * fourth place are refused beside other characters than ASCII; so is a label of more than 63 bytes;
- * its tables are older (the capital sharp s becomes "ss", letters Unicode has changed its mind
- * about are refused); directions are judged label by label and not over the whole name. All but the
- * last and the sharp s refuse more than the standard does. tests/conformance/url_exceptions.txt has
- * the cases.
+ * libidn2 (2.3.3) differs from the standard: hyphens at the ends or in the third and fourth place
+ * are refused beside other characters than ASCII; so is a label of more than 63 bytes; its tables
+ * are older (the capital sharp s becomes "ss", letters Unicode has changed its mind about are
+ * refused); directions are judged label by label and not over the whole name. All but the last and
+ * the sharp s refuse more than the standard does. tests/conformance/url_exceptions.txt has the
+ * cases.
  *
- * libidn2 takes its few bytes from the C library and not from base/mem.h. */
+ * libidn2 takes its few bytes from the C library and not from base/mem.h.   */
 #include "wire/url_int.h"
 
 #include "base/text/utf8.h"

@@ -78,7 +78,7 @@ void pl_bus_store_stop(struct pl_bus *bus);
 
 enum pl_status pl_bus_nats_start(struct pl_bus *bus, const struct pl_bus_config *config,
                                  struct pl_error *err);
-/* After is_closing was set. What waits goes out, or to the store's queue. */
+/* After is_closing was set. Waiting letters are sent, or go to the store's queue. */
 void pl_bus_nats_stop(struct pl_bus *bus);
 void pl_bus_nats_destroy(struct pl_bus *bus); /* after every thread ended */
 /* Under the lock. */

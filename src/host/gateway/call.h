@@ -42,7 +42,7 @@ struct pl_gateway {
     bool was_converted[PL_GATEWAY_HABITS];
 };
 
-/* The tokens of a request; an estimate if nothing is counted. */
+/* The size of a request, from which its tokens are estimated. */
 struct pl_gateway_call_size {
     size_t n_text_bytes; /* in strings */
     size_t n_media;      /* strings that are too long for a text */

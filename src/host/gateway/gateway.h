@@ -1,5 +1,5 @@
-/* The gateway: any vendor's client in front, any model after. What a shard has for it, and what
- * its routes call. docs/internals/gateway.md. */
+/* The gateway: clients of any vendor reach any model. This is its state on a shard, and the
+ * functions of its routes. docs/internals/gateway.md. */
 #ifndef PL_GATEWAY_GATEWAY_H
 #define PL_GATEWAY_GATEWAY_H
 

@@ -290,7 +290,7 @@ static bool put_texts(struct pl_gateway_call *call)
     return is_done;
 }
 
-/* Texts first: they may name blobs too. What was put together is read again. */
+/* Texts come first, because they may name blobs too. The combined document is parsed again. */
 bool pl_gateway_call_resolve(struct pl_gateway_call *call)
 {
     call->is_resolved = true;

@@ -1,5 +1,6 @@
-/* What OpenTelemetry is told of a call: one span for each model that was asked, with the names of the
- * conventions for generative AI. The vendor gets its id, so that what it does has its place, too. */
+/* The spans of a call for OpenTelemetry: one for each model that was asked, with the names of the
+ * conventions for generative AI. The vendor gets the id of the span, so that its own spans are below
+ * it. */
 #include "gateway/call.h"
 
 #include <stdio.h>

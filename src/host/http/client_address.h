@@ -13,8 +13,8 @@ bool pl_proxy_is_valid(struct pl_str text);
 bool pl_proxy_is_named(const char *peer, const char *const *proxies);
 
 /* `peer` is the other end of the connection. If it is one of `proxies` (ended by NULL; may be NULL),
- * the client is the last address of X-Forwarded-For that is none of them: what stands before it,
- * anybody may have written. What is no address ends the search. */
+ * the client is the last address of X-Forwarded-For that is not one of them; anybody may have
+ * written what precedes it. The search ends at anything that is not an address. */
 void pl_client_address(const struct pl_http_head *head, const char *peer,
                        const char *const *proxies, char ret_address[PL_CLIENT_ADDRESS_SIZE]);
 

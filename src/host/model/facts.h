@@ -1,5 +1,5 @@
-/* What is known about models of vendors: prices and how much they say, as dated data
- * (schemas/models.json). What is not in there is not known, and is not guessed. */
+/* Facts about models of vendors, as dated data (schemas/models.json): prices and output limits. A
+ * missing fact is unknown, and is not guessed. */
 #ifndef PL_MODEL_FACTS_H
 #define PL_MODEL_FACTS_H
 

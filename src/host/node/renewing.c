@@ -5,8 +5,8 @@
  *           ──> a node is missing that was there: settle what it left, with the others
  *           ──> this node was taken over: drop everything, enter as a new writer
  *
- * It blocks on its own connection to the database and on nothing else. What is decided by time and rows is
- * in core/cluster/lease.h. */
+ * It blocks only on its own connection to the database. core/cluster/lease.h has the decisions by time and
+ * rows. */
 #include "base/mem.h"
 #include "io/clock.h"
 #include "node/node_int.h"

@@ -7,9 +7,9 @@
  *                       from then on, and says which are the oldest it has holders of. What nobody
  *                       holds is destroyed
  *
- * What is asked meanwhile is not lost: it is read once more afterwards, however many asked. Each
- * request is answered by a reading that began after it came.
- * systemd hears of both ends (Type=notify-reload). */
+ * A request that comes meanwhile is not lost: the settings are read once more afterwards, for all
+ * such requests together. Each request is answered by a reading that began after it came. systemd
+ * hears of both ends (Type=notify-reload). */
 #include "server/reload.h"
 
 #include "base/table.h"

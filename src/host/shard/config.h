@@ -91,10 +91,10 @@ struct pl_server_config {
 
 /* Where a configuration is read again, on SIGHUP. */
 struct pl_server_source {
-    /* Reads all of it, held to the same rules as at the start; blocks. What cannot change while the
-     * server runs is as in `now`. Strings are memory of the arena, or live as long as the process.
-     * The names of the settings that differ from `now`, separated by commas: `changed` are those
-     * that count from now on, `kept` those that would need a restart. */
+    /* Reads all of it, by the same rules as at the start; blocks. Settings that cannot change while
+     * the server runs are as in `now`. Strings are memory of the arena, or live as long as the
+     * process. The names of the settings that differ from `now`, separated by commas: `changed` are
+     * those that count from now on, `kept` those that would need a restart. */
     enum pl_status (*read)(void *ctx, struct pl_arena *arena, const struct pl_server_config *now,
                            struct pl_server_config *ret_config, struct pl_buf *changed,
                            struct pl_buf *kept, struct pl_error *err);

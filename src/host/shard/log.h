@@ -35,8 +35,8 @@ uint64_t pl_log_n_dropped(struct pl_log *log);
 void pl_log_say(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* A line that is made field by field, on the shard's thread: begin, fields, end. What is added to
- * it in between besides fields is of the form that pl_log_is_json tells. */
+/* A line that is made field by field, on the shard's thread: begin, fields, end. Anything else that
+ * is added in between must have the form that pl_log_is_json tells. */
 bool pl_log_is_json(const struct pl_log *log);
 void pl_log_begin(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
                   struct pl_buf *line);

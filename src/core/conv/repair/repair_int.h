@@ -24,7 +24,8 @@ struct pl_deck {
     PL_VEC(uint32_t) parts; /* indexes in conv->parts */
 };
 
-/* The findings of one look over a conversation. They may be too large, never too small. */
+/* The findings of one look over a conversation. A fact that holds is always set; one that does not
+ * hold may be set too. */
 struct pl_repair_facts {
     uint32_t kinds[PL_ROLE_TOOL + 1]; /* PL_PART_BIT of the parts of each role's messages */
     uint32_t all_kinds;               /* … of all */
@@ -102,8 +103,8 @@ uint32_t pl_repair_text(struct pl_repair *r, struct pl_str text);
 void pl_repair_note(struct pl_repair *r, enum pl_loss_code code, const struct pl_json_node *node,
                     const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
-/* X(name): the passes, in the order in which they run. What is left out first may bring together
- * what then has to be paired. */
+/* X(name): the passes, in the order in which they run. Parts are left out first, because this may
+ * bring together others that then have to be paired. */
 #define PL_REPAIR_FIRST_PASSES(X) X(blank)
 #define PL_REPAIR_PASSES(X)                                                                        \
     X(tools)                                                                                       \

@@ -1,8 +1,8 @@
 /* Calls and their results: every call answered, right after it, and no result without a call.
  *
- * A turn of the assistant is followed by its zone: the messages that hold results. What belongs to
- * the turn is put in front of the zone, in one message of the user where the target wants that; the
- * rest (text between the results, results without a call) comes after. A zone that is right already
+ * A turn of the assistant is followed by its zone: the messages that hold results. The results of
+ * the turn come first in the zone, in one message of the user if the target requires that. The rest
+ * (text between the results, results without a call) comes after them. A zone that is right already
  * is dealt as it is. */
 #include "conv/repair/repair_int.h"
 

@@ -142,8 +142,8 @@ static const char *role_word(const struct pl_trim *t, uint32_t i)
     return is_assistants(t, i) ? "the assistant" : is_users_own(t, i) ? "the user" : "a tool";
 }
 
-/* The element of the list that a node is in, or NULL. What is left out comes in the order of the
- * source, so that all the searching together goes through the list once. */
+/* The element of the list that a node is in, or NULL. Removed nodes come in the order of the
+ * source, so all searches together go through the list once. */
 static const struct pl_json_node *element_of(struct pl_trim *t, const struct pl_json_node *node)
 {
     const struct pl_json_node *list = t->conv->list;

@@ -2,13 +2,13 @@
  *
  * The text is cut into blocks of 64 bytes. For each, bit masks say which bytes are quotes,
  * backslashes, brackets, white space; arithmetic on the masks finds which quotes are escaped and
- * which bytes are inside strings. What comes out is the places of tokens: both quotes of every
- * string and between them the first escape and those that are not plain letters; outside strings
- * brackets, colons, commas, and the first byte of anything else. Stage two (parse.c) never looks
- * inside a string again.
+ * which bytes are inside strings. The result is the places of tokens: both quotes of every string
+ * and between them the first escape and those that are not plain letters; outside strings brackets,
+ * colons, commas, and the first byte of anything else. Stage two (parse.c) never looks inside a
+ * string again.
  *
  * The text is worked off a chunk at a time, so that the places stay in the first-level cache and
- * memory does not grow with the text. UTF-8 and control characters in strings are checked here. */
+ * memory does not grow with the text. UTF-8 and control characters in strings are checked here.  */
 #ifndef PL_JSON_INDEX_H
 #define PL_JSON_INDEX_H
 

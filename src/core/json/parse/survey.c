@@ -47,7 +47,7 @@ static size_t container_end(struct surveyor *s, size_t at)
     return at + n;
 }
 
-/* Finds the holes. What is no container and no string is left to the parser, also after the
+/* Finds the holes. Everything but containers and strings is left to the parser, also after the
  * root. */
 static bool find_holes(struct surveyor *s)
 {

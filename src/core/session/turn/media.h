@@ -14,8 +14,8 @@
 const char *pl_media_wrong(const struct pl_json_doc *doc, const struct pl_json_node *content);
 
 /* The result of a tool that has such blocks is a list of them and of texts, {"type": "text",
- * "content"}. What is wrong with the element *ret_i of one that is not; NULL: nothing, or it has
- * none. */
+ * "content"}. Returns what is wrong with the element *ret_i of a list that is not valid; NULL:
+ * nothing, or there are no such blocks. */
 const char *pl_shown_wrong(const struct pl_json_doc *doc, const struct pl_json_node *result,
                            size_t *ret_i);
 

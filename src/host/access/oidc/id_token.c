@@ -1,5 +1,5 @@
-/* Takes an ID token apart and holds it to the rules, in this order: its form, its algorithm, its
- * signature, and only then what it claims. What is not signed is never looked at. */
+/* Parses an ID token and checks it in this order: its form, its algorithm, its signature, and only
+ * then its claims. Claims without a valid signature are never read. */
 #include "access/oidc/id_token.h"
 
 #include "base/text/utf8.h"

@@ -1,5 +1,5 @@
-/* Rounds: a worker reads a page of sessions that are due, they are deleted one after the other, and so
- * on behind the last of them until a page is the last. Then it rests.
+/* It works in rounds. A worker reads a page of sessions that are due, and they are deleted one after
+ * the other; then the next page, until the last. Then it rests.
  *
  *     machine retention
  *
@@ -9,7 +9,7 @@
  *     RESTING, LOOKING, DELETING -> OVER   the server closes
  *
  * A session that changes between the look and its turn is not deleted: the command names the version
- * that was seen. What could not be deleted comes in the next round. */
+ * that was seen. The next round tries those again that could not be deleted. */
 #include "agent/background/retention.h"
 
 #include "base/table.h"

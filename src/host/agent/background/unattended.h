@@ -1,7 +1,7 @@
-/* Sessions that run for a task, over all shards, while the run is active. What an extension would ask a
- * person is denied. With skip_confirmations, a tool that would need a person's confirmation runs without
- * it; otherwise it waits. A question of the model waits for a person, and a denied tool stays denied.
- * Thread-safe. */
+/* Sessions that run for a task, over all shards, while the run is active. Questions of extensions to a
+ * person are denied. With skip_confirmations, a tool that would need a person's confirmation runs
+ * without it; otherwise it waits. A question of the model waits for a person, and a denied tool stays
+ * denied. Thread-safe. */
 #ifndef PL_AGENT_UNATTENDED_H
 #define PL_AGENT_UNATTENDED_H
 

@@ -1,5 +1,5 @@
-/* Images that their message says are turned (seed 001: rotation), upright as a model should see
- * them. What was turned is kept for the next calls: a conversation sends its images every time. */
+/* Rotates images that are marked as rotated (seed 001: rotation), so that a model sees them
+ * upright. The results are kept for the next calls: a conversation sends its images every time. */
 #ifndef PL_AGENT_CONTEXT_UPRIGHT_H
 #define PL_AGENT_CONTEXT_UPRIGHT_H
 

@@ -1,5 +1,6 @@
-/* Tools that are offered later. When definitions take more than a tenth of the model's window, those of deferred tools are
- * left out, and one tool finds them: tool_search. What it has found is in the conversation, and is offered from then on. */
+/* Tools that are offered later. When definitions take more than a tenth of the model's window,
+ * those of deferred tools are left out, and one tool finds them: tool_search. The tools that it
+ * finds are in the conversation, and are offered from then on. */
 #include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "base/ascii.h"

@@ -35,9 +35,9 @@ struct pl_peer {
     bool is_tls;
 };
 
-/* One to another server, plain; to be started like one that was accepted. What is written before it
- * is there waits for on_writable; on_end or a write that fails says that it will not get there.
- * PL_IO: no way or no descriptor; PL_NOMEM. */
+/* A plain connection to another server; start it like an accepted one. Bytes that are written
+ * before it is connected wait for on_writable. If it cannot connect, on_end is called or a write
+ * fails. PL_IO: no way or no descriptor; PL_NOMEM. */
 enum pl_status pl_conn_open(struct pl_loop *loop, const struct pl_address *address, uint16_t port,
                             struct pl_conn **ret_conn);
 

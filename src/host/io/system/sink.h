@@ -1,9 +1,9 @@
 /* Lines for a descriptor whose reader may be slow, stopped or dead: standard error. A separate
- * thread writes them, so logging never waits for the reader. What does not fit is dropped and
+ * thread writes them, so logging never waits for the reader. Lines that do not fit are dropped and
  * counted, and the next line that can be written says so. Any thread.
  *
  * The descriptor is left as it is: making it non-blocking would change it for every other process
- * that shares it. */
+ * that shares it.  */
 #ifndef PL_IO_SINK_H
 #define PL_IO_SINK_H
 

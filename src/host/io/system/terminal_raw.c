@@ -1,6 +1,6 @@
-/* The settings of a terminal are those of everybody who uses it, so they are given back on every way
- * out: by the end of the command, and by handlers of the signals that end or stop a process. What a
- * handler calls (tcsetattr, write) may be called there (signal-safety(7)). */
+/* Everybody who uses a terminal shares its settings, so they are restored on every way out: at the
+ * end of the command, and in handlers of the signals that end or stop a process. The handlers call
+ * only functions that are allowed there (tcsetattr, write; signal-safety(7)). */
 #include "io/system/terminal_raw.h"
 
 #include <errno.h>

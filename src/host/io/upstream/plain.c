@@ -160,8 +160,8 @@ static bool is_fresh(const struct link *link)
 }
 
 /* The owner's own that was used last; NULL: there is none. Those after one that is too old are
- * older still. What has come on it already, though the loop has not read it yet, nobody asked for.
- */
+ * older still. Bytes that have arrived on it already, and that the loop has not read yet, answer no
+ * request. */
 static struct link *take_fresh(struct pl_plain_origin *origin, struct pl_str owner)
 {
     for (struct link **at = &origin->idle; *at;) {

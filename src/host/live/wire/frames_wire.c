@@ -1,5 +1,5 @@
 /* letter: session, epoch, first, is_resync, is_gone, list; a frame: kind, is_durable, sequence, data,
- * whole. A letter's list is one field, so that what comes later stays behind it. */
+ * whole. A letter's list is one field, so that later fields come after it. */
 #include "live/wire/frames_wire.h"
 
 static const char *const frame_names[] = {

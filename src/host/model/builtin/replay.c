@@ -1,12 +1,12 @@
-/* Recorded turns played again: `replay/<session>`. What is played comes with the request; whose
- * session it is and which of its turns are next is the server's to know.
+/* Recorded turns played again: `replay/<session>`. The turns to play come with the request; the server
+ * checks the owner of the session and chooses the next turns.
  *
  * Text and thinking come word by word, calls with what came of them, everything else as whole blocks,
  * and each has its time: the words and blocks of a turn are spread evenly over the time the turn took.
- * Nothing runs again. What acted on a page once (tool_bridge) is left out, so that it never acts again.
+ * Nothing runs again. Actions on a page (tool_bridge) are left out, so that they never happen twice.
  *
  * Time is that of the recording: it passes `rate` times as fast as the clock, and not at all while
- * the replay is paused. */
+ * the replay is paused.   */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"

@@ -34,8 +34,8 @@ void pl_vendor_times_note(struct pl_vendor_times *times, int64_t ms);
 /* The i-th provider and its name; NULL after the last. */
 const struct pl_vendor_stats *pl_vendor_stats_at(const struct pl_models *models, size_t i,
                                                  const char **ret_name);
-/* After a reload: providers of the same name count on from what `before` has. What is under way
- * there is counted there, and lost. */
+/* After a reload, providers of the same name continue with the counts of `before`. Calls that still
+ * run there are counted there, and lost. */
 void pl_vendor_stats_inherit(struct pl_models *models, const struct pl_models *before);
 
 #endif

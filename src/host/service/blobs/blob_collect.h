@@ -1,6 +1,6 @@
 /* Deletes blobs that nothing has referred to for blob_grace: those whose sessions, prompts and tasks
- * are gone, and those that the server made for a message that never came. What a user has put there
- * and nothing ever used is the user's, and stays. On the first shard, but the job. */
+ * are gone, and those that the server made for a message that never came. A blob that a user added
+ * and that nothing ever used stays. Runs on the first shard, except for the job. */
 #ifndef PL_SERVICE_BLOBS_BLOB_COLLECT_H
 #define PL_SERVICE_BLOBS_BLOB_COLLECT_H
 

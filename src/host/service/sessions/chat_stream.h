@@ -8,7 +8,8 @@
 bool pl_chat_stream_is_wanted(const struct pl_exchange *x);
 /* Whether this message has a chat of its own to follow; else the problem is made. */
 bool pl_chat_stream_check(struct pl_exchange *x, const struct pl_session_event *event);
-/* `then` of the ask that says it: takes the connection. What was said before is answered as JSON. */
+/* `then` of the ask that sends the message: takes the connection. A repeated message is answered as
+ * JSON. */
 void pl_chat_stream_open(struct pl_exchange *x, struct pl_session_command *command);
 
 #endif

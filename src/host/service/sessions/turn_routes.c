@@ -353,8 +353,8 @@ static void write_window(struct pl_exchange *x, struct pl_json_out *out,
     pl_json_out_int(out, facts && facts->max_output < window ? facts->max_output : 0);
 }
 
-/* What the next summary would take the place of: the turns of the session that are in the request, oldest first. They
- * stand behind what the system says in front. */
+/* The turns that the next summary would replace: those of the session that are in the request, oldest first. They
+ * come after the leading system turns. */
 static enum pl_status write_trimmed(struct pl_exchange *x, struct pl_json_out *out,
                                     const struct pl_request *request)
 {

@@ -1,5 +1,5 @@
-/* Rows that nodes share besides sessions. What one of many may take is deleted by a statement that fails
- * where there was nothing to delete, so its outcome is that of the batch. */
+/* Rows that nodes share besides sessions. A row that only one of many may take is deleted by a statement
+ * that fails if there is nothing to delete, so the batch has the outcome. */
 #include "store/node/shared.h"
 
 #include "base/mem.h"

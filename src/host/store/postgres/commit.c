@@ -83,8 +83,8 @@ static enum pl_status fail_replaced(struct pl_error *err)
     return pl_fail(err, PL_CONFLICT, "this node was taken over by another one");
 }
 
-/* After a reconnect: a database that has less than it acknowledged went back in time, which a failover
- * to a standby that was behind does. What is in memory is then newer than what is stored. */
+/* After a reconnect: a database that has less than it acknowledged went back in time, as after a
+ * failover to a standby that lagged. Memory is then newer than the store. */
 static void look_for_rewind(struct postgres_db *db, int64_t durable)
 {
     struct pl_commit_mark_row row = {.is_there = true, .number = durable};
@@ -258,8 +258,8 @@ static bool is_alive(struct postgres_db *db)
 }
 
 /* COMMITTED or FAILED, with certainty; anything but PL_OK: it could not be found out, or this
- * writer was replaced. What was not sent yet is refused after a few seconds; what was is waited for
- * much longer, since only the database knows what became of it. */
+ * writer was replaced. A transaction that was not sent yet is refused after a few seconds. One that
+ * was sent is waited for much longer, since only the database knows its outcome. */
 static enum pl_status settle(struct transaction *transaction, enum outcome *ret_outcome,
                              struct pl_error *err)
 {

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 
-/* A second for a lock: who does not get it knows that its holder is stuck. Two between the statements of a
- * transaction: of a machine that was lost in the middle of one, the database would keep the locks until it
- * misses the machine, and nobody else ends a line. What is lost of a renewal by a crash of the database is
- * renewed again. */
+/* It waits a second for a lock; after that, the holder of the lock is stuck. It may leave a transaction
+ * alone for two seconds; after that, its machine is lost, and the database ends the transaction. A renewal
+ * that a crash of the database loses is made again. */
 #define LINE_SETTINGS                                                                              \
     "SET synchronous_commit = off; SET lock_timeout = 1000; "                                      \
     "SET idle_in_transaction_session_timeout = 2000"

@@ -6,13 +6,13 @@
  * one may be (PL_CONFLICT). So a driver can send a whole transaction without looking at answers in
  * between.
  *
- * Deleting wins. What can be deleted by itself is made by an INSERT, which fails where there is
- * one, and changed by an UPDATE followed by SQL_MUST_BE, which fails where there is none: a change
- * that comes after the deletion never brings the record back. `ON CONFLICT … DO UPDATE` is left to
- * rows that go only with their parent (turns, questions, limits …), whose INSERT fails without it,
- * and to sums and named values, which are never deleted.
+ * Deleting wins. A record that can be deleted by itself is made by an INSERT, which fails if it
+ * exists, and changed by an UPDATE followed by SQL_MUST_BE, which fails if it does not exist: a
+ * change after the deletion never brings the record back. `ON CONFLICT … DO UPDATE` is left to rows
+ * that go only with their parent (turns, questions, limits …), whose INSERT fails without it, and
+ * to sums and named values, which are never deleted.
  *
- * X(name, types of the parameters: i integer, t text, b bytes, SQL) */
+ * X(name, types of the parameters: i integer, t text, b bytes, SQL)  */
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 

@@ -25,8 +25,8 @@ bool pl_key_making_prepare(struct pl_key_making *making, struct pl_id_seed *seed
 /* Stores what was prepared, tells the table, answers with it, finishes. */
 void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making);
 
-/* The members scope, models and expires_at of the body; false after making a problem. What is not
- * there is {NULL, 0} and -1, as a change wants it. */
+/* The members scope, models and expires_at of the body; false after making a problem. Missing
+ * members are {NULL, 0} and -1, as in a change. */
 bool pl_key_patch_read(struct pl_exchange *x, struct pl_key_patch *ret_patch);
 
 /* Fails for want of memory, and finishes. */

@@ -6,8 +6,8 @@
 #include "json/write.h"
 #include "store/gateway.h"
 
-/* The first n limits of the member "limits" of the body. What it names is set; null is 0, no limit;
- * the rest stays (-1). Null in place of the object lifts all. False: it has none. */
+/* The first n limits of the member "limits" of the body. Named limits are set; null is 0, no limit;
+ * the others stay (-1). Null in place of the object lifts all. False: it has none. */
 bool pl_limits_read(struct pl_exchange *x, enum pl_usage_limit n, struct pl_limits *ret_limits);
 /* The member "limits", null where there are none. */
 void pl_limits_write(struct pl_json_out *out, enum pl_usage_limit n,
