@@ -902,7 +902,7 @@ static void show_line(struct pl_console *console, const struct setting *setting,
     pl_console_putf(console, "  # %s\n", value->origin);
 }
 
-/* All but the last, which is the error. Invalid settings are shown too, marked as such. */
+/* Prints all problems but the last, which becomes the error. */
 static enum pl_status say_problems(struct pl_console *console, const struct pl_buf *problems,
                                    struct pl_error *err)
 {
