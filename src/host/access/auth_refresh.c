@@ -1,8 +1,8 @@
-/* Users and keys are read anew as a whole: a revoked key leaves no row that could tell of it. All that
- * can fail happens before the table is touched.
+/* All users and keys are read again, because a revoked key leaves no row. Everything that can fail
+ * happens before the table is changed.
  *
  * A change that is made here is stored first and put into the table a moment later. Rows that were read
- * in between would undo it, so they are thrown away and read once more (n_applied). */
+ * in between would undo it, so they are dropped and read again (n_applied). */
 #include "access/auth_int.h"
 #include "access/meter.h"
 

@@ -1,6 +1,6 @@
-/* A page that a browser shows may not talk to us, wherever its name points (DNS rebinding): Host
- * must be a name we are known under. And a page of another origin may not change anything: Origin,
- * where a browser sends one, must be such a name too. */
+/* Protects against DNS rebinding: Host must be one of our names, so a page under another name
+ * cannot use the server even if that name points here. A page of another origin may not change
+ * anything: Origin, if a browser sends it, must be one of our names too. */
 #include "access/host_origin.h"
 
 #include "http/connection.h"

@@ -1,6 +1,6 @@
 /* The table of users and keys. Every secret of a key, its present one and the one before a rotation,
- * is an entry of a sorted array. Who changes something tells the store first, and this table when
- * that is durable. */
+ * is an entry of a sorted array. A change goes to the store first, and to this table when it is
+ * durable. */
 #include "access/auth_int.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Calls that have begun are a ring, oldest first, and a call knows its number: so its owner may go
- * without a word, and the ring refers to nobody. */
+/* Calls that have begun are in a ring, oldest first, and a call knows its number. So the ring
+ * refers to no owner, and an owner may be freed without telling it. */
 #include "access/meter_journal.h"
 #include "access/meter_runs.h"
 #include "access/meter_sums.h"

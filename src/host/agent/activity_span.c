@@ -1,4 +1,4 @@
-/* What OpenTelemetry is told of an activity: names, ids and counts, and nothing that was said. The span
+/* The span of an activity for OpenTelemetry: names, ids and counts, and nothing that was said. The span
  * of a model call has the id that goes to the vendor as traceparent, whether anybody traces or not. */
 #include "agent/activity_int.h"
 

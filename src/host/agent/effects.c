@@ -1,5 +1,5 @@
-/* Carries out the effects of a session: model calls, tools, summaries. One that is being carried
- * out is an activity.
+/* Carries out the effects of a session: model calls, tools, summaries. An effect in progress is an
+ * activity.
  *
  *     machine activity
  *
@@ -9,8 +9,7 @@
  *     POSTED, WORKING -> LEFT -> OVER    cancelled while it was away
  *     NEW, HOME, CALLING -> OVER         cancelled
  *
- * Whatever becomes of a run, what it brings last is an event: BRINGING. One that was cancelled
- * brings nothing. */
+ * Every activity ends with an event to its session (BRINGING), except one that was cancelled. */
 #include "access/auth.h"
 #include "agent/context/ask_how.h"
 #include "agent/context/replay_source.h"

@@ -2,7 +2,7 @@
  * to that extension: `text` of its answer is shown to the person, `prompt` is sent as their message. Any other message
  * passes the hook input, which may change it, do it itself, or refuse it.
  *
- * Meanwhile the session goes on: the command is nobody's but ours, and comes back to the driver when this is over. */
+ * Meanwhile the session continues: this file owns the command, and returns it to the driver at the end. */
 #include "agent/driver_int.h"
 #include "agent/background/unattended.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* What a session's call of a model may use, and has used: admission before it, and the count in the
- * transaction of the turn it brought. */
+/* Meters the model calls of sessions: admission before a call, and its usage in the transaction of
+ * the turn that it produced. */
 #include "access/key_table.h"
 #include "io/clock.h"
 #include "access/model_list.h"

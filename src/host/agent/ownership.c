@@ -1,6 +1,6 @@
-/* Drivers where several nodes share the store: only the owner of a session drives it. Whose a session is
- * gets decided elsewhere (live/session_home.h); a driver checks it when it loads, names its generation in
- * every transaction, and leaves when it is told to. */
+/* Drivers where several nodes share the store: only the owner of a session drives it. live/session_home.h
+ * decides which node owns a session. A driver checks this when it loads, names the generation in every
+ * transaction, and leaves when it is told to. */
 #include "agent/driver_int.h"
 #include "store/node/owners.h"
 

@@ -1,5 +1,5 @@
-/* What extensions hear of a session without deciding: the frames that it publishes, as events of seed 004; that it came
- * into memory and left it; that it has another model. They carry ids and what changed, never the whole session. */
+/* Events of a session for extensions that only listen: the frames that it publishes, as events of seed 004; that it was
+ * loaded or left the memory; that its model changed. They contain ids and the change, never the whole session. */
 #include "agent/driver_int.h"
 #include "agent/hooks/hooks.h"
 #include "ext/run/ext.h"

@@ -1,7 +1,7 @@
 /* All work on one message (models, tools, agents, summaries) has one time, turn_ms: from the moment
  * it is said, or a person has answered what it waited for, until the session is at rest. A session
- * that waits for a person is at rest. When the time is over, what is at work fails and says why; so
- * does whatever the session begins then, until it has come to its end. */
+ * that waits for a person is at rest. When the time is over, running work fails with that reason,
+ * and so does everything that the session begins until it is at rest. */
 #include "agent/driver_int.h"
 #include "shard/setup.h"
 

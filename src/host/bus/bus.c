@@ -1,4 +1,4 @@
-/* Opening, closing, which way a letter goes, and what the owner is told. */
+/* Opens and closes the bus, chooses the way of each letter, and reports states to the owner. */
 #include "bus/bus_int.h"
 #include "base/mem.h"
 #include "io/clock.h"

@@ -5,11 +5,11 @@
  * everything in its buffers, so no letter is sent late, and the next one is made from nothing. That also
  * covers the connections that libnats would not make again, after the same refusal twice.
  *
- * A letter has a reply subject. By that the receiver knows who lives, and the server answers there when
- * nobody listens to the receiver's subject: nothing else is sent for it.
+ * A letter has a reply subject. It tells the receiver who sent the letter. The server answers on it if
+ * nobody listens to the receiver's subject; nothing else is sent to it.
  *
- * Calls of libnats that are under way keep what they refer to: a link is counted, and forgets its bus before
- * the bus goes. */
+ * A call of libnats in progress keeps its link alive: links are counted, and a link forgets its bus before
+ * the bus is freed. */
 #include "bus/bus_int.h"
 #include "bus/libnats.h"
 #include "bus/nats_names.h"

@@ -1,11 +1,12 @@
 /* Letters by the store.
  *
  * The sender takes what waits, puts the letters for one receiver together into one row, and rings once for
- * all receivers. While the database is away it holds the parcel in its hand and tries again; what has waited
- * for a minute is dropped. A parcel that is put twice has the same number, so it comes once.
+ * all receivers. While the database does not answer, it keeps the parcel and tries again; letters that have
+ * waited for a minute are dropped. A parcel that is put twice has the same number, so it comes once.
  *
- * The receiver takes its rows when it is told, when somebody says look, and after every connect: what was
- * told meanwhile it has not heard. Now and then it deletes what nobody takes, for everybody. */
+ * The receiver takes its rows after a NOTIFY, after pl_bus_look, and after every connect, because it has
+ * missed notifications in between. From time to time it deletes rows that nobody takes, of all
+ * receivers. */
 #include "bus/bus_int.h"
 #include "base/buf.h"
 #include "io/clock.h"

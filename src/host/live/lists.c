@@ -1,4 +1,4 @@
-/* Those who follow the lists of a user: what changed in them is told, on every node. */
+/* Sends changes of a user's lists to the sockets that follow them, on every node. */
 #include "live/lists.h"
 
 #include "http/routes/route.h"

@@ -1,6 +1,6 @@
 /* The first message of a socket that was opened without a key: a key or a ticket. Mostly the answer is
  * known at once. A ticket that is a row, and a key that another node may just have made, are looked for
- * by a worker; what the client has sent after it waits so long (pl_socket_hold). */
+ * by a worker; later messages of the client wait meanwhile (pl_socket_hold). */
 #include "live/socket.h"
 
 #include "access/auth_refresh.h"

@@ -2,8 +2,8 @@
  * of its own for its readers: frames come unspelled, and are spelled here for every lane.
  *
  * The owner answers SUBSCRIBE in line: all frames up to the position of the answer came before it. So the
- * next frame has the next sequence; where it has not, something was lost, and all readers subscribe again,
- * which is what they would do after any gap. */
+ * next frame has the next sequence. If it has another one, frames were lost, and all readers subscribe
+ * again, as after any gap. */
 #include "live/listener.h"
 #include "live/wire/frames_wire.h"
 #include "node/node_int.h"

@@ -1,10 +1,11 @@
-/* The post: letters to other nodes and from them. Here they get their number and their seal, and what
- * comes is checked before anything in it is believed; the bus (bus/bus.h) carries bytes.
+/* The post: letters to other nodes and from them. Outgoing letters get their number and their seal
+ * here, and incoming ones are verified before anything in them is used; the bus (bus/bus.h) carries
+ * bytes.
  *
  *     shard, thread of the node ──> number, seal ──> bus
  *     bus ──> seal, number ──> letter to the shard of the session ──> seats.c
  *
- * A letter larger than the bus takes is cut into parts, which follow each other on the link. */
+ * A letter larger than the bus takes is cut into parts, which follow each other on the link.  */
 #include "base/mem.h"
 #include "cluster/node_fields.h"
 #include "node/node_int.h"

@@ -1,5 +1,5 @@
 /* Seats: where the sessions of a shard are. A command goes to the seat of its session, and from there to
- * the driver here, to the owner elsewhere, or, where the session is nobody's, to whoever claims it.
+ * the driver here or to the owner elsewhere. A session without an owner is claimed first.
  *
  *     machine seat
  *
@@ -15,8 +15,8 @@
  *     RELEASING -> LOOKING                a command came meanwhile
  *     OWNED, AWAY -> FREE
  *
- * Whether a command is served, read from the store, claimed for, asked for or refused, decides
- * core/cluster/owning.h. */
+ * core/cluster/owning.h decides whether to serve a command, read the store, claim the session, ask its
+ * owner, or refuse. */
 #include "base/mem.h"
 #include "io/move.h"
 #include "live/listener.h"

@@ -1,6 +1,6 @@
 /* Asks of other nodes, carried out here. The same ask may come again, because its answer was lost or late:
- * one that is under way goes on, and one that was answered gets the same answer for a minute. Looking and
- * subscribing are done anew every time: their answers speak of one moment. */
+ * an ask in progress continues, and one that was answered gets the same answer for a minute. Looks and
+ * subscriptions are done again each time, because their answers describe one moment. */
 #include "base/mem.h"
 #include "live/wire/command_wire.h"
 #include "node/node_int.h"

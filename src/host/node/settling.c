@@ -1,8 +1,8 @@
-/* What nodes that are gone have left: sessions that were running are settled, in pages, each by whoever has
- * it first; the others only lose their owner.
+/* Settles the sessions of nodes that are gone. Sessions that were running are claimed in pages, each by the
+ * first node that gets it, and recovered; the others only lose their owner.
  *
- * Settling writes by the store's writer, which may be stuck: that is how nodes end. So it happens on a
- * thread of its own, and the thread of the node goes on renewing its lease and looks after the writer. */
+ * Settling uses the store's writer, which may be stuck: that is how nodes fail. So it has a thread of its
+ * own, while the thread of the node renews the lease and watches the writer. */
 #include "base/mem.h"
 #include "node/node_int.h"
 #include "shard/log.h"

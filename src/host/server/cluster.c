@@ -1,5 +1,5 @@
-/* Wires a node to the rest of the server: who drives sessions, who settles what a node has left, who hears
- * of the others. */
+/* Wires a node to the rest of the server: the functions that drive sessions, settle those of nodes that
+ * are gone, and hear of other nodes. */
 #include "server/cluster.h"
 
 #include "access/meter.h"

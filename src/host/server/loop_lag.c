@@ -1,6 +1,6 @@
-/* A timer on every loop that is late when the loop is: something held its thread for longer than it should.
- * The worst of two spans of five seconds is told, so that who looks every ten seconds or more often misses
- * nothing that the timer met. */
+/* Measures how late a timer of every loop fires: if it is late, something held the thread for too long. It
+ * reports the worst value of the last two spans of five seconds, so a reader that looks at least every ten
+ * seconds misses none. */
 #include "server/loop_lag.h"
 
 #include "base/table.h"

@@ -1,9 +1,9 @@
-/* Idempotency-Key: the same request twice is one deed and one answer, for 24 hours.
+/* Idempotency-Key: the same request sent twice has one effect and one answer, for 24 hours.
  *
  * A key is claimed twice over. While its request runs it is in a list in memory, so a second one is
- * refused for now (409). With the deed its row is committed in the same transaction, and the answer
- * is in the row: a client that asks again after a crash gets it. A request that was refused leaves
- * nothing after: it did nothing, and may come again.
+ * refused for now (409). Its row is committed in the transaction of the change, with the answer: a
+ * client that asks again after a crash gets it. A refused request leaves nothing: it did nothing,
+ * and may be sent again.
  *
  * Some answers name what only the database gives (the number of a memory). Their row has the seed
  * of the ids that were made instead, and the answer is put beside it before it is sent. After a
@@ -16,8 +16,7 @@
  *     NONE -> LISTED -> CLAIMED -> ANSWERED -> ENDED
  *     LISTED -> ANSWERED                  the answer is known with the deed
  *     CLAIMED, ANSWERED -> LISTED         the deed was not committed: it is tried again
- *     LISTED, CLAIMED -> ENDED
- */
+ *     LISTED, CLAIMED -> ENDED  */
 #include "transaction/idempotency.h"
 
 #include "base/mem.h"

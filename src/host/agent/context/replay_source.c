@@ -1,5 +1,5 @@
-/* Finds the recorded turns that answer a message: the replaying session counts its own answers, and
- * the source's root loop is walked past as many messages of its user. */
+/* Finds the recorded turns that answer a message. It counts the user's messages of the replaying
+ * session, and skips the same number of messages in the source's root loop. */
 #include "agent/context/replay_source.h"
 
 #include "agent/session_copy.h"

@@ -1,5 +1,5 @@
-/* A few turned images in memory, by the hash of the image and the angle. The one that was not used
- * for the longest time goes first. */
+/* A few rotated images in memory, by the hash of the image and the angle. The least recently used
+ * one is dropped first. */
 #include "agent/context/upright.h"
 
 #include "base/mem.h"

@@ -4,8 +4,8 @@
  *     context                  each request: its turns
  *     before_provider_request  each request: what the vendor is really sent, without its head and key
  *
- * What before_agent_start came to holds for all requests of that answer, so the driver keeps it. All three fail open.
- * With NAME! they fail closed: then the model is not asked. */
+ * The additions of before_agent_start apply to all requests of that answer, so the driver keeps them. All three fail
+ * open. With NAME! they fail closed: then the model is not asked. */
 #include "agent/activity_int.h"
 #include "agent/hooks/hooks.h"
 #include "agent/background/unattended.h"

@@ -3,9 +3,9 @@
  *
  *     reply ──over 1 MiB is left after a second──> file (worker) ──> pieces ──> kernel
  *
- * So a slow reader costs 1 MiB of memory for longer than that, whatever it asked for. Files have a
- * budget too: as much as bodies for one owner, four times that for all. Beyond it, or without room
- * on the disk, the connection ends: half an answer cannot become a problem. */
+ * After that second, a slow reader occupies 1 MiB of memory at most, whatever it asked for. Files
+ * have a budget too: as much as bodies for one owner, four times that for all. Beyond it, or
+ * without room on the disk, the connection ends: half an answer cannot become a problem. */
 #include "http/exchange_int.h"
 
 #include "base/table.h"

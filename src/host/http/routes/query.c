@@ -1,6 +1,6 @@
-/* A query is held to what the route says of its parameters: the same lines that /openapi.json shows. What
- * nobody reads is refused, and so is a value that means nothing: a filter with a wrong name or value
- * would let everything through, or nothing. */
+/* Checks a query against the parameters of its route: the same lines that /openapi.json shows. Unknown
+ * names and invalid values are refused, because a filter with a wrong name or value would let everything
+ * through, or nothing. */
 #include "http/exchange_int.h"
 
 #include "base/text/suggest.h"
