@@ -25,6 +25,7 @@ MESSAGES = {
     "pl_speech_fail": 4, "pl_step_refuse": 3, "pl_regex_refuse": 3, "pl_compile_fail": 4, "pl_url_refuse": 1,
     "pl_socket_fail": 4, "pl_upstream_tell_failure": 2,
     "refuse": None, "fail": None, "fail_at": None, "FAIL": None, "FAIL_AT": None, "complain": None, "say_ok": None,
+    "pl_scripted_complain": None,
     "wrong": None, "forbid": None, "refuse_text": None, "read_word": None, "sentence": None,
     "add_problem": None, "end_stopped": None, "pl_task_run_stop": None,
 }

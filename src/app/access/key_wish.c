@@ -7,6 +7,7 @@
 #include "http/routes/scope.h"
 #include "io/clock.h"
 #include "json/number.h"
+#include "service/admin/keys/key_json.h"
 
 #include <stdio.h>
 
@@ -137,23 +138,6 @@ enum pl_exit pl_key_wish_read(struct pl_console *console, const struct pl_args *
     return PL_EXIT_OK;
 }
 
-static void write_models(struct pl_json_out *out, struct pl_str models)
-{
-    pl_json_out_key(out, "models");
-    if (!models.len) {
-        pl_json_out_null(out);
-        return;
-    }
-    pl_json_out_open(out, '[');
-    while (models.len) {
-        const char *end = memchr(models.ptr, '\n', models.len);
-        size_t n = end ? (size_t)(end - models.ptr) : models.len;
-        pl_json_out_text(out, pl_str_slice(models, 0, n));
-        models = pl_str_slice(models, end ? n + 1 : n, models.len);
-    }
-    pl_json_out_close(out, ']');
-}
-
 static void write_limits(struct pl_json_out *out, const struct pl_key_wish *wish)
 {
     pl_json_out_key(out, "limits");
@@ -183,7 +167,7 @@ void pl_key_wish_write(struct pl_json_out *out, const struct pl_key_wish *wish)
         pl_json_out_text(out, pl_str_of(wish->scope));
     }
     if (wish->models.ptr)
-        write_models(out, wish->models);
+        pl_key_write_models(out, wish->models);
     if (wish->expires_ms >= 0) {
         pl_json_out_key(out, "expires_at");
         pl_utc_write(end, wish->expires_ms);

@@ -18,19 +18,6 @@ static void print_complaint(struct pl_scripted *host, const char *what)
     pl_console_puts(host->deed->console, "\n");
 }
 
-static void complain(struct pl_scripted *host, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void complain(struct pl_scripted *host, const char *format, ...)
-{
-    char text[600];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    host->n_complaints++;
-    host->complain(host, text);
-}
-
 static void say_ok(struct pl_scripted *host, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void say_ok(struct pl_scripted *host, const char *format, ...)
@@ -65,13 +52,13 @@ static bool await_register(struct pl_scripted *host, struct pl_ext_frame *ret_fr
     enum pl_status status =
         pl_scripted_await(host, PL_EXT_TYPE_REGISTER, PL_STR(""), REGISTER_MS, &frame);
     if (status != PL_OK) {
-        complain(host, "it does not register: %s", why_not(status));
+        pl_scripted_complain(host, "it does not register: %s", why_not(status));
         return false;
     }
     status =
         pl_ext_registration_read(&host->arena, &frame.doc, frame.payload, ret_registration, &err);
     if (status != PL_OK) {
-        complain(host, "its register is refused: %s (%s)", err.message, err.pointer);
+        pl_scripted_complain(host, "its register is refused: %s (%s)", err.message, err.pointer);
         return false;
     }
     pl_buf_clear(&host->line);
@@ -92,18 +79,18 @@ static bool await_register(struct pl_scripted *host, struct pl_ext_frame *ret_fr
 static void check_register(struct pl_scripted *host, const struct pl_ext_registration *registered)
 {
     if (!pl_ext_manifest_covers(&host->package.manifest, &registered->manifest))
-        complain(host, "it registers more than its extension.json declares");
+        pl_scripted_complain(host, "it registers more than its extension.json declares");
     if (!pl_str_eq(registered->version, host->package.version))
-        complain(host, "it registers version \"%.*s\"; extension.json says \"%.*s\"",
-                 PL_STR_ARG(registered->version), PL_STR_ARG(host->package.version));
+        pl_scripted_complain(host, "it registers version \"%.*s\"; extension.json says \"%.*s\"",
+                             PL_STR_ARG(registered->version), PL_STR_ARG(host->package.version));
     for (size_t i = 0; i < registered->n_tools; i++)
         if (registered->tools[i].refusal)
-            complain(host, "the tool \"%.*s\" is refused: %s",
-                     PL_STR_ARG(pl_str_slice(registered->tools[i].name, 0, 80)),
-                     registered->tools[i].refusal);
+            pl_scripted_complain(host, "the tool \"%.*s\" is refused: %s",
+                                 PL_STR_ARG(pl_str_slice(registered->tools[i].name, 0, 80)),
+                                 registered->tools[i].refusal);
     for (size_t i = 0; i < registered->n_unknown_hooks; i++)
-        complain(host, "there is no event \"%.*s\" to hook",
-                 PL_STR_ARG(pl_str_slice(registered->unknown_hooks[i], 0, 80)));
+        pl_scripted_complain(host, "there is no event \"%.*s\" to hook",
+                             PL_STR_ARG(pl_str_slice(registered->unknown_hooks[i], 0, 80)));
     say_ok(host, "it registers: %zu tools, %zu commands, %zu hooks", registered->n_tools,
            registered->n_commands, registered->n_subscriptions);
 }
@@ -196,8 +183,9 @@ static enum pl_status call_tool(struct pl_scripted *host, struct pl_str name, st
     if (status == PL_OK)
         status = pl_ext_frame_text(&host->arena, ret_frame, "call_id", &echoed);
     if (status == PL_OK && !pl_str_eq(echoed, pl_str_of(call_id)))
-        complain(host, "the result of \"%.*s\" has the call_id \"%.*s\", not that of its call",
-                 PL_STR_ARG(name), PL_STR_ARG(pl_str_slice(echoed, 0, 60)));
+        pl_scripted_complain(
+            host, "the result of \"%.*s\" has the call_id \"%.*s\", not that of its call",
+            PL_STR_ARG(name), PL_STR_ARG(pl_str_slice(echoed, 0, 60)));
     return status;
 }
 
@@ -230,12 +218,14 @@ static void check_blocks(struct pl_scripted *host, struct pl_str name,
         pl_json_member(doc, frame->payload, "output", PL_JSON_OBJECT);
     const struct pl_json_node *content = pl_json_get(doc, output, PL_STR("content"));
     if (content && pl_json_kind(content) != PL_JSON_ARRAY)
-        complain(host, "output.content of \"%.*s\" is no list of blocks", PL_STR_ARG(name));
+        pl_scripted_complain(host, "output.content of \"%.*s\" is no list of blocks",
+                             PL_STR_ARG(name));
     for (const struct pl_json_node *n = pl_json_is(content, PL_JSON_ARRAY) ? pl_json_first(content)
                                                                            : NULL;
          n && n < pl_json_end(content); n = pl_json_next(n))
         if (!pl_json_member(doc, n, "type", PL_JSON_STRING))
-            complain(host, "a block in output.content of \"%.*s\" has no type", PL_STR_ARG(name));
+            pl_scripted_complain(host, "a block in output.content of \"%.*s\" has no type",
+                                 PL_STR_ARG(name));
 }
 
 static bool check_tool(struct pl_scripted *host, const struct pl_json_doc *doc,
@@ -250,8 +240,9 @@ static bool check_tool(struct pl_scripted *host, const struct pl_json_doc *doc,
     else
         pl_json_out_raw(&out, PL_STR("{}"));
     if (!tool->description.len)
-        complain(host, "the tool \"%.*s\" has no description, so no model knows what it is for",
-                 PL_STR_ARG(tool->name));
+        pl_scripted_complain(
+            host, "the tool \"%.*s\" has no description, so no model knows what it is for",
+            PL_STR_ARG(tool->name));
     int64_t limit_ms = tool->timeout_ms && tool->timeout_ms < CALL_MS ? tool->timeout_ms : CALL_MS;
     enum pl_status status = call_tool(host, tool->name, pl_buf_str(&input), limit_ms, &frame);
     if (status == PL_OK) {
@@ -261,7 +252,7 @@ static bool check_tool(struct pl_scripted *host, const struct pl_json_doc *doc,
                is_error(&frame) ? "error: " : "",
                PL_STR_ARG(pl_str_slice(text_of(host, &frame), 0, 100)));
     } else {
-        complain(host, "tool \"%.*s\": %s", PL_STR_ARG(tool->name), why_not(status));
+        pl_scripted_complain(host, "tool \"%.*s\": %s", PL_STR_ARG(tool->name), why_not(status));
     }
     return status != PL_IO && status != PL_NOMEM;
 }
@@ -282,7 +273,8 @@ static bool check_command(struct pl_scripted *host, const struct pl_ext_command 
                is_error(&frame) ? "error: " : "",
                PL_STR_ARG(pl_str_slice(text_of(host, &frame), 0, 100)));
     else
-        complain(host, "command \"/%.*s\": %s", PL_STR_ARG(command->name), why_not(status));
+        pl_scripted_complain(host, "command \"/%.*s\": %s", PL_STR_ARG(command->name),
+                             why_not(status));
     return status != PL_IO && status != PL_NOMEM;
 }
 
@@ -313,7 +305,7 @@ static bool check_hook(struct pl_scripted *host, const struct pl_ext_subscriptio
     if (status == PL_OK)
         say_ok(host, "hook %s answers", event);
     else
-        complain(host, "hook %s: %s", event, why_not(status));
+        pl_scripted_complain(host, "hook %s: %s", event, why_not(status));
     return status != PL_IO && status != PL_NOMEM;
 }
 
@@ -323,9 +315,9 @@ static bool check_manners(struct pl_scripted *host)
     struct pl_ext_frame frame;
     enum pl_status status = call_tool(host, PL_STR("no_such_tool"), PL_STR("{}"), CALL_MS, &frame);
     if (status == PL_OK && !is_error(&frame))
-        complain(host, "a tool that does not exist gives a result that is no error");
+        pl_scripted_complain(host, "a tool that does not exist gives a result that is no error");
     else if (status != PL_OK)
-        complain(host, "a call of a tool that does not exist: %s", why_not(status));
+        pl_scripted_complain(host, "a call of a tool that does not exist: %s", why_not(status));
     pl_scripted_say(host, PL_EXT_TYPE_EVENT_HOOK,
                     "\"event\":\"cancel\",\"data\":{\"call_id\":\"none\"}");
     return status != PL_IO && status != PL_NOMEM;
@@ -338,7 +330,8 @@ static void check_end(struct pl_scripted *host)
     if (pl_scripted_close(host, END_MS))
         say_ok(host, "it ends when its input is closed");
     else
-        complain(host, "it does not end within %d s after its input was closed", END_MS / 1000);
+        pl_scripted_complain(host, "it does not end within %d s after its input was closed",
+                             END_MS / 1000);
 }
 
 static void check_all(struct pl_scripted *host)
@@ -406,7 +399,7 @@ static enum pl_exit run_one(struct pl_deed *deed, struct pl_scripted *host)
     status = call_tool(host, pl_str_of(deed->words[1]), input, 600000, &frame);
     if (status == PL_OK)
         return print_result(deed, host, &frame);
-    complain(host, "tool \"%s\": %s", deed->words[1], why_not(status));
+    pl_scripted_complain(host, "tool \"%s\": %s", deed->words[1], why_not(status));
     return PL_EXIT_NO;
 }
 

@@ -149,8 +149,8 @@ void pl_scripted_stop(struct pl_scripted *host)
 
 /* --- its time ------------------------------------------------------------------------------------- */
 
-/* A limit of the time that the extension takes. What it waits for a processor that others have is no time of its own:
- * a machine with much to do does not make a good extension a bad one. */
+/* A limit of the time that the extension takes. Time in which it waits for a processor does not count, so that a good
+ * extension passes on a busy machine. */
 struct limit {
     int64_t begun_ms, delayed_ms, limit_ms;
 };
@@ -201,9 +201,7 @@ bool pl_scripted_close(struct pl_scripted *host, int64_t limit_ms)
 
 /* --- frames --------------------------------------------------------------------------------------- */
 
-static void complain(struct pl_scripted *host, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void complain(struct pl_scripted *host, const char *format, ...)
+void pl_scripted_complain(struct pl_scripted *host, const char *format, ...)
 {
     char text[600];
     va_list args;
@@ -262,9 +260,10 @@ static enum pl_status hear(struct pl_scripted *host, const struct limit *limit,
                                                   PL_EXT_FROM_CHILD, ret_frame, &fault);
         if (status != PL_INVALID)
             return status;
-        complain(host, "a line is no frame (%s): %s%s%s: %.*s", pl_ext_code_text(fault.code),
-                 fault.err.message, fault.err.pointer[0] ? " at " : "", fault.err.pointer,
-                 PL_STR_ARG(pl_str_slice(line, 0, 120)));
+        pl_scripted_complain(host, "a line is no frame (%s): %s%s%s: %.*s",
+                             pl_ext_code_text(fault.code), fault.err.message,
+                             fault.err.pointer[0] ? " at " : "", fault.err.pointer,
+                             PL_STR_ARG(pl_str_slice(line, 0, 120)));
     }
 }
 
@@ -325,15 +324,17 @@ static void answer_call(struct pl_scripted *host, const struct pl_ext_frame *fra
     struct pl_ext_result result = {
         .id = frame->id, .call_id = member(host, frame, "call_id"), .credits = -1};
     if (derived == PL_EXT_CAP_NONE || derived != said) {
-        complain(host, "a host_call \"%.*s\" declares the capability \"%.*s\"; it needs \"%s\"",
-                 PL_STR_ARG(method), PL_STR_ARG(member(host, frame, "capability")),
-                 derived == PL_EXT_CAP_NONE ? "none: the call is invalid"
-                                            : pl_ext_capability_name(derived));
+        pl_scripted_complain(
+            host, "a host_call \"%.*s\" declares the capability \"%.*s\"; it needs \"%s\"",
+            PL_STR_ARG(method), PL_STR_ARG(member(host, frame, "capability")),
+            derived == PL_EXT_CAP_NONE ? "none: the call is invalid"
+                                       : pl_ext_capability_name(derived));
         result.error = "invalid_request";
         result.message = PL_STR("the capability is another");
     } else if (!(pl_ext_manifest_capabilities(&host->package.manifest) & PL_EXT_CAP_BIT(derived))) {
-        complain(host, "a host_call \"%.*s\" needs \"%s\", which extension.json does not declare",
-                 PL_STR_ARG(method), pl_ext_capability_name(derived));
+        pl_scripted_complain(
+            host, "a host_call \"%.*s\" needs \"%s\", which extension.json does not declare",
+            PL_STR_ARG(method), pl_ext_capability_name(derived));
         result.error = "denied";
         result.message = PL_STR("extension.json does not declare it");
         result.reason = PL_STR("not_declared");

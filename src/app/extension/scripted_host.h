@@ -31,12 +31,16 @@ enum pl_exit pl_scripted_start(struct pl_scripted *host, struct pl_deed *deed,
 /* Ends what runs, and removes the copy. Accepts a zeroed one. */
 void pl_scripted_stop(struct pl_scripted *host);
 
+/* Counts a fault of the extension, and tells it to `complain`. */
+void pl_scripted_complain(struct pl_scripted *host, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A frame with this payload, which is JSON without its braces. Returns its id, in the arena. */
 struct pl_str pl_scripted_say(struct pl_scripted *host, enum pl_ext_type type, const char *payload);
 
-/* Waits for a frame of this type and id (empty: any); answers calls of the host meanwhile. PL_NOT_FOUND: none in this
- * time, of which what it waited for a processor is no part; PL_IO: the extension has closed. A line that is no frame is a
- * complaint, and passed over. */
+/* Waits for a frame of this type and id (empty: any); answers calls of the host meanwhile. PL_NOT_FOUND: none came in
+ * time; waiting for a processor does not count. PL_IO: the extension has closed. A line that is not a frame is a
+ * complaint, and is skipped. */
 enum pl_status pl_scripted_await(struct pl_scripted *host, enum pl_ext_type type, struct pl_str id,
                                  int64_t limit_ms, struct pl_ext_frame *ret_frame);
 /* Closes its input and waits for its end; false: it had to be killed. */

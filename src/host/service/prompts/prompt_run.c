@@ -104,11 +104,10 @@ static enum pl_status find_model(const struct pl_models *models, struct pl_arena
     return ret_model->ptr ? PL_OK : PL_NOMEM;
 }
 
-/* The config of a prompt is whatever its author wrote: what a session cannot have is said here. */
-static enum pl_status check_settings(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
-                                     const struct pl_prompt_asks *asks, struct pl_error *err)
+enum pl_status pl_prompt_check_asks(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                    const struct pl_prompt_asks *asks, struct pl_error *err)
 {
-    struct pl_buf text PL_CLEANUP_BUF;
+    PL_CLEANUP_BUF struct pl_buf text;
     struct pl_json_out out = pl_json_out(&text);
     pl_buf_init(&text, 0);
     pl_json_out_open(&out, '{');
@@ -159,7 +158,7 @@ static enum pl_status read_chat(const struct pl_prompt_keeper *keeper,
     if (status == PL_OK)
         status = find_model(models, arena, asks.model, &run->model);
     if (status == PL_OK)
-        status = check_settings(keeper, arena, &asks, err);
+        status = pl_prompt_check_asks(keeper, arena, &asks, err);
     if (status != PL_OK)
         return status;
     run->settings = asks.settings;

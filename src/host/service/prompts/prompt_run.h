@@ -9,6 +9,7 @@
 #include "store/library.h"
 
 struct pl_models;
+struct pl_prompt_asks;
 
 /* Memory of the arena. */
 struct pl_prompt_run {
@@ -28,6 +29,11 @@ struct pl_prompt_keeper {
     struct pl_server *server;
     struct pl_str user_id;
 };
+
+/* Whether a session can have the settings and tools of a prompt, whose config is whatever its author
+ * wrote. PL_INVALID: err names the first wrong one. */
+enum pl_status pl_prompt_check_asks(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                    const struct pl_prompt_asks *asks, struct pl_error *err);
 
 /* The messages of a structured chat as turns of a session; their media become blobs. Arena
  * memory. */

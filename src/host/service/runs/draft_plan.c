@@ -10,6 +10,7 @@
 #include "json/text.h"
 #include "prompt/asks.h"
 #include "service/prompts/prompt_request.h"
+#include "service/prompts/prompt_run.h"
 #include "service/request_options.h"
 #include "service/runs/draft_run.h"
 
@@ -114,29 +115,6 @@ static enum pl_status make_turns(struct pl_exchange *x, struct pl_draft_runs *ru
     return status == PL_OK && !runs->turns.ptr ? PL_NOMEM : status;
 }
 
-/* The config of a prompt is whatever its author wrote. */
-static enum pl_status check_config(struct pl_exchange *x, const struct pl_prompt_asks *asks,
-                                   struct pl_error *err)
-{
-    PL_CLEANUP_BUF struct pl_buf text;
-    struct pl_json_out out = pl_json_out(&text);
-    pl_buf_init(&text, 0);
-    pl_json_out_open(&out, '{');
-    if (asks->settings.len) {
-        pl_json_out_key(&out, "settings");
-        pl_json_out_raw(&out, asks->settings);
-    }
-    if (asks->tools.len) {
-        pl_json_out_key(&out, "tools");
-        pl_json_out_raw(&out, asks->tools);
-    }
-    pl_json_out_close(&out, '}');
-    struct pl_str kept = pl_arena_dup(&x->arena, pl_buf_str(&text));
-    return text.status == PL_OK && kept.ptr
-               ? pl_ask_how_check(&x->arena, kept, x->shard->server->ext, x->caller.user_id, err)
-               : PL_NOMEM;
-}
-
 static bool read_asks(struct pl_exchange *x, struct pl_draft_runs *runs,
                       struct pl_prompt_asks *ret_asks)
 {
@@ -151,8 +129,9 @@ static bool read_asks(struct pl_exchange *x, struct pl_draft_runs *runs,
         status = pl_fail(&err, PL_INVALID, "The last message of this prompt is empty.");
     if (status == PL_OK)
         status = make_turns(x, runs, &doc, ret_asks, &err);
+    struct pl_prompt_keeper keeper = {x->shard->server, x->caller.user_id};
     if (status == PL_OK)
-        status = check_config(x, ret_asks, &err);
+        status = pl_prompt_check_asks(&keeper, &x->arena, ret_asks, &err);
     runs->settings = ret_asks->settings;
     runs->prefill = ret_asks->prefill;
     return status == PL_OK || fail(x, status, &err);
@@ -234,21 +213,27 @@ static bool write_tools(struct pl_exchange *x, struct pl_draft_run *run,
     return status == PL_OK || fail(x, status, &err);
 }
 
+struct pl_model_request pl_draft_run_request(const struct pl_draft_run *run)
+{
+    const struct pl_draft_runs *runs = run->all;
+    return (struct pl_model_request){
+        .models = runs->x->setup->models,
+        .model = run->model,
+        .turns = runs->turns,
+        .tools = run->tools,
+        .settings = runs->settings,
+        .prefill = runs->prefill,
+        .owner = runs->x->caller.user_id,
+    };
+}
+
 static bool prepare(struct pl_exchange *x, struct pl_draft_runs *runs, struct pl_draft_run *run)
 {
     struct pl_error err = {0};
     enum pl_status status = PL_OK;
     if (runs->prefill.len)
         status = pl_model_continues(x->setup->models, run->model, &err);
-    struct pl_model_request request = {
-        .models = x->setup->models,
-        .model = run->model,
-        .turns = runs->turns,
-        .tools = run->tools,
-        .settings = runs->settings,
-        .prefill = runs->prefill,
-        .owner = x->caller.user_id,
-    };
+    struct pl_model_request request = pl_draft_run_request(run);
     if (status == PL_OK)
         status = pl_model_prepare(&request, &run->prepared, &err);
     return status == PL_OK || fail(x, status, &err);

@@ -446,18 +446,10 @@ static void ask(struct pl_draft_run *run)
     struct pl_error err = {0};
     if (!admit(run))
         return;
-    struct pl_model_request request = {
-        .models = x->setup->models,
-        .model = run->model,
-        .turns = runs->turns,
-        .tools = run->tools,
-        .settings = runs->settings,
-        .prefill = runs->prefill,
-        .owner = x->caller.user_id,
-        .traceparent = pl_str_of(x->traceparent),
-        .upstreams = &x->shard->upstreams,
-        .prepared = PL_TAKE(run->prepared),
-    };
+    struct pl_model_request request = pl_draft_run_request(run);
+    request.traceparent = pl_str_of(x->traceparent);
+    request.upstreams = &x->shard->upstreams;
+    request.prepared = PL_TAKE(run->prepared);
     pl_running_change(x->shard->server, x->caller.user_id, 1);
     become(run, PL_DRAFT_RUN_ASKED);
     pl_draft_run_enter(run);

@@ -55,6 +55,8 @@ struct pl_draft_runs {
 
 /* --- draft_plan.c: reads the request, on a worker. x->state is the runs. */
 void pl_draft_runs_plan(struct pl_exchange *x);
+/* The request to the model of a run, without what only a call has: trace, upstreams, prepared. */
+struct pl_model_request pl_draft_run_request(const struct pl_draft_run *run);
 
 /* --- stopping.c: those at work, by their ids */
 void pl_draft_run_enter(struct pl_draft_run *run);

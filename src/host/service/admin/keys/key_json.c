@@ -3,24 +3,12 @@
 #include "service/admin/keys/key_json.h"
 
 #include "access/auth.h"
-#include "base/text/utc.h"
+#include "http/json_members.h"
 #include "service/admin/keys/limits_json.h"
 
 #include <stdio.h>
 
-static void write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
-{
-    char text[PL_UTC_SIZE];
-    pl_json_out_key(out, name);
-    pl_utc_write(text, unix_ms);
-    if (unix_ms)
-        pl_json_out_text(out, (struct pl_str){text, sizeof text});
-    else
-        pl_json_out_null(out);
-}
-
-/* Null: every model. */
-static void write_models(struct pl_json_out *out, struct pl_str models)
+void pl_key_write_models(struct pl_json_out *out, struct pl_str models)
 {
     pl_json_out_key(out, "models");
     if (!models.len) {
@@ -54,17 +42,17 @@ void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const c
         pl_json_out_text(out, pl_str_of(plain));
     else
         pl_json_out_null(out);
-    write_time(out, "created_at", key->created_ms);
-    write_time(out, "last_used_at", key->last_used_ms);
+    pl_put_time(out, "created_at", key->created_ms);
+    pl_put_time(out, "last_used_at", key->last_used_ms);
     pl_json_out_key(out, "user_id");
     pl_json_out_text(out, key->user_id);
     pl_json_out_key(out, "scope");
     pl_json_out_text(out, key->scope.len ? key->scope : PL_STR("all"));
     pl_json_out_key(out, "is_admin");
     pl_json_out_bool(out, key->is_admin);
-    write_models(out, key->models);
-    write_time(out, "expires_at", key->expires_ms);
-    write_time(out, "old_until", key->old_until_ms);
+    pl_key_write_models(out, key->models);
+    pl_put_time(out, "expires_at", key->expires_ms);
+    pl_put_time(out, "old_until", key->old_until_ms);
     pl_json_out_key(out, "is_login");
     pl_json_out_bool(out, key->is_login);
     if (limits)
@@ -82,6 +70,6 @@ void pl_user_write(struct pl_json_out *out, const struct pl_user_row *user)
     pl_json_out_bool(out, user->is_admin);
     pl_json_out_key(out, "is_disabled");
     pl_json_out_bool(out, user->disabled_ms != 0);
-    write_time(out, "created_at", user->created_ms);
-    write_time(out, "disabled_at", user->disabled_ms);
+    pl_put_time(out, "created_at", user->created_ms);
+    pl_put_time(out, "disabled_at", user->disabled_ms);
 }

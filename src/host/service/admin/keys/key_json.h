@@ -10,6 +10,9 @@
 void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain,
                   const struct pl_limits *limits);
 
+/* The member "models" of a list with a line for each model; null when it is empty: every model. */
+void pl_key_write_models(struct pl_json_out *out, struct pl_str models);
+
 /* The members of a user, inside an object that is open. */
 void pl_user_write(struct pl_json_out *out, const struct pl_user_row *user);
 
