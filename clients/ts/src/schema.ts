@@ -606,7 +606,7 @@ export interface components {
             /** @description harmony, envelope, structured-chat, turns, openai-chat, openai-responses, anthropic, gemini or gpt-oss; yaml and markdown for prompts; curl and claude for commands of a shell */
             to: string;
             /**
-             * @description With claude: add the system prompt to the command's own (--append-system-prompt), where it otherwise replaces it
+             * @description With claude: add the system prompt to the command's own (--append-system-prompt) instead of replacing it
              * @default false
              */
             append?: boolean;

@@ -7,7 +7,7 @@ const struct pl_option pl_user_options[] = {
      .help = "write everything of the user to a new directory first"},
     {"yes", PL_OPT_YES, .verbs = "remove", .help = "do not ask"},
     {"rpm", PL_OPT_RPM, .args = {"N"}, .verbs = "limits",
-     .help = "calls of models a minute; none lifts it, as any of these"},
+     .help = "calls of models a minute; none lifts any of these limits"},
     {"tpm", PL_OPT_TPM, .args = {"N"}, .verbs = "limits", .help = "tokens a minute"},
     {"budget-day", PL_OPT_BUDGET_DAY, .args = {"USD"}, .verbs = "limits",
      .help = "dollars a day, UTC"},
@@ -33,8 +33,8 @@ const struct pl_option pl_user_options[] = {
 const char *const pl_user_paragraphs[] = {
     "A user is an administrator or a member. Members use what is their own; administrators also "
     "manage users, keys and limits. USER is a name or an id.",
-    "limits shows what binds the user over all keys, and sets what its options name; none lifts a "
-    "limit. Running work is not stopped by it.",
+    "limits shows the user's limits over all keys, and sets those that its options name; none "
+    "lifts a limit. It does not stop running work.",
     "disable closes the user's sockets, stops what runs and accepts no key of the user; enable "
     "brings the same keys back. remove erases the user with all sessions, prompts, memories, "
     "tasks, blobs, keys and usage; it asks first. The last active administrator can be neither "
@@ -46,7 +46,7 @@ const char *const pl_user_paragraphs[] = {
 const struct pl_example pl_user_examples[] = {
     {"user add ada", "Create a member and print the id and a first key"},
     {"user role ada admin", "Make ada an administrator"},
-    {"user limits ada --budget-month 50 --max-turns 4", "Bind ada, over all keys"},
+    {"user limits ada --budget-month 50 --max-turns 4", "Limit ada, over all keys"},
     {"user disable ada", "Shut ada out for now"},
     {"user remove ada --export ./ada --yes", "Save everything of ada, then erase it"},
     {NULL, NULL},
@@ -70,8 +70,8 @@ const struct pl_option pl_usage_options[] = {
 
 const char *const pl_usage_paragraphs[] = {
     "Shows the calls of models by sessions, tasks, prompts, summaries and the gateway, with their "
-    "tokens and what they cost. Calls that failed or were broken off are among the requests. "
-    "UNPRICED are those whose model has no price; their cost is not in USD.",
+    "tokens and costs. Requests include calls that failed or were broken off. UNPRICED counts "
+    "calls of models without a price; USD does not include their cost.",
     PL_TEXT_SERVER,
     NULL,
 };

@@ -24,8 +24,7 @@ const char *const pl_chat_paragraphs[] = {
     "before, Ctrl-R searches it. What you type is kept in ~/.local/state/parley/history (or "
     "$XDG_STATE_HOME/parley/history), for you alone.",
     "The answer is rendered as it arrives. Thoughts are folded and tools are one line each; Ctrl-O "
-    "shows all of them. Below an answer stand its time, its tokens and, where prices are known, "
-    "its "
+    "shows all of them. Below an answer are its time, its tokens and, if prices are known, its "
     "cost.",
     "Lines that begin with / are commands: /help lists them, Tab completes them. A line that "
     "begins "

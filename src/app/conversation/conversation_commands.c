@@ -58,7 +58,7 @@ const struct pl_option pl_convert_options[] = {
      .help = "With --to curl, claude and the like: the model, in place of the prompt's"},
     {"append", PL_OPT_APPEND,
      .help = "With --to claude: add the system prompt to the command's own "
-             "(--append-system-prompt), where it otherwise replaces it"},
+             "(--append-system-prompt) instead of replacing it"},
     {"kind", PL_OPT_KIND, .args = {"KIND"}, .choice = kind_choice,
      .help = "What FILE is: a request (default), or a response or error of a model"},
     {"mode", PL_OPT_MODE, .args = {"MODE"}, .choice = mode_choice,
@@ -311,7 +311,7 @@ const char *const pl_handoff_paragraphs[] = {
     "the hops.",
     "check lists the problems of a packet. accept and refuse print the answer to it; accept "
     "refuses (exit 1) if there is a problem. The rules: the schema handoff, the objective never "
-    "changes, at most 5 hops, never back to an agent that was visited.",
+    "changes, at most 5 hops, and back to a visited agent only if it gave the task.",
     NULL,
 };
 

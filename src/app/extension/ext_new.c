@@ -115,10 +115,11 @@ enum pl_exit pl_ext_run_new(struct pl_deed *deed)
     const char *slash = strrchr(dir, '/'), *id = slash ? slash + 1 : dir;
     const struct skeleton *skeleton = find_skeleton(language ? language : "python");
     if (!pl_ext_is_id(pl_str_of(id)))
-        return pl_deed_usage(deed,
-                             "the name of the directory is the id of the extension, and \"%s\" is "
-                             "none: small letters, digits, \".\", \"_\" and \"-\", at most 64",
-                             id);
+        return pl_deed_usage(
+            deed,
+            "the name of the directory becomes the id of the extension, and \"%s\" is not a valid "
+            "id: use small letters, digits, \".\", \"_\" and \"-\", at most 64",
+            id);
     if (access(dir, F_OK) == 0)
         return pl_deed_usage(deed, "\"%s\" is there already", dir);
     PL_CLEANUP_BUF struct pl_buf text;

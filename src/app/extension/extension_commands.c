@@ -29,7 +29,7 @@ const struct pl_option pl_ext_options[] = {
     {"host", PL_OPT_HOST, .args = {"HOST"}, .is_repeatable = true, .verbs = "add, update",
      .help = "with --mcp, a host that it reaches"},
     {"env", PL_OPT_ENV, .args = {"NAME"}, .is_repeatable = true, .verbs = "add, update",
-     .help = "with --mcp, a variable that it gets; of a server on the web, its bearer token"},
+     .help = "with --mcp, a variable that it gets; for a server on the web, its bearer token"},
     PL_OPTIONS_TABLE("list", "id,state"),
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
@@ -44,12 +44,12 @@ const char *const pl_ext_paragraphs[] = {
     "server, which asks where its profile says so. Extensions are for all users; only "
     "administrators add them.",
     "SOURCE is a directory with an extension.json, a TypeScript extension of pi (FILE.ts, bundled "
-    "by esbuild), or one that is shipped: workspace, web, demo. add shows what it may do and takes "
-    "a yes. The files are copied, none of their scripts is run, and only the copy runs.",
+    "by esbuild), or one that is shipped: workspace, web, demo. add shows what it may do and asks "
+    "for a yes. The files are copied, none of their scripts is run, and only the copy runs.",
     "--mcp ID -- CMD adds an MCP server: npx PACKAGE (installed once, without scripts), any other "
     "command, or a URL. --read, --write, --host and --env say what it may reach.",
     "test and run start the extension on this machine, as you and without a cell, and ask no "
-    "server. What it calls of the host gets empty answers.",
+    "server. Its calls to the host get empty answers.",
     PL_TEXT_SERVER,
     NULL,
 };

@@ -327,7 +327,8 @@ const struct pl_option pl_models_options[] = {
 
 const char *const pl_models_paragraphs[] = {
     "The models that the server can ask: with their context window in tokens and list prices in "
-    "dollars per million tokens. A model without a key cannot be asked. Without an ACTION, list.",
+    "dollars per million tokens. A model without a key cannot be asked. The default ACTION is "
+    "list.",
     "\"test\" asks a model for one word, which costs a few tokens. The exit code is 1 if it does "
     "not "
     "answer.",

@@ -91,7 +91,7 @@ const char *const pl_cluster_paragraphs[] = {
     "sessions to "
     "the others, finishes running turns within --drain, closes its sockets one after the other and "
     "exits with "
-    "0. Its clients connect to another node. The last node that is up is refused.",
+    "0. Its clients connect to another node. The last node that is up cannot be drained.",
     PL_TEXT_SERVER,
     NULL,
 };

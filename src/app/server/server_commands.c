@@ -59,7 +59,7 @@ const struct pl_option pl_serve_options[] = {
     {"bus", PL_OPT_BUS, .args = {"URL"},
      .help = "The bus between the nodes: nats://HOST:PORT; PostgreSQL by default"},
     {"bus-ca", PL_OPT_BUS_CA, .args = {"FILE"},
-     .help = "Certificates of those who may sign that of the bus"},
+     .help = "CA certificates that may sign the certificate of the bus"},
     {"bus-cert", PL_OPT_BUS_CERT, .args = {"FILE"},
      .help = "The certificate that this node shows to the bus"},
     {"bus-key", PL_OPT_BUS_KEY, .args = {"FILE"}, .help = "The private key of --bus-cert"},
@@ -323,7 +323,8 @@ const char *const pl_restore_paragraphs[] = {
     "The server makes backups by itself if backup_every and backup_dir are set. --list shows them, "
     "and --at restores the newest one that is not later than a time.",
     "--check rehearses a restore without touching the data, also while the server runs. Exit 0 if "
-    "the backup is good, 1 if it is damaged, no backup, or of a newer version. It needs as much "
+    "the backup is good, 1 if it is damaged, is not a backup, or was made by a newer version. It "
+    "needs as much "
     "space as the backup in TMPDIR, or in /var/tmp.",
     NULL,
 };

@@ -57,8 +57,8 @@ static enum pl_status refuse_beside(const struct pl_json_doc *doc,
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (pl_json_get(doc, object, pl_str_of(members[i])))
             return fail_at(err, members[i],
-                           "An askuser_answer stands alone: send the answer, and the message "
-                           "after it.");
+                           "An askuser_answer must be the only part: send the answer first, and "
+                           "then the message.");
     return PL_OK;
 }
 

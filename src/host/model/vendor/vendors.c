@@ -225,8 +225,8 @@ static enum pl_status check_headers(const struct pl_vendor_config *config, struc
         n_name = n_name < 64 ? n_name : 64;
         if (!is_header_line(*line))
             return pl_fail(err, PL_INVALID,
-                           "the header \"%.*s\" of the provider %s is none: a name has letters, "
-                           "digits and hyphens, and a value visible characters of ASCII",
+                           "the header \"%.*s\" of the provider %s is not valid: a name has "
+                           "letters, digits and hyphens, and a value visible characters of ASCII",
                            n_name, *line, config->name);
         if (is_own_header(*line))
             return pl_fail(err, PL_INVALID,

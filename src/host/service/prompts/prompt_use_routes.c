@@ -232,7 +232,7 @@ static const struct pl_route_param export_params[] = {
     {"model", "{\"type\":\"string\"}",
      "The model of the export, in place of the prompt's; curl and anthropic need one"},
     {"append", "{\"enum\":[\"true\",\"false\"]}",
-     "With claude: add the system prompt to the command's own, where it otherwise replaces it"},
+     "With claude: add the system prompt to the command's own instead of replacing it"},
     {"version", "{\"type\":\"string\"}", "A number, a label or \"latest\" (default)"},
     {NULL, NULL, NULL},
 };
