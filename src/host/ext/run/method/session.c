@@ -454,18 +454,32 @@ static struct pl_str value_of(struct pl_ext_hostcall *call, struct pl_str answer
     return pl_json_span(&doc, n);
 }
 
-static void on_answered(struct pl_ext_hostcall *call, struct pl_str answer)
+/* `value` is JSON; none: nobody answered. */
+static void give_value(struct pl_ext_hostcall *call, struct pl_str value)
 {
     struct pl_json_out out = pl_json_out(&call->output);
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "value");
-    pl_json_out_raw(&out, answer.len ? value_of(call, answer) : PL_STR("null"));
-    if (!answer.len) {
+    pl_json_out_raw(&out, value.len ? value : PL_STR("null"));
+    if (!value.len) {
         pl_json_out_key(&out, "dismissed");
         pl_json_out_bool(&out, true);
     }
     pl_json_out_close(&out, '}');
     pl_hostcall_succeed(call);
+}
+
+static void on_answered(struct pl_ext_hostcall *call, struct pl_str answer)
+{
+    give_value(call, answer.len ? value_of(call, answer) : answer);
+}
+
+/* A person picks yes or no, and the extension asked whether: anything else that was written is no. */
+static void on_confirmed(struct pl_ext_hostcall *call, struct pl_str answer)
+{
+    struct pl_str value = answer.len ? value_of(call, answer) : answer;
+    bool is_yes = pl_str_eq(value, PL_STR("true")) || pl_str_eq(value, PL_STR("\"yes\""));
+    give_value(call, !value.len ? value : is_yes ? PL_STR("true") : PL_STR("false"));
 }
 
 static bool put_options(struct pl_ext_hostcall *call, struct pl_json_out *out, bool is_confirm)
@@ -538,7 +552,8 @@ static void ask(struct pl_ext_hostcall *call, const char *detail_key, bool has_o
     if (questions.status != PL_OK || words.status != PL_OK)
         pl_hostcall_fail(call, "internal", NULL, "out of memory");
     else
-        pl_question_ask_person(call, "ask", pl_buf_str(&questions), on_answered);
+        pl_question_ask_person(call, "ask", pl_buf_str(&questions),
+                               is_confirm ? on_confirmed : on_answered);
 }
 
 static void op_select(struct pl_ext_hostcall *call)
