@@ -128,6 +128,7 @@ static void call(struct pl_str params, const char *capability, const char *metho
     pl_ext_audit_write(&world.exts);
     pl_timer_stop(world.shard.loop, &world.exts.gather);
     pl_batch_destroy(world.exts.gathered);
+    pl_buf_deinit(&world.exts.spare);
     world.exts.gathered = NULL;
 }
 

@@ -14,23 +14,28 @@ enum { MIN_KNOWN = 8, MAX_NAME = 200 };
 
 /* A name is secret if one of these is in it, or if it is or ends in the word token. Small letters, with _ for
  * -. */
-static const char *const secret_words[] = {
-    "api_key", "apikey",      "authorization", "cookie",     "password",   "passwd",
-    "secret",  "private_key", "credential",    "access_key", "passphrase",
+#define WORD(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
+static const struct pl_str secret_words[] = {
+    WORD("api_key"),    WORD("apikey"),     WORD("authorization"), WORD("cookie"),
+    WORD("password"),   WORD("passwd"),     WORD("secret"),        WORD("private_key"),
+    WORD("credential"), WORD("access_key"), WORD("passphrase"),
 };
-static const char *const secret_ends[] = {"token", "bearer"};
+static const struct pl_str secret_ends[] = {WORD("token"), WORD("bearer")};
+#undef WORD
 
-static bool ends_in_word(struct pl_str name, const char *word)
+static bool ends_in_word(struct pl_str name, struct pl_str word)
 {
-    size_t n = strlen(word);
-    return name.len >= n &&
-           pl_str_eq(pl_str_slice(name, name.len - n, name.len), pl_str_of(word)) &&
+    size_t n = word.len;
+    return name.len >= n && pl_str_eq(pl_str_slice(name, name.len - n, name.len), word) &&
            (name.len == n || name.ptr[name.len - n - 1] == '_');
 }
 
 bool pl_ext_is_secret_name(struct pl_str name)
 {
-    char text[2 * MAX_NAME];
+    __attribute__((uninitialized)) char text[2 * MAX_NAME];
     size_t n = 0;
     if (name.len > MAX_NAME) /* nobody calls something harmless so */
         return true;
@@ -45,7 +50,7 @@ bool pl_ext_is_secret_name(struct pl_str name)
     }
     struct pl_str plain = {text, n};
     for (size_t i = 0; i < sizeof secret_words / sizeof *secret_words; i++)
-        if (pl_str_find(plain, pl_str_of(secret_words[i])) != SIZE_MAX)
+        if (pl_str_find(plain, secret_words[i]) != SIZE_MAX)
             return true;
     for (size_t i = 0; i < sizeof secret_ends / sizeof *secret_ends; i++)
         if (ends_in_word(plain, secret_ends[i]))

@@ -91,6 +91,7 @@ struct pl_ext_shard {
     struct pl_timer gather;    /* until they are submitted */
     struct pl_ext_unwritten *unwritten, *last_unwritten; /* their own */
     size_t n_unwritten;
+    struct pl_buf spare; /* empty; room for the output of the next call */
 };
 
 /* One run of an extension. */
@@ -228,6 +229,8 @@ void pl_ext_instance_stop(struct pl_ext_instance *instance, const char *why);
 /* At once; FAILED or KILLED. Whatever it was asked fails. The instance may be gone when this returns. */
 void pl_ext_instance_end(struct pl_ext_instance *instance, enum pl_ext_life life, const char *why);
 void pl_ext_instance_send(struct pl_ext_instance *instance, struct pl_buf *line);
+void pl_ext_instance_send_result(struct pl_ext_instance *instance,
+                                 const struct pl_ext_result *result);
 /* An `error` frame. */
 void pl_ext_instance_complain(struct pl_ext_instance *instance, enum pl_ext_code code,
                               struct pl_str id, const char *message);

@@ -425,8 +425,9 @@ static void read_elsewhere(struct pl_ext_instance *instance, struct pl_str line)
 void pl_ext_hear_line(void *ctx, struct pl_str line)
 {
     struct pl_ext_instance *instance = ctx;
-    struct pl_ext_frame frame;
-    struct pl_ext_fault fault = {0};
+    /* Not zeroed for every line: the one or the other is filled. */
+    __attribute__((uninitialized)) struct pl_ext_frame frame;
+    __attribute__((uninitialized)) struct pl_ext_fault fault;
     pl_ext_place_touch(instance->place);
     if (line.len > LONG_LINE) {
         read_elsewhere(instance, line);

@@ -397,6 +397,13 @@ void pl_ext_instance_send(struct pl_ext_instance *instance, struct pl_buf *line)
         pl_ext_channel_write(instance->channel, pl_buf_str(line));
 }
 
+void pl_ext_instance_send_result(struct pl_ext_instance *instance,
+                                 const struct pl_ext_result *result)
+{
+    if (instance->channel)
+        pl_ext_channel_write_result(instance->channel, result);
+}
+
 void pl_ext_instance_complain(struct pl_ext_instance *instance, enum pl_ext_code code,
                               struct pl_str id, const char *message)
 {

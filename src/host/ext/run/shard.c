@@ -65,6 +65,7 @@ void pl_ext_shard_destroy(struct pl_ext_shard *exts)
     pl_loop_hook_remove(exts->loop, &exts->stop_hook);
     pl_timer_stop(exts->loop, &exts->gather);
     pl_batch_destroy(exts->gathered);
+    pl_buf_deinit(&exts->spare);
     pl_mem_free((struct pl_str *)exts->secrets.values);
     pl_mem_free(exts);
 }

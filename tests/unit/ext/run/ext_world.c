@@ -164,6 +164,7 @@ void ext_world_close(struct ext_world *world)
         pl_timer_stop(world->shard.loop, &world->exts.gather);
     }
     pl_batch_destroy(world->exts.gathered);
+    pl_buf_deinit(&world->exts.spare);
     pl_ext_logs_deinit(&world->ext);
     pl_ext_rans_deinit(&world->ext);
     pl_ext_set_release(world->ext.set);

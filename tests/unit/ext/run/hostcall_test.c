@@ -115,6 +115,7 @@ static void destroy(struct host *h)
     pl_ext_audit_write(&h->exts);
     pl_timer_stop(h->shard.loop, &h->exts.gather);
     pl_batch_destroy(h->exts.gathered);
+    pl_buf_deinit(&h->exts.spare);
     pl_ext_logs_deinit(&h->ext);
     pthread_mutex_destroy(&h->ext.lock);
     pl_loop_destroy(h->shard.loop);

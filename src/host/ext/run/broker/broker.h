@@ -30,6 +30,7 @@ struct pl_ext_hostcall {
     struct pl_ext_instance *instance; /* borrowed; NULL: it is over */
     struct pl_ext_shard *exts;        /* borrowed */
     struct pl_ext_ask *parent;        /* borrowed; NULL: it belongs to none */
+    struct pl_ext_call *entry;        /* of the instance's table; NULL: it waits in the queue */
     struct pl_arena arena;
     struct pl_str id, call_id, method_name, cancel_token; /* arena */
     struct pl_json_doc doc;                               /* of params; arena, or line_arena */
@@ -62,7 +63,6 @@ struct pl_ext_hostcall {
     struct pl_buf output;
     const char *error; /* NULL: success */
     const char *error_reason;
-    char message[300];
     bool is_retryable;
     bool has_details; /* of an error: `output` is an object, its details */
     /* A stream: */
@@ -81,7 +81,9 @@ struct pl_ext_hostcall {
     struct pl_ext_chain *chain;                   /* owned; hooks at work */
     void (*hooked)(struct pl_ext_hostcall *call); /* when they are done */
     bool has_result;                              /* they have seen it, or nobody wants to */
-    /* From here on it is not zeroed: what n_taken must reach for each chunk that is on the way, and its bytes. */
+    /* From here on it is not zeroed. */
+    char message[300]; /* of an error */
+    /* What n_taken must reach for each chunk that is on the way, and its bytes. */
     uint64_t marks[PL_EXT_FREE_CHUNKS];
     int64_t mark_bytes[PL_EXT_FREE_CHUNKS];
     char space[1536]; /* the arena's first */
@@ -91,6 +93,7 @@ enum pl_ext_method_flag {
     PL_EXT_METHOD_AUDIT = 1,   /* its start is durable before it runs (write and exec always are) */
     PL_EXT_METHOD_SESSION = 2, /* acts on a session */
     PL_EXT_METHOD_STREAMS = 4, /* `stream` means something */
+    PL_EXT_METHOD_AT_ONCE = 8, /* it ends where it starts, and needs no time */
 };
 
 struct pl_ext_method {

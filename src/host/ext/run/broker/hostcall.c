@@ -69,11 +69,35 @@ static void destroy(struct pl_ext_hostcall *call)
     pl_mem_free(call);
 }
 
+/* A small one is the next call's. */
+static void keep_output(struct pl_ext_hostcall *call)
+{
+    enum { SMALL = 4096 };
+    struct pl_ext_shard *exts = call->exts;
+    if (exts->spare.ptr || call->output.cap > SMALL) {
+        pl_buf_deinit(&call->output);
+        return;
+    }
+    exts->spare = call->output;
+    pl_buf_clear(&exts->spare);
+    pl_buf_init(&call->output, 0);
+}
+
+static void take_output(struct pl_ext_hostcall *call)
+{
+    struct pl_ext_shard *exts = call->exts;
+    if (exts->spare.ptr)
+        call->output = exts->spare;
+    else
+        pl_buf_init(&call->output, 0);
+    exts->spare = (struct pl_buf){0};
+}
+
 static void on_bury(struct pl_loop_hook *hook)
 {
     struct pl_ext_hostcall *call = PL_CONTAINER_OF(hook, struct pl_ext_hostcall, bury);
     call->is_buried = true;
-    pl_buf_deinit(&call->output);
+    keep_output(call);
     if (!call->is_unwritten)
         destroy(call);
 }
@@ -82,7 +106,8 @@ static void on_bury(struct pl_loop_hook *hook)
 static void leave(struct pl_ext_hostcall *call)
 {
     struct pl_ext_instance *instance = call->instance;
-    struct pl_ext_call *entry = pl_ext_calls_find(&instance->in, call->call_id);
+    struct pl_ext_call *entry =
+        call->entry ? call->entry : pl_ext_calls_find(&instance->in, call->call_id);
     pl_timer_stop(call->exts->loop, &call->timer);
     pl_timer_stop(call->exts->loop, &call->stalled);
     for (struct pl_ext_hostcall **at = &instance->hostcalls; *at; at = &(*at)->next)
@@ -207,14 +232,11 @@ static bool is_audited(const struct pl_ext_hostcall *call)
 /* The last word, and nothing more. */
 static void end_with(struct pl_ext_hostcall *call, const struct pl_ext_result *result)
 {
-    PL_CLEANUP_BUF struct pl_buf line;
     struct pl_ext_instance *instance = call->instance;
-    pl_buf_init(&line, 0);
-    pl_ext_frame_write_result(&line, result);
     if (is_audited(call))
         audit_after(call);
-    leave(call);
-    pl_ext_instance_send(instance, &line);
+    leave(call); /* its bytes stay until the end of the turn */
+    pl_ext_instance_send_result(instance, result);
     if (!instance->is_over)
         pump(instance);
 }
@@ -398,7 +420,8 @@ void pl_hostcall_work(struct pl_ext_hostcall *call, void (*run)(struct pl_job *j
 static void run(struct pl_ext_hostcall *call)
 {
     pl_hostcall_become(call, PL_HOSTCALL_RUNNING);
-    pl_timer_start(call->exts->loop, &call->timer, call->timeout_ms, on_late);
+    if (!(call->method->flags & PL_EXT_METHOD_AT_ONCE))
+        pl_timer_start(call->exts->loop, &call->timer, call->timeout_ms, on_late);
     if (call->is_streamed)
         pl_hostcall_stream_begin(call);
     if (pl_nested_is(call))
@@ -495,8 +518,11 @@ static void begin(struct pl_ext_hostcall *call)
 static void pump(struct pl_ext_instance *instance)
 {
     struct pl_ext_call *next;
-    while (!instance->is_over && (next = pl_ext_calls_next(&instance->in)))
-        begin(next->thing);
+    while (!instance->is_over && (next = pl_ext_calls_next(&instance->in))) {
+        struct pl_ext_hostcall *call = next->thing;
+        call->entry = next;
+        begin(call);
+    }
 }
 
 /* --- params ----------------------------------------------------------------------------------- */
@@ -574,14 +600,58 @@ static void answer_wrong(struct pl_ext_instance *instance, const struct pl_ext_f
     pl_ext_instance_send(instance, &line);
 }
 
-/* The open ask that context.parent names, else the only one, else none. */
-static struct pl_ext_ask *parent_of(struct pl_ext_instance *instance,
-                                    const struct pl_ext_frame *frame)
+/* The members of a host_call; the schema has seen their types. NULL: it is not there. */
+enum member { CALL_ID, CAPABILITY, METHOD, PARAMS, CONTEXT, TIMEOUT_MS, CANCEL_TOKEN, N_MEMBERS };
+struct said {
+    const struct pl_ext_frame *frame; /* borrowed */
+    const struct pl_json_node *members[N_MEMBERS];
+};
+
+/* All of them in one walk: to look each up by its name would be a walk for each. */
+static struct said read_members(const struct pl_ext_frame *frame)
 {
-    const struct pl_json_node *context =
-        pl_json_member(&frame->doc, frame->payload, "context", PL_JSON_OBJECT);
+#define NAME(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
+    static const struct pl_str names[] = {
+        [CALL_ID] = NAME("call_id"),
+        [CAPABILITY] = NAME("capability"),
+        [METHOD] = NAME("method"),
+        [PARAMS] = NAME("params"),
+        [CONTEXT] = NAME("context"),
+        [TIMEOUT_MS] = NAME("timeout_ms"),
+        [CANCEL_TOKEN] = NAME("cancel_token"),
+    };
+#undef NAME
+    struct said said = {.frame = frame};
+    for (const struct pl_json_node *key = pl_json_first_member(frame->payload);
+         key < pl_json_end(frame->payload); key = pl_json_next_member(key)) {
+        size_t i = 0;
+        while (i < N_MEMBERS && (said.members[i] || !pl_json_text_is(&frame->doc, key, names[i])))
+            i++;
+        if (i < N_MEMBERS)
+            said.members[i] = key + 1;
+    }
+    return said;
+}
+
+static enum pl_status said_text(struct pl_arena *arena, const struct said *said, enum member member,
+                                struct pl_str *ret_text)
+{
+    const struct pl_json_node *n = said->members[member];
+    if (n)
+        return pl_json_text(arena, &said->frame->doc, n, ret_text);
+    *ret_text = PL_STR("");
+    return PL_OK;
+}
+
+/* The open ask that context.parent names, else the only one, else none. */
+static struct pl_ext_ask *parent_of(struct pl_ext_instance *instance, const struct said *said)
+{
+    const struct pl_ext_frame *frame = said->frame;
     const struct pl_json_node *named =
-        pl_json_member(&frame->doc, context, "parent", PL_JSON_STRING);
+        pl_json_member(&frame->doc, said->members[CONTEXT], "parent", PL_JSON_STRING);
     struct pl_ext_ask *only = NULL;
     size_t n = 0;
     for (struct pl_ext_ask *ask = instance->asks; ask; ask = ask->next) {
@@ -602,18 +672,17 @@ static struct pl_str keep(struct pl_ext_hostcall *call, struct pl_str text, bool
     return copy;
 }
 
-static int64_t time_of(const struct pl_ext_frame *frame, const struct pl_ext_hostcall *call)
+static int64_t time_of(const struct said *said, const struct pl_ext_hostcall *call)
 {
     int64_t asked = 0, inner = 0;
-    const struct pl_json_node *n =
-        pl_json_member(&frame->doc, frame->payload, "timeout_ms", PL_JSON_NUMBER);
+    const struct pl_json_node *n = said->members[TIMEOUT_MS];
     const struct pl_json_node *m =
         pl_json_member(&call->doc, call->params, "timeout_ms", PL_JSON_NUMBER);
     const struct pl_json_node *options =
         pl_json_member(&call->doc, call->params, "options", PL_JSON_OBJECT);
     if (!m && options)
         m = pl_json_member(&call->doc, options, "timeout_ms", PL_JSON_NUMBER);
-    if (n && !pl_json_number_int64(pl_json_span(&frame->doc, n), &asked))
+    if (n && !pl_json_number_int64(pl_json_span(&said->frame->doc, n), &asked))
         asked = PL_EXT_MOST_MS;
     if (m && !pl_json_number_int64(pl_json_span(&call->doc, m), &inner))
         inner = PL_EXT_MOST_MS;
@@ -689,16 +758,18 @@ static struct pl_str lower(struct pl_ext_hostcall *call, struct pl_str text, boo
     return text;
 }
 
-static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
-                                      const struct pl_ext_frame *frame, struct pl_str call_id)
+static struct pl_ext_hostcall *create(struct pl_ext_instance *instance, const struct said *said,
+                                      struct pl_str call_id)
 {
     struct pl_ext_hostcall *call = pl_mem_alloc(1, sizeof *call);
-    const struct pl_json_node *params = pl_json_get(&frame->doc, frame->payload, PL_STR("params"));
+    const struct pl_ext_frame *frame = said->frame;
+    const struct pl_json_node *params = said->members[PARAMS];
     struct pl_str method = {0}, token = {0};
     bool is_whole = true, is_long = frame == &instance->frame;
     if (!call)
         return NULL;
-    memset(call, 0, offsetof(struct pl_ext_hostcall, marks));
+    memset(call, 0, offsetof(struct pl_ext_hostcall, message));
+    call->message[0] = '\0';
     call->instance = instance;
     call->instance_id = instance->id;
     call->exts = instance->exts;
@@ -707,11 +778,11 @@ static struct pl_ext_hostcall *create(struct pl_ext_instance *instance,
     call->registered = pl_ext_registered_hold(instance->registered);
     call->first = pl_ext_registered_hold(instance->first);
     pl_arena_init_in(&call->arena, 0, call->space, sizeof call->space);
-    pl_buf_init(&call->output, 0);
+    take_output(call);
     call->bury.fn = on_bury;
-    call->parent = parent_of(instance, frame);
-    is_whole &= pl_ext_frame_text(&instance->arena, frame, "method", &method) == PL_OK;
-    is_whole &= pl_ext_frame_text(&instance->arena, frame, "cancel_token", &token) == PL_OK;
+    call->parent = parent_of(instance, said);
+    is_whole &= said_text(&instance->arena, said, METHOD, &method) == PL_OK;
+    is_whole &= said_text(&instance->arena, said, CANCEL_TOKEN, &token) == PL_OK;
     call->doc = frame->doc;
     if (!is_whole || (!is_long && !copy_line(call, &frame->doc))) {
         destroy(call);
@@ -746,14 +817,14 @@ static bool is_within_quota(struct pl_ext_instance *instance)
 }
 
 /* Declared is what the extension says; derived is what counts. */
-static const char *wrong_with(struct pl_ext_hostcall *call, const struct pl_ext_frame *frame)
+static const char *wrong_with(struct pl_ext_hostcall *call, const struct said *said)
 {
     struct pl_str declared;
     call->capability = pl_ext_capability_derive(call->method_name, &call->doc, call->params);
     call->method = pl_ext_method_find(call->method_name);
     if (call->capability == PL_EXT_CAP_NONE || !call->method)
         return "there is no such method, or it lacks its op or name";
-    if (pl_ext_frame_text(&call->arena, frame, "capability", &declared) != PL_OK ||
+    if (said_text(&call->arena, said, CAPABILITY, &declared) != PL_OK ||
         pl_ext_capability_find(declared) != call->capability)
         return "the declared capability is not the one that this call needs";
     return NULL;
@@ -761,16 +832,17 @@ static const char *wrong_with(struct pl_ext_hostcall *call, const struct pl_ext_
 
 void pl_ext_hostcall_hear(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
+    struct said said = read_members(frame);
     struct pl_str call_id;
-    if (pl_ext_frame_text(&instance->arena, frame, "call_id", &call_id) != PL_OK)
+    if (said_text(&instance->arena, &said, CALL_ID, &call_id) != PL_OK)
         return;
     if (!is_within_quota(instance)) {
         answer_wrong(instance, frame, call_id, "io", "quota", "at most 50 calls a second");
         (void)pl_ext_instance_strike(instance, "calls");
         return;
     }
-    struct pl_ext_hostcall *call = create(instance, frame, call_id);
-    const char *wrong = call ? wrong_with(call, frame) : NULL;
+    struct pl_ext_hostcall *call = create(instance, &said, call_id);
+    const char *wrong = call ? wrong_with(call, &said) : NULL;
     if (!call || wrong) {
         answer_wrong(instance, frame, call_id, call ? "invalid_request" : "internal", NULL,
                      call ? wrong : "out of memory");
@@ -791,7 +863,7 @@ void pl_ext_hostcall_hear(struct pl_ext_instance *instance, const struct pl_ext_
         destroy(call);
         return;
     }
-    call->timeout_ms = time_of(frame, call);
+    call->timeout_ms = time_of(&said, call);
     call->started_ms = pl_loop_now_ms(instance->exts->loop);
     find_session(call);
     call->next = instance->hostcalls;

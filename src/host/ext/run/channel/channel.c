@@ -96,18 +96,39 @@ void pl_ext_channel_flush(struct pl_ext_channel *channel)
         channel->ops->on_taken(channel->ctx);
 }
 
-void pl_ext_channel_write(struct pl_ext_channel *channel, struct pl_str lines)
+static bool takes_lines(const struct pl_ext_channel *channel)
 {
-    if (channel->has_fault || channel->is_finishing || channel->is_closed)
-        return;
-    pl_buf_add(&channel->out, lines);
-    channel->n_written += lines.len;
+    return !channel->has_fault && !channel->is_finishing && !channel->is_closed;
+}
+
+/* Whole lines were added to the queue, `n_before` bytes after its beginning. */
+static void added(struct pl_ext_channel *channel, size_t n_before)
+{
+    channel->n_written += channel->out.len - n_before;
     if (channel->out.status != PL_OK)
         pl_ext_channel_fault(channel, PL_EXT_CHANNEL_MEMORY);
     else if (n_waiting(channel) > PL_EXT_UNREAD_BYTES + PL_EXT_LINE_BYTES)
         pl_ext_channel_fault(channel, PL_EXT_CHANNEL_STUCK);
     else
         pl_loop_hook_add(channel->loop, &channel->flush);
+}
+
+void pl_ext_channel_write(struct pl_ext_channel *channel, struct pl_str lines)
+{
+    size_t n_before = channel->out.len;
+    if (!takes_lines(channel))
+        return;
+    pl_buf_add(&channel->out, lines);
+    added(channel, n_before);
+}
+
+void pl_ext_channel_write_result(struct pl_ext_channel *channel, const struct pl_ext_result *result)
+{
+    size_t n_before = channel->out.len;
+    if (!takes_lines(channel))
+        return;
+    pl_ext_frame_write_result(&channel->out, result);
+    added(channel, n_before);
 }
 
 uint64_t pl_ext_channel_n_written(const struct pl_ext_channel *channel)

@@ -6,6 +6,7 @@
 #define PL_EXT_CHANNEL_H
 
 #include "base/buf.h"
+#include "extproto/frame.h"
 #include "io/loop.h"
 
 enum pl_ext_channel_fault {
@@ -36,6 +37,9 @@ struct pl_ext_channel *pl_ext_channel_open_pipes(struct pl_loop *loop, int in, i
 /* Sends a line, or several, each with its line feed; goes out at the end of this turn of the loop. The bytes are
  * copied. After a fault it does nothing. */
 void pl_ext_channel_write(struct pl_ext_channel *channel, struct pl_str lines);
+/* The same of one that is spelled here, in its place. */
+void pl_ext_channel_write_result(struct pl_ext_channel *channel,
+                                 const struct pl_ext_result *result);
 /* Bytes that were ever written, and those of them that the other side's pipe has taken. */
 uint64_t pl_ext_channel_n_written(const struct pl_ext_channel *channel);
 uint64_t pl_ext_channel_n_taken(const struct pl_ext_channel *channel);

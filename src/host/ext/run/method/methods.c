@@ -185,8 +185,8 @@ static const struct pl_ext_method methods[] = {
     {"session", PL_EXT_METHOD_SESSION, 10000, pl_ext_session_start, pl_ext_session_cancel},
     {"ui", PL_EXT_METHOD_SESSION, PL_EXT_MOST_MS, pl_ext_ui_start, pl_ext_session_cancel},
     {"events", PL_EXT_METHOD_SESSION, 10000, pl_ext_events_start, pl_ext_session_cancel},
-    {"env", 0, 10000, env_start, NULL},
-    {"log", 0, 10000, log_start, NULL},
+    {"env", PL_EXT_METHOD_AT_ONCE, 10000, env_start, NULL},
+    {"log", PL_EXT_METHOD_AT_ONCE, 10000, log_start, NULL},
 };
 
 const struct pl_ext_method *pl_ext_method_find(struct pl_str name)
