@@ -60,7 +60,7 @@ struct pl_meter {
     struct pl_meter_runs runs;        /* under the lock, but for expired_ms and taken */
     struct pl_timer timer;            /* the first shard's */
     bool is_committing;               /* the first shard's */
-    _Atomic(size_t) n_nodes;          /* that are up; 0: nobody has said so */
+    _Atomic(size_t) n_nodes;          /* that are up; 0: this store has no nodes */
     pthread_mutex_t grants_lock;      /* of: */
     struct pl_grant_line *grants;     /* owned; NULL until used */
     bool is_stopped;                  /* no more of them */
@@ -793,7 +793,8 @@ enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_m
     struct pl_meter *meter = pl_mem_alloc(1, sizeof *meter);
     if (!meter)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *meter = (struct pl_meter){.server = server};
+    /* A node that has heard of nobody yet is not alone: what it counted for itself would be beside the limit. */
+    *meter = (struct pl_meter){.server = server, .n_nodes = pl_store_is_shared(server->store)};
     pthread_mutex_init(&meter->lock, NULL);
     pthread_mutex_init(&meter->grants_lock, NULL);
     enum pl_status status = load(meter, err);

@@ -81,7 +81,7 @@ bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct
 
 /* How many nodes are up, this one among them. Any thread. */
 void pl_meter_hear_nodes(struct pl_meter *meter, size_t n_nodes);
-/* Whether a call needs pl_meter_fetch before it may begin: never where no node was heard of. One that is
+/* Whether a call needs pl_meter_fetch before it may begin: never where a store has no nodes. One that is
  * alone takes grants as well, since another may come in the same minute. */
 bool pl_meter_needs_fetch(struct pl_meter *meter, struct pl_str user_id, struct pl_str key_id);
 /* Gets what a call of about so many tokens needs, and what other nodes have spent. On a worker. What

@@ -624,6 +624,25 @@ static void money_that_another_node_has_spent_is_seen(void **state)
                  begins(all, 2, 0, 50, &call));
 }
 
+static void a_node_that_has_heard_of_nobody_yet_takes_grants_too(void **state)
+{
+    struct meters *all = *state;
+    struct pl_meter_call call;
+    int64_t n_in = 0, minute = 0, n_rounds = 0;
+    /* As it is made: nobody has told it of the others. */
+    pl_meter_destroy(all->meters[2]);
+    assert_int_equal(pl_meter_create(&all->servers[2], &all->meters[2], NULL), PL_OK);
+    limit_all(all, (struct pl_limits){.values = {[PL_LIMIT_RPM] = 5}});
+    do {
+        run_sql(all->f, "DELETE FROM key_grants");
+        minute = minute_now();
+        n_in = 0;
+        for (int i = 0; i < 30; i++)
+            n_in += begins(all, i % N_METERS, 0, 0, &call);
+    } while (minute_now() != minute && n_rounds++ < 3);
+    assert_int_equal(n_in, 5);
+}
+
 static void a_server_without_nodes_asks_nobody(void **state)
 {
     struct meters *all = *state;
@@ -666,6 +685,7 @@ int main(void)
         ON_METERS(nine_tenths_of_a_limit_can_be_used_by_any_node),
         ON_METERS(tokens_a_minute_are_those_of_all_nodes),
         ON_METERS(money_that_another_node_has_spent_is_seen),
+        ON_METERS(a_node_that_has_heard_of_nobody_yet_takes_grants_too),
         ON_METERS(a_server_without_nodes_asks_nobody),
     };
     const char *reason = getenv("PARLEY_TEST_POSTGRES_SKIP");
