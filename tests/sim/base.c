@@ -678,6 +678,12 @@ static struct base_result *statement(struct backend *backend, const struct base_
     }
 }
 
+/* Whether it only looks: it is carried out when it comes, and what it saw then counts. */
+static bool only_looks(enum pl_sql sql)
+{
+    return sql == PL_SQL_OWNER_EXPECT || sql == PL_SQL_OWNER_EXPECT_EPOCH;
+}
+
 /* Everything that was put off; the result of the first that failed, and which, or NULL. */
 static struct base_result *commit(struct backend *backend, size_t *ret_failed)
 {
@@ -687,6 +693,8 @@ static struct base_result *commit(struct backend *backend, size_t *ret_failed)
     base.is_replaying = true;
     for (struct base_request *request = backend->deferred; request && !failed;
          request = request->next, i++) {
+        if (only_looks(request->sql))
+            continue;
         struct base_result *result = statement(backend, request);
         if (result->kind == BASE_FAILED) {
             failed = result;
@@ -769,7 +777,24 @@ static bool run_single(struct backend *backend, struct base_request *request)
     return true;
 }
 
-/* Statements of a pipeline wait for COMMIT; the mark does not. */
+/* It is looked at now; those before it that wait for COMMIT are answered first. */
+static void look_now(struct backend *backend, struct base_request *request)
+{
+    struct base_result *result = statement(backend, request);
+    if (result->kind != BASE_FAILED) {
+        base_result_free(result);
+        defer(backend, request);
+        return;
+    }
+    for (struct base_request *other = backend->deferred; other; other = other->next)
+        if (other->sql != PL_SQL_COMMIT_MARK)
+            hold(backend, with_end(make_result(BASE_ROWS)));
+    hold(backend, with_end(result));
+    backend->has_failed = true;
+    pl_mem_free(request);
+}
+
+/* Statements of a pipeline wait for COMMIT; the mark, and what only looks, do not. */
 static bool run_pipelined(struct backend *backend, struct base_request *request)
 {
     if (request->kind == BASE_SYNC) {
@@ -795,7 +820,10 @@ static bool run_pipelined(struct backend *backend, struct base_request *request)
         return true;
     }
     if (request->kind == BASE_STATEMENT) {
-        defer(backend, request);
+        if (only_looks(request->sql))
+            look_now(backend, request);
+        else
+            defer(backend, request);
         return true;
     }
     if (!is_commit) {

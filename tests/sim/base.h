@@ -2,9 +2,10 @@
  * connections, transactions, row locks, timeouts and the ends of connections are made here. What the driver of
  * PostgreSQL calls (libpq) is in pq.c.
  *
- * What is simplified: the statements of a transaction in a pipeline run at its COMMIT, all at once; those of a node's own
- * line run when they come for what they return, and again at COMMIT for what they change. So no transaction sees what
- * another has not committed. Locks are those that the protocol relies on: rows of commits and nodes, and sessions that
+ * What is simplified: the statements of a transaction in a pipeline run at its COMMIT, all at once; but its mark, and
+ * the statements that only look whose a session is, run when they come, as the real ones do. Those of a node's own line
+ * run when they come for what they return, and again at COMMIT for what they change. So no transaction sees what another
+ * has not committed. Locks are those that the protocol relies on: rows of commits and nodes, and sessions that
  * are being settled. There are no deadlocks. */
 #ifndef PL_TESTS_SIM_BASE_H
 #define PL_TESTS_SIM_BASE_H

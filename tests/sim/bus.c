@@ -40,7 +40,8 @@ struct pl_bus {
 static struct {
     struct pl_bus buses[BUSES_MAX];
     uint64_t n_opened;
-    unsigned lose_one_in, double_one_in;
+    unsigned lose_one_in, lose_then_one_in, double_one_in;
+    bool (*is_moment)(void);
     bool is_away, is_parted[SIM_OWNERS][SIM_OWNERS];
 } all;
 
@@ -52,6 +53,12 @@ void bus_begin(void)
 void bus_lose(unsigned one_in)
 {
     all.lose_one_in = one_in;
+}
+
+void bus_lose_when(bool (*is_moment)(void), unsigned one_in)
+{
+    all.is_moment = is_moment;
+    all.lose_then_one_in = one_in;
 }
 
 void bus_double(unsigned one_in)
@@ -71,7 +78,7 @@ void bus_part(int from, int to, bool is_parted)
 
 bool bus_is_well(void)
 {
-    bool is_well = !all.is_away && !all.lose_one_in && !all.double_one_in;
+    bool is_well = !all.is_away && !all.lose_one_in && !all.lose_then_one_in && !all.double_one_in;
     for (int i = 0; i < SIM_OWNERS; i++)
         for (int k = 0; k < SIM_OWNERS; k++)
             is_well &= !all.is_parted[i][k];
@@ -143,11 +150,17 @@ static bool is_fast_up(const struct pl_bus *bus)
     return !all.is_away;
 }
 
+static bool is_lost(void)
+{
+    return (all.lose_one_in && sim_one_in(all.lose_one_in)) ||
+           (all.lose_then_one_in && all.is_moment() && sim_one_in(all.lose_then_one_in));
+}
+
 static void send_to(struct pl_bus *from, struct pl_bus *to, struct pl_str bytes, bool is_to_all,
                     bool by_store)
 {
     bool is_slow = by_store || !is_fast_up(from) || from->is_unheard[place_of(to)];
-    if (!is_slow && all.lose_one_in && sim_one_in(all.lose_one_in)) {
+    if (!is_slow && is_lost()) {
         sim_trace("[%d] a letter to %d is lost: kind %d", from->owner, to->owner, bytes.ptr[1]);
         return;
     }

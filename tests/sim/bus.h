@@ -7,6 +7,8 @@
 void bus_begin(void);
 /* Of so many letters on the fast way one is lost; 0: none. */
 void bus_lose(unsigned one_in);
+/* Of so many that go in such a moment one is lost; 0: none. */
+void bus_lose_when(bool (*is_moment)(void), unsigned one_in);
 /* Of so many one comes a second time, by the slow way; 0: none. */
 void bus_double(unsigned one_in);
 /* The fast way is away, for everybody. */

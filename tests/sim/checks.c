@@ -8,6 +8,7 @@
 #include "base.h"
 #include "json/json.h"
 #include "kernel.h"
+#include "machine.h"
 #include "people.h"
 
 #include <stdio.h>
@@ -15,13 +16,16 @@
 #include <string.h>
 
 struct row {
-    bool is_there, has_owner;
+    bool is_there, has_owner, is_running;
     int64_t epoch, generation, version, next_event;
     int64_t epoch_us; /* since when the epoch is this one */
     struct pl_node_id owner;
 };
 
 static struct row rows_before[SESSIONS_MAX];
+static int64_t ended_us; /* when the last session came to rest */
+static int n_taken;      /* nodes that are gone */
+static void (*tell_taken)(void);
 static char why[200];
 
 static sqlite3_stmt *prepare(const char *text)
@@ -59,6 +63,7 @@ static struct row read_row(sqlite3_stmt *stmt, size_t session)
         row.version = sqlite3_column_int64(stmt, 2);
         row.next_event = sqlite3_column_int64(stmt, 3);
         row.has_owner = sqlite3_column_bytes(stmt, 4) == sizeof row.owner.bytes;
+        row.is_running = sqlite3_column_int64(stmt, 5);
         if (row.has_owner)
             memcpy(row.owner.bytes, sqlite3_column_blob(stmt, 4), sizeof row.owner.bytes);
     }
@@ -106,6 +111,18 @@ static void compare(size_t i, const struct row *a, const struct row *b,
         sim_fail("session %zu was changed by a node that does not own it", i);
 }
 
+static void look_for_taken(void)
+{
+    static sqlite3_stmt *stmt;
+    if (!stmt)
+        stmt = prepare("SELECT count(*) FROM commits WHERE is_gone = 1");
+    int n = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int(stmt, 0) : 0;
+    sqlite3_reset(stmt);
+    if (n > n_taken)
+        tell_taken();
+    n_taken = n;
+}
+
 static void on_commit(const struct pl_node_id *writer)
 {
     static sqlite3_stmt *stmt;
@@ -113,32 +130,59 @@ static void on_commit(const struct pl_node_id *writer)
     if (!pl_node_id_is_zero(writer) && is_gone(writer))
         sim_fail("a node that was taken over has written");
     if (!stmt)
-        stmt = prepare("SELECT epoch, generation, version, next_event, owner FROM sessions WHERE "
-                       "id = ?1");
+        stmt = prepare("SELECT epoch, generation, version, next_event, owner, status = 'running' "
+                       "FROM sessions WHERE id = ?1");
     for (size_t i = 0; i < people_n_sessions(); i++) {
         struct row row = read_row(stmt, i);
         compare(i, &rows_before[i], &row, writer);
         row.epoch_us = row.epoch == rows_before[i].epoch ? rows_before[i].epoch_us : sim_now_us();
+        if (rows_before[i].is_running && !row.is_running)
+            ended_us = sim_now_us();
         rows_before[i] = row;
     }
+    look_for_taken();
     sim_set_owner(owner);
 }
 
-void checks_begin(void)
+void checks_begin(void (*on_taken)(void))
 {
+    tell_taken = on_taken;
+    n_taken = 0;
     memset(rows_before, 0, sizeof rows_before);
+    ended_us = 0;
     base_on_commit = on_commit;
 }
 
-/* Frames that are on their way when a session gets a new epoch may still come. */
-enum { OLD_FRAMES_MS = 1500 };
+/* Frames that are on their way when a session gets a new epoch may still come; and those that were in the memory of
+ * a node when its lease ran out. */
+enum { OLD_FRAMES_MS = 1500, LAST_FRAMES_MS = 200 };
 
-void checks_heard(size_t session, int64_t epoch)
+/* How long ago the lease of a machine's last process ran out, by the clock of the database that gave it. */
+static int64_t lapsed_ms(size_t machine)
+{
+    static sqlite3_stmt *stmt;
+    char name[16];
+    int owner = sim_set_owner(SIM_PROCESS);
+    if (!stmt)
+        stmt = prepare("SELECT sim_base_ms() - max(until_ms) FROM nodes WHERE name = ?1");
+    int n = snprintf(name, sizeof name, "node-%d", machine_owner(machine));
+    sqlite3_bind_text(stmt, 1, name, n, SQLITE_STATIC);
+    int64_t ms = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_reset(stmt);
+    sim_set_owner(owner);
+    return ms;
+}
+
+void checks_heard(size_t session, int64_t epoch, size_t machine, bool is_live)
 {
     const struct row *row = &rows_before[session];
     if (epoch < row->epoch && sim_now_us() - row->epoch_us > (int64_t)OLD_FRAMES_MS * SIM_MS)
         sim_fail("a reader heard of epoch %lld of session %zu, which is in %lld for long",
                  (long long)epoch, session, (long long)row->epoch);
+    int64_t ms = is_live ? lapsed_ms(machine) : 0;
+    if (ms > LAST_FRAMES_MS)
+        sim_fail("a reader of session %zu hears node %d, whose lease ran out %lld ms ago", session,
+                 machine_owner(machine), (long long)ms);
 }
 
 bool checks_has_session(size_t session)
@@ -156,6 +200,12 @@ static int64_t count(const char *text)
     sqlite3_finalize(stmt);
     sim_set_owner(owner);
     return n;
+}
+
+bool checks_has_ended(void)
+{
+    enum { ENDED_MS = 40 };
+    return ended_us && sim_now_us() - ended_us < ENDED_MS * SIM_MS;
 }
 
 bool checks_are_at_rest(void)

@@ -2,7 +2,7 @@
 
 #include "cluster/lease.h"
 #include "cluster/node_link.h"
-#include "node/node.h"
+#include "node/node_int.h"
 
 const char *const guard_names[GUARD_COUNT] = {"mark",   "lock",       "terminate", "generation",
                                               "steady", "self-fence", "gaps"};
@@ -23,6 +23,15 @@ bool __real_pl_node_holds(struct pl_node *node);
 bool __wrap_pl_node_holds(struct pl_node *node)
 {
     return missing == GUARD_SELF_FENCE || __real_pl_node_holds(node);
+}
+
+bool __real_pl_mail_all(struct pl_node *node, enum pl_node_mail_kind what,
+                        const struct pl_node_id *sender);
+bool __wrap_pl_mail_all(struct pl_node *node, enum pl_node_mail_kind what,
+                        const struct pl_node_id *sender)
+{
+    return (missing == GUARD_SELF_FENCE && what == PL_MAIL_HUSH) ||
+           __real_pl_mail_all(node, what, sender);
 }
 
 enum pl_node_link_verdict __real_pl_node_link_got(struct pl_node_link_in *link, unsigned char kind,

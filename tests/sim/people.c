@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* A snapshot has fifty turns, and readers here do not ask for older ones. */
-enum { PATIENCE_MS = 3500, TALKERS_MAX = 8, SAID_OF_SESSION = 18 };
+enum { PATIENCE_MS = 3500, TALKERS_MAX = 8, SAID_OF_SESSION = 18, LONG_WORDS = 450, HEARD_MS = 60 };
 
 struct attachment; /* of a reader to a process; the node's memory */
 
@@ -30,6 +30,8 @@ struct reader {
     bool is_attached, is_asking;
     struct attachment *at;
     int64_t heard_us;
+    int64_t told_epoch,
+        told_sequence; /* what it was told when it subscribed; what is later is live */
 };
 
 /* What one wants to be done: a session made (SIZE_MAX), or something said. */
@@ -51,6 +53,7 @@ static struct {
     struct reader readers[READERS_MAX];
     uint64_t n_numbers;
     bool is_hushed;
+    size_t n_long; /* so many things that are said in a session first take long to be answered */
 } people;
 
 const char *people_session_id(size_t i)
@@ -81,6 +84,17 @@ size_t people_n_readers(void)
 const struct reader_view *people_reader(size_t i)
 {
     return &people.readers[i].view;
+}
+
+bool people_hear(size_t machine)
+{
+    for (size_t i = 0; i < people.n_readers; i++) {
+        const struct reader *reader = &people.readers[i];
+        if (reader->is_attached && reader->machine == machine && reader->heard_us &&
+            sim_now_us() - reader->heard_us < HEARD_MS * SIM_MS)
+            return true;
+    }
+    return false;
 }
 
 /* One that serves, as far as an outsider can see; SIZE_MAX: none. */
@@ -144,6 +158,17 @@ static void is_answered(struct pl_session_command *command)
     pl_mem_free(asked);
 }
 
+/* Its id, and words: the answer repeats them, one every 20 ms. */
+static void write_message(const struct said *said, size_t number, char *to)
+{
+    int n = snprintf(to, TEXT_MAX, "\"%s", said->id);
+    for (size_t i = number * 7 % 30; i && n < TEXT_MAX - 8; i--)
+        n += snprintf(to + n, TEXT_MAX - (size_t)n, " w%zu", i);
+    for (size_t i = 0; said->is_long && i < LONG_WORDS && n < TEXT_MAX - 8; i++)
+        n += snprintf(to + n, TEXT_MAX - (size_t)n, " w");
+    snprintf(to + n, TEXT_MAX - (size_t)n, "\"");
+}
+
 static void ask(struct pl_shard *shard, void *ctx)
 {
     struct asking *asking = ctx;
@@ -157,10 +182,7 @@ static void ask(struct pl_shard *shard, void *ctx)
     if (talker->said) {
         const struct said *said = &people.said[talker->said - 1];
         pl_session_command_init(command, PL_COMMAND_EVENT, shard, user, session);
-        int n = snprintf(asked->message, sizeof asked->message, "\"%s", said->id);
-        for (size_t i = talker->said * 7 % 30; i && n < TEXT_MAX - 8; i--)
-            n += snprintf(asked->message + n, sizeof asked->message - (size_t)n, " w%zu", i);
-        snprintf(asked->message + n, sizeof asked->message - (size_t)n, "\"");
+        write_message(said, talker->said, asked->message);
         command->event.kind = PL_SE_CHAT;
         command->event.chat.message = pl_str_of(asked->message);
         command->event.chat.client_message_id = pl_str_of(said->id);
@@ -199,7 +221,7 @@ static bool begin_something(struct talker *talker)
     if (!people.is_made[talker->session])
         return talker->session < people.n_sessions;
     struct said *said = &people.said[people.n_said++];
-    *said = (struct said){.session = talker->session};
+    *said = (struct said){.session = talker->session, .is_long = n < people.n_long};
     snprintf(said->id, sizeof said->id, "m%zu-%llx", people.n_said,
              (unsigned long long)(sim_random() >> 44));
     talker->said = people.n_said;
@@ -297,10 +319,13 @@ static void on_subscribed(struct pl_live *live, struct pl_subscription *sub,
 {
     struct attachment *at = (struct attachment *)live;
     sub->is_acknowledged = true;
-    if (is_present(at))
-        sim_trace("[%d] reader %zu listens from %lld:%lld (%s)", sim_owner(),
-                  (size_t)(at->reader - people.readers), (long long)command->epoch,
-                  (long long)command->position, mode);
+    if (!is_present(at))
+        return;
+    at->reader->told_epoch = command->epoch;
+    at->reader->told_sequence = command->position;
+    sim_trace("[%d] reader %zu listens from %lld:%lld (%s)", sim_owner(),
+              (size_t)(at->reader - people.readers), (long long)command->epoch,
+              (long long)command->position, mode);
 }
 
 /* It is not there yet, or not to be had: the client connects again later. */
@@ -439,7 +464,9 @@ static void take_event(struct reader *reader, const char *event, int64_t epoch, 
                  (long long)epoch);
         return;
     }
-    checks_heard(view->session, epoch);
+    bool is_live =
+        !is_snapshot && (epoch != reader->told_epoch || sequence > reader->told_sequence);
+    checks_heard(view->session, epoch, reader->machine, is_live);
     view->epoch = epoch;
     view->sequence = sequence;
     if (is_snapshot)
@@ -576,12 +603,13 @@ static void make_user(void)
     sim_set_owner(owner);
 }
 
-void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers)
+void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers, size_t n_long)
 {
     memset(&people, 0, sizeof people);
     people.n_sessions = n_sessions;
     people.n_readers = n_readers;
     people.n_talkers = n_talkers;
+    people.n_long = n_long;
     make_user();
     for (size_t i = 0; i < n_sessions; i++)
         people.sessions[i] = make_id("sess_");

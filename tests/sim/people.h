@@ -9,7 +9,10 @@
 
 enum { SESSIONS_MAX = 4, SAID_MAX = 256, READERS_MAX = 16, TURNS_MAX = 256, TEXT_MAX = 1024 };
 
-void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers);
+/* n_long: so many things that are said first in each session are answered for nine seconds. */
+void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers, size_t n_long);
+/* Whether a reader there was told something a moment ago. */
+bool people_hear(size_t machine);
 /* Nobody says anything new; what was said is repeated until it is acknowledged. */
 void people_hush(void);
 /* One more word in every session, by every node that serves. */
@@ -25,7 +28,7 @@ size_t people_n_sessions(void);
 struct said {
     size_t session;
     char id[32]; /* client_message_id; the text begins with it */
-    bool is_acknowledged;
+    bool is_long, is_acknowledged;
 };
 size_t people_n_said(void);
 const struct said *people_said(size_t i);

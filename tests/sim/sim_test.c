@@ -1,5 +1,5 @@
 /* Runs seeds, and prints TAP. `sim-test FROM N` runs N seeds from FROM; `sim-test seed S` traces one; `sim-test guards N`
- * takes each guard away, and looks for a seed among N that notices. */
+ * takes each guard away, and looks for a seed among N that notices; `sim-test without GUARD S` traces such a run. */
 #include "base.h"
 #include "base/hash.h"
 #include "kernel.h"
@@ -20,9 +20,9 @@ const char *__asan_default_options(void)
 
 static char broken[256]; /* of the last run that was */
 
-static bool run(uint64_t seed, enum guard without, bool prints)
+static bool run(uint64_t seed, enum scene scene, enum guard without, bool prints)
 {
-    bool is_good = story_run(seed, without, prints && getenv("SIM_TRACE"));
+    bool is_good = story_run(seed, scene, without, prints && getenv("SIM_TRACE"));
     if (!is_good)
         snprintf(broken, sizeof broken, "%s", sim_failure());
     if (!is_good && prints) {
@@ -44,7 +44,7 @@ static uint64_t run_apart(uint64_t from, uint64_t n)
     if (child == 0) {
         int n_bad = 0;
         for (uint64_t i = 0; i < n; i++)
-            n_bad += !run(from + i, GUARD_COUNT, true);
+            n_bad += !run(from + i, SCENE_COUNT, GUARD_COUNT, true);
         fflush(stdout);
         _exit(n_bad);
     }
@@ -68,14 +68,22 @@ static int run_seeds(uint64_t from, uint64_t n)
     return n_bad != 0;
 }
 
+/* Where each guard is needed. */
+static const enum scene scenes[GUARD_COUNT] = {
+    [GUARD_MARK] = SCENE_LATE_WAKE,         [GUARD_LOCK] = SCENE_LATE_WRITE,
+    [GUARD_TERMINATE] = SCENE_STUCK_WRITER, [GUARD_GENERATION] = SCENE_SUCCESSION,
+    [GUARD_STEADY] = SCENE_OUTAGE,          [GUARD_SELF_FENCE] = SCENE_LONE_SPEAKER,
+    [GUARD_GAPS] = SCENE_LAST_LETTER,
+};
+
 /* A seed that breaks a promise without the guard, and none with it. */
 static bool is_noticed(uint64_t seed, enum guard without)
 {
     char why[sizeof broken];
-    if (run(seed, without, false))
+    if (run(seed, scenes[without], without, false))
         return false;
     memcpy(why, broken, sizeof why);
-    bool is_good = run(seed, GUARD_COUNT, false);
+    bool is_good = run(seed, scenes[without], GUARD_COUNT, false);
     memcpy(broken, why, sizeof broken);
     return is_good;
 }
@@ -98,17 +106,29 @@ static int run_guards(uint64_t n)
     return n_missed != 0;
 }
 
+/* One seed, as `guards` runs it. */
+static int run_without(const char *name, uint64_t seed)
+{
+    for (int guard = 0; guard < GUARD_COUNT; guard++)
+        if (strcmp(guard_names[guard], name) == 0)
+            return !run(seed, scenes[guard], (enum guard)guard, true);
+    fprintf(stderr, "no guard is called \"%s\"\n", name);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     pl_hash_set_key((struct pl_hash_key){{1, 2}});
     sim_start();
     base_start();
     if (argc == 3 && strcmp(argv[1], "seed") == 0)
-        return !run(strtoull(argv[2], NULL, 10), GUARD_COUNT, true);
+        return !run(strtoull(argv[2], NULL, 10), SCENE_COUNT, GUARD_COUNT, true);
+    if (argc == 4 && strcmp(argv[1], "without") == 0)
+        return run_without(argv[2], strtoull(argv[3], NULL, 10));
     if (argc == 3 && strcmp(argv[1], "guards") == 0)
         return run_guards(strtoull(argv[2], NULL, 10));
     if (argc == 3)
         return run_seeds(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
-    fprintf(stderr, "usage: sim-test FROM N | seed S | guards N\n");
+    fprintf(stderr, "usage: sim-test FROM N | seed S | guards N | without GUARD S\n");
     return 2;
 }

@@ -7,200 +7,42 @@
 #include "story.h"
 
 #include "base.h"
-#include "base/mem.h"
 #include "bus.h"
 #include "checks.h"
 #include "descriptors.h"
+#include "faults.h"
 #include "kernel.h"
 #include "machine.h"
 #include "people.h"
 #include "pq.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { FAULTS_MAX = 6, SERVED_MS = 8000, REST_MS = 60000, WAITS_MAX = 200 };
-
-enum fault_kind {
-    FAULT_KILL,
-    FAULT_KILL_MACHINE,
-    FAULT_FREEZE,
-    FAULT_FREEZE_FOR_EVER,
-    FAULT_BASE_RESTART,
-    FAULT_BASE_SILENT,
-    FAULT_BASE_SLOW,
-    FAULT_BASE_CUT,
-    FAULT_NODE_WITHOUT_BASE,
-    FAULT_BUS_LOSES,
-    FAULT_BUS_DOUBLES,
-    FAULT_BUS_AWAY,
-    FAULT_BUS_PARTED,
-    FAULT_COUNT,
+enum {
+    DRAWN_MAX = 6,
+    SERVED_MS = 8000,
+    REST_MS = 60000,
+    DRAWN_WAIT_MS = 600,  /* for the moment of a fault that chance drew … */
+    SCENE_WAIT_MS = 5000, /* … and of the one that a scene is about */
 };
-
-static const struct {
-    const char *name;
-    int64_t least_ms, most_ms; /* how long */
-    bool moves;                /* sessions may change hands by it */
-} kinds[] = {
-    [FAULT_KILL] = {"kill", 300, 6000, true},
-    [FAULT_KILL_MACHINE] = {"kill the machine", 300, 6000, true},
-    [FAULT_FREEZE] = {"freeze", 100, 9000, true},
-    [FAULT_FREEZE_FOR_EVER] = {"freeze for ever", 100, 100, true},
-    [FAULT_BASE_RESTART] = {"the database restarts", 50, 9000, false},
-    [FAULT_BASE_SILENT] = {"the database is silent", 100, 9000, false},
-    [FAULT_BASE_SLOW] = {"the database is slow", 500, 6000, true},
-    [FAULT_BASE_CUT] = {"connections are cut", 10, 10, false},
-    [FAULT_NODE_WITHOUT_BASE] = {"a node without its database", 100, 9000, true},
-    [FAULT_BUS_LOSES] = {"the bus loses", 500, 8000, false},
-    [FAULT_BUS_DOUBLES] = {"the bus doubles", 500, 8000, false},
-    [FAULT_BUS_AWAY] = {"the bus is away", 100, 8000, false},
-    [FAULT_BUS_PARTED] = {"the bus is parted", 100, 8000, false},
-};
-
-struct fault {
-    enum fault_kind kind;
-    int64_t from_us, to_us;
-    size_t machine, other;
-    bool is_for_ever;
-    int n_waits; /* for the right moment */
-};
-
-static struct {
-    size_t n_machines;
-    struct fault faults[FAULTS_MAX];
-    size_t n_faults;
-    int64_t over_us; /* the last fault has ended */
-    bool moves;      /* some fault may move sessions */
-    bool loses_to_the_end;
-} story;
 
 /* --- faults ---------------------------------------------------------------------------------- */
 
-static size_t n_alive(void)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < story.n_machines; i++)
-        n += machine_state(i) == MACHINE_SERVING && !machine_is_frozen(i);
-    return n;
-}
-
-static void begin_fault(void *ctx)
-{
-    struct fault *fault = ctx;
-    size_t i = fault->machine;
-    bool wants_split = fault->kind == FAULT_FREEZE || fault->kind == FAULT_FREEZE_FOR_EVER ||
-                       fault->kind == FAULT_KILL_MACHINE;
-    /* Best in the middle of a transaction. */
-    if (wants_split && !pq_is_split(machine_owner(i)) && fault->n_waits++ < WAITS_MAX) {
-        sim_at(sim_now_us() + 3 * SIM_MS, begin_fault, fault);
-        return;
-    }
-    fault->n_waits = INT_MAX;
-    sim_trace("--- %s (%d)", kinds[fault->kind].name, machine_owner(i));
-    switch (fault->kind) {
-    case FAULT_KILL:
-    case FAULT_KILL_MACHINE:
-        if (!machine_is_frozen(i))
-            machine_kill(i, fault->kind == FAULT_KILL_MACHINE);
-        break;
-    case FAULT_FREEZE:
-        if (machine_state(i) != MACHINE_OFF)
-            machine_freeze(i, true);
-        break;
-    case FAULT_FREEZE_FOR_EVER:
-        fault->is_for_ever = n_alive() > 1 && machine_state(i) == MACHINE_SERVING;
-        if (fault->is_for_ever)
-            machine_freeze(i, true);
-        break;
-    case FAULT_BASE_RESTART:
-        base_stop();
-        break;
-    case FAULT_BASE_SILENT:
-        base_silence(0, true);
-        break;
-    case FAULT_BASE_SLOW:
-        base_slow((int64_t)1 << sim_between(4, 12));
-        break;
-    case FAULT_BASE_CUT:
-        base_cut(machine_owner(i));
-        break;
-    case FAULT_NODE_WITHOUT_BASE:
-        base_silence(machine_owner(i), true);
-        break;
-    case FAULT_BUS_LOSES:
-        bus_lose((unsigned)sim_between(3, 20));
-        break;
-    case FAULT_BUS_DOUBLES:
-        bus_double((unsigned)sim_between(2, 10));
-        break;
-    case FAULT_BUS_AWAY:
-        bus_away(true);
-        break;
-    case FAULT_BUS_PARTED:
-        bus_part(machine_owner(i), machine_owner(fault->other), true);
-        if (sim_one_in(2))
-            bus_part(machine_owner(fault->other), machine_owner(i), true);
-        break;
-    case FAULT_COUNT:
-        break;
-    }
-}
-
-static bool is_frozen_for_ever(size_t i)
-{
-    for (size_t k = 0; k < story.n_faults; k++)
-        if (story.faults[k].is_for_ever && story.faults[k].machine == i)
-            return true;
-    return false;
-}
-
-static void end_fault(void *ctx)
-{
-    struct fault *fault = ctx;
-    size_t i = fault->machine;
-    if (fault->kind == FAULT_BUS_LOSES && story.loses_to_the_end)
-        return;
-    sim_trace("--- end: %s (%d)", kinds[fault->kind].name, machine_owner(i));
-    switch (fault->kind) {
-    case FAULT_KILL:
-    case FAULT_KILL_MACHINE:
-        machine_start(i);
-        break;
-    case FAULT_FREEZE:
-        if (!is_frozen_for_ever(i) && machine_is_frozen(i))
-            machine_freeze(i, false);
-        break;
-    case FAULT_BASE_RESTART:
-        base_go();
-        break;
-    case FAULT_BASE_SILENT:
-        base_silence(0, false);
-        break;
-    case FAULT_BASE_SLOW:
-        base_slow(1);
-        break;
-    case FAULT_NODE_WITHOUT_BASE:
-        base_silence(machine_owner(i), false);
-        break;
-    case FAULT_BUS_LOSES:
-        bus_lose(0);
-        break;
-    case FAULT_BUS_DOUBLES:
-        bus_double(0);
-        break;
-    case FAULT_BUS_AWAY:
-        bus_away(false);
-        break;
-    case FAULT_BUS_PARTED:
-        bus_part(machine_owner(i), machine_owner(fault->other), false);
-        bus_part(machine_owner(fault->other), machine_owner(i), false);
-        break;
-    default:
-        break;
-    }
-}
+static const struct {
+    enum fault_kind kind;
+    enum fault_moment moment;
+    int64_t least_ms, most_ms; /* a lease lasts 4 s, and is looked at every second */
+    bool ends_taken;           /* see faults.h */
+    bool is_split;             /* pipelines are often sent in two parts */
+    bool loses_on;
+    size_t n_long; /* see people_begin */
+} scenes[SCENE_COUNT] = {
+    [SCENE_LATE_WAKE] = {FAULT_FREEZE, MOMENT_HEARD, 6000, 9000, .ends_taken = true},
+    [SCENE_SUCCESSION] = {FAULT_KILL, MOMENT_HEARD, 5000, 6000},
+    [SCENE_LATE_WRITE] = {FAULT_NODE_WITHOUT_BASE, MOMENT_SPLIT, 6000, 9000, .is_split = true},
+    [SCENE_STUCK_WRITER] = {FAULT_FREEZE_FOR_EVER, MOMENT_SPLIT, 100, 100, .is_split = true},
+    [SCENE_OUTAGE] = {FAULT_BASE_RESTART, MOMENT_ANY, 4500, 9000},
+    [SCENE_LONE_SPEAKER] = {FAULT_NODE_WITHOUT_BASE, MOMENT_HEARD, 6000, 9000, .n_long = 2},
+    [SCENE_LAST_LETTER] = {FAULT_BUS_LOSES_ENDS, MOMENT_ANY, 500, 3000, .loses_on = true},
+};
 
 /* A third of the runs have faults of the database alone: nothing may move then. */
 static enum fault_kind draw_kind(unsigned flavour)
@@ -212,40 +54,44 @@ static enum fault_kind draw_kind(unsigned flavour)
     return (enum fault_kind)sim_below(FAULT_COUNT);
 }
 
-static bool is_drawn(enum fault_kind kind)
-{
-    for (size_t i = 0; i < story.n_faults; i++)
-        if (story.faults[i].kind == kind)
-            return true;
-    return false;
-}
-
-/* Each kind once at most: the end of one is not the end of another. */
-static void make_faults(void)
+static void draw_faults(size_t n_machines, int64_t at_us)
 {
     unsigned flavour = (unsigned)sim_below(3);
-    size_t n = 1 + sim_below(flavour == 0 ? 3 : FAULTS_MAX);
-    int64_t at_us = sim_now_us() + 3 * SIM_S;
-    story.over_us = at_us;
+    size_t n = 1 + sim_below(flavour == 0 ? 3 : DRAWN_MAX);
     for (size_t i = 0; i < n; i++) {
         enum fault_kind kind = draw_kind(flavour);
-        if (is_drawn(kind))
+        if (faults_have(kind))
             continue;
-        struct fault *fault = &story.faults[story.n_faults++];
-        fault->kind = kind;
-        fault->machine = sim_below(story.n_machines);
-        fault->other = (fault->machine + 1) % story.n_machines;
-        fault->from_us = at_us + sim_between(0, 6000) * SIM_MS;
-        /* A fault that waits for its moment begins up to 0.6 s later. */
-        fault->to_us =
-            fault->from_us + WAITS_MAX * 3 * SIM_MS +
-            sim_between(kinds[fault->kind].least_ms, kinds[fault->kind].most_ms) * SIM_MS;
-        story.moves |= kinds[fault->kind].moves;
-        if (fault->to_us > story.over_us)
-            story.over_us = fault->to_us;
-        sim_at(fault->from_us, begin_fault, fault);
-        sim_at(fault->to_us, end_fault, fault);
+        bool wants_split =
+            kind == FAULT_FREEZE || kind == FAULT_FREEZE_FOR_EVER || kind == FAULT_KILL_MACHINE;
+        struct fault fault = {.kind = kind,
+                              .moment = wants_split ? MOMENT_SPLIT : MOMENT_ANY,
+                              .from_us = at_us + sim_between(0, 6000) * SIM_MS,
+                              .wait_ms = DRAWN_WAIT_MS,
+                              .length_ms = faults_draw_ms(kind),
+                              .machine = sim_below(n_machines)};
+        faults_plan(&fault);
     }
+}
+
+static void make_faults(enum scene scene, size_t n_machines)
+{
+    int64_t at_us = sim_now_us() + 3 * SIM_S;
+    if (scene == SCENE_ANY ? sim_one_in(2) : scenes[scene].loses_on)
+        faults_lose_on();
+    if (scene == SCENE_ANY) {
+        draw_faults(n_machines, at_us);
+        return;
+    }
+    struct fault fault = {.kind = scenes[scene].kind,
+                          .moment = scenes[scene].moment,
+                          .from_us = at_us + sim_between(0, 2000) * SIM_MS,
+                          .wait_ms = SCENE_WAIT_MS,
+                          .length_ms = sim_between(scenes[scene].least_ms, scenes[scene].most_ms),
+                          .machine = sim_below(n_machines),
+                          .is_anybodys = scenes[scene].moment != MOMENT_ANY,
+                          .ends_taken = scenes[scene].ends_taken};
+    faults_plan(&fault);
 }
 
 /* --- the run --------------------------------------------------------------------------------- */
@@ -255,34 +101,52 @@ static bool is_at_rest(void)
     return people_are_done() && checks_are_at_rest();
 }
 
-static void run_to_rest(void)
+static void run_for_ms(int64_t ms, int64_t most_us)
 {
-    sim_run_until(story.over_us);
-    for (size_t i = 0; i < story.n_machines; i++)
+    int64_t to_us = sim_now_us() + ms * SIM_MS;
+    sim_run_until(to_us < most_us ? to_us : most_us);
+}
+
+static void run_to_rest(size_t n_machines)
+{
+    while (!sim_failure() && sim_now_us() < faults_over_us())
+        run_for_ms(100, faults_over_us());
+    for (size_t i = 0; i < n_machines; i++)
         machine_start(i); /* those that were killed while frozen, or twice */
     people_hush();
     sim_trace("--- the faults are over");
     /* A start takes its time; probes ask whoever serves. */
     people_probe();
-    int64_t served_us = story.over_us + (int64_t)SERVED_MS * SIM_MS;
+    int64_t served_us = sim_now_us() + (int64_t)SERVED_MS * SIM_MS;
     while (!sim_failure() && sim_now_us() < served_us && !people_are_done())
-        sim_run_until(sim_now_us() + 250 * SIM_MS < served_us ? sim_now_us() + 250 * SIM_MS
-                                                              : served_us);
+        run_for_ms(250, served_us);
     if (!sim_failure() && !people_are_done()) {
         people_say_missing();
         sim_fail("something is not served %d ms after the last fault", SERVED_MS);
     }
     int64_t until_us = sim_now_us() + (int64_t)REST_MS * SIM_MS;
     while (!sim_failure() && sim_now_us() < until_us && !is_at_rest())
-        sim_run_until(sim_now_us() + 250 * SIM_MS);
+        run_for_ms(250, INT64_MAX);
     if (!sim_failure() && !is_at_rest())
         sim_fail("the sessions do not come to rest: %s", checks_why_not_at_rest());
-    bus_lose(0);
+    faults_end();
     /* What readers get after the last change; a loss is found by the next beat. */
-    sim_run_until(sim_now_us() + 3 * SIM_S);
+    run_for_ms(3000, INT64_MAX);
 }
 
-bool story_run(uint64_t seed, enum guard without, bool is_traced)
+static enum scene draw_scene(void)
+{
+    return sim_one_in(4) ? (enum scene)(1 + sim_below(SCENE_COUNT - 1)) : SCENE_ANY;
+}
+
+static unsigned draw_split(enum scene scene)
+{
+    if (scenes[scene].is_split)
+        return (unsigned)sim_between(1, 3);
+    return sim_one_in(2) ? (unsigned)sim_between(2, 12) : 0;
+}
+
+bool story_run(uint64_t seed, enum scene scene, enum guard without, bool is_traced)
 {
     static const unsigned of_base[GUARD_COUNT + 1] = {
         [GUARD_MARK] = BASE_GUARD_MARK,
@@ -290,26 +154,27 @@ bool story_run(uint64_t seed, enum guard without, bool is_traced)
         [GUARD_TERMINATE] = BASE_GUARD_TERMINATE,
         [GUARD_GENERATION] = BASE_GUARD_GENERATION,
     };
-    memset(&story, 0, sizeof story);
     sim_begin(seed, is_traced);
     sim_fd_forget_all();
+    if (scene == SCENE_COUNT)
+        scene = draw_scene();
     guards_begin(without);
     base_begin(sim_between(-3600, 3600) * SIM_S + sim_between(0, 999999), of_base[without]);
     bus_begin();
-    pq_begin(sim_one_in(2) ? (unsigned)sim_between(2, 12) : 0);
-    story.n_machines = sim_one_in(4) ? 2 : 3;
-    machines_begin(story.n_machines, 1 + sim_below(2));
-    for (size_t i = 0; i < story.n_machines; i++)
+    pq_begin(draw_split(scene));
+    size_t n_machines = sim_one_in(4) ? 2 : 3;
+    machines_begin(n_machines, 1 + sim_below(2));
+    for (size_t i = 0; i < n_machines; i++)
         sim_set_clock(machine_owner(i), sim_between(0, 7200) * SIM_S + sim_between(0, 999999));
-    checks_begin();
-    people_begin(1 + sim_below(3), 2 + sim_below(5), 1 + sim_below(3));
-    for (size_t i = 0; i < story.n_machines; i++)
+    checks_begin(faults_taken);
+    people_begin(1 + sim_below(3), 2 + sim_below(5), 1 + sim_below(3), scenes[scene].n_long);
+    for (size_t i = 0; i < n_machines; i++)
         machine_start(i);
-    story.loses_to_the_end = sim_one_in(2);
-    make_faults();
-    run_to_rest();
+    faults_begin(n_machines);
+    make_faults(scene, n_machines);
+    run_to_rest(n_machines);
     if (!sim_failure())
-        checks_at_the_end(!story.moves);
+        checks_at_the_end(!faults_move());
     bool is_good = !sim_failure();
     base_end();
     return is_good;
