@@ -4,6 +4,8 @@
 #include "store/node/packages.h"
 #include "store/node/shared.h"
 
+#include <stdio.h>
+
 static struct pl_extension_row make_extension(const char *id)
 {
     return (struct pl_extension_row){
