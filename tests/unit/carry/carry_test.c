@@ -269,6 +269,46 @@ static void a_message_that_is_added_to_nothing_keeps_what_was_there(void **state
                  (struct change){"}],\"model", "},{\"role\":\"user\",\"content\":\"b\"}],\"model"});
 }
 
+static void half_a_surrogate_pair_arrives_as_it_is(void **state)
+{
+    (void)state;
+    change_arrives(
+        "openai-chat", "anthropic",
+        "{\"seed\":1,\"messages\":[{\"role\":\"user\",\"name\":\"ann\",\"content\":\"one \"}]}",
+        "one ", "t\\ud800wo ");
+}
+
+/* The last one counts; the words of the first are in no comparison. */
+static void a_member_that_is_there_twice_is_reported(void **state)
+{
+    (void)state;
+    struct pl_converted
+        there = pl_test_convert_kept(
+            "openai-chat", "anthropic", PL_KIND_REQUEST, PL_MODE_CONVERT,
+            "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"tools\":[{\"type\":"
+            "\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":\"object\","
+            "\"title\":\"t\",\"title\":\"u\"}}}]}"),
+        back;
+    PL_CLEANUP_BUF struct pl_buf edited;
+    pl_buf_init(&edited, 0);
+    pl_converted_init(&back);
+    struct pl_str text = pl_buf_str(&there.out), was = PL_STR("\"content\":");
+    size_t at = pl_str_find(text, was);
+    assert_true(at != SIZE_MAX);
+    pl_buf_add(&edited, pl_str_slice(text, 0, at));
+    pl_buf_adds(&edited, "\"content\":\"lost\",");
+    pl_buf_add(&edited, pl_str_slice(text, at, text.len));
+    struct pl_convert_opts opts = {.from = pl_format_find(PL_STR("anthropic")),
+                                   .to = pl_format_find(PL_STR("openai-chat")),
+                                   .way_home = &pl_carry_way,
+                                   .carry = pl_buf_str(&there.carry)};
+    assert_int_equal(pl_convert(pl_buf_str(&edited), &opts, &back, NULL), PL_OK);
+    assert_true(pl_test_has_loss(&back, "dropped", "/messages/0/content"));
+    assert_false(pl_test_has_loss(&back, "dropped", "/tools/0/input_schema/title"));
+    pl_converted_deinit(&back);
+    pl_converted_deinit(&there);
+}
+
 static void texts_of_one_string_are_told_apart(void **state)
 {
     static const char source[] =
@@ -402,6 +442,8 @@ int main(void)
         cmocka_unit_test(comments_of_a_lenient_source_come_home),
         cmocka_unit_test(the_usual_spelling_has_the_fewest_escapes),
         cmocka_unit_test(texts_of_one_string_are_told_apart),
+        cmocka_unit_test(half_a_surrogate_pair_arrives_as_it_is),
+        cmocka_unit_test(a_member_that_is_there_twice_is_reported),
         cmocka_unit_test(a_message_that_is_added_to_nothing_keeps_what_was_there),
         cmocka_unit_test(data_of_a_data_url_is_changed_in_its_place),
         cmocka_unit_test(a_reference_that_leads_nowhere_makes_no_text_up),

@@ -360,9 +360,12 @@ static enum pl_status report(struct journey *j)
     if (keeps != KEEPS_ALL && j->own.n)
         pl_conv_loss(home->conv, PL_LOSS_DROPPED, home->target->root,
                      "%s, what only %s can express was not kept", where[keeps], j->back.to->name);
-    if (!j->best->n_differences)
-        return home->conv->status;
-    return pl_home_report(home->conv, home->arena, &j->best->there.made, &home->task);
+    const struct pl_json_doc *made = &j->best->there.made;
+    if (made->root) /* otherwise its bytes are the target's */
+        status = pl_home_report_twice(home->conv, home->arena, made);
+    if (status != PL_OK || !j->best->n_differences)
+        return status != PL_OK ? status : home->conv->status;
+    return pl_home_report(home->conv, home->arena, made, &home->task);
 }
 
 /* For a target that was edited, or rewritten by another program. */

@@ -51,4 +51,9 @@ bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
                               const struct pl_json_doc *there, const struct pl_format_task *task);
 
+/* Reports the members of the target whose name a later member of the same object has too, but for
+ * those that `there` has as well. */
+enum pl_status pl_home_report_twice(struct pl_conv *conv, struct pl_arena *arena,
+                                    const struct pl_json_doc *there);
+
 #endif

@@ -326,12 +326,20 @@ static const struct pl_link *links_at(const struct pl_leg *leg, uint32_t off, si
     return leg->writer.links.ptr + low;
 }
 
+/* Half of a surrogate pair has no text: only its escape says it, so the string is left to the
+ * merge, which copies bytes. */
+static bool has_half(struct setter *s, const struct pl_json_node *b)
+{
+    return pl_json_kind(b) == PL_JSON_STRING && (b->tag & PL_JSON_ESCAPED) &&
+           pl_str_find(text_of(s, s->target, b), PL_STR("\xEF\xBF\xBD")) != SIZE_MAX;
+}
+
 /* Whether the change could be applied to the source. */
 static bool set(struct setter *s, const struct pl_json_node *a, const struct pl_json_node *b)
 {
     size_t n;
     const struct pl_link *link = links_at(s->there, a->off, &n);
-    if (!n)
+    if (!n || has_half(s, b))
         return false;
     switch (link->how) {
     case PL_LINK_COPY:
