@@ -17,13 +17,14 @@ struct scenario {
 };
 
 static enum pl_status run_all(const struct scenario *s, const struct pl_schema *schema,
-                              struct pl_arena *arena)
+                              bool is_brief, struct pl_arena *arena)
 {
     struct pl_schema_run *run = NULL;
     struct pl_json_doc doc;
     struct pl_schema_report report = {0};
     bool is_valid = false;
-    enum pl_status status = pl_schema_run_create(schema, &run);
+    enum pl_status status =
+        is_brief ? pl_schema_run_create_brief(schema, &run) : pl_schema_run_create(schema, &run);
     if (status == PL_OK)
         status = pl_json_parse(arena, s->instance, NULL, &doc, NULL);
     if (status == PL_OK)
@@ -47,7 +48,9 @@ static enum pl_status compiles_checks_and_explains(void *ctx)
         return status;
     struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    status = run_all(s, schema, &arena);
+    status = run_all(s, schema, false, &arena);
+    if (status == PL_OK)
+        status = run_all(s, schema, true, &arena);
     pl_arena_deinit(&arena);
     pl_schema_destroy(schema);
     return status;

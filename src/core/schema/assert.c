@@ -68,7 +68,9 @@ bool pl_assert_pattern(struct pl_schema_run *run, uint32_t regex, const struct p
     if (!pl_run_spend(run, PL_SCHEMA_REGEX_STEPS + n->len / STEP_BYTES) ||
         !pl_run_text(run, n, &text))
         return false;
-    enum pl_status status = pl_regex_search(run->schema->regexes.ptr[regex], run->regex, text);
+    enum pl_status status = run->regex ? PL_OK : pl_regex_scratch_create(&run->regex);
+    if (status == PL_OK)
+        status = pl_regex_search(run->schema->regexes.ptr[regex], run->regex, text);
     if (status != PL_OK && status != PL_NOT_FOUND)
         return pl_run_stop(run, status);
     return status == PL_OK;

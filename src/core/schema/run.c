@@ -3,7 +3,8 @@
 
 #define FIRST_TEXT 256 /* bytes of decoded text */
 
-enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_schema_run **ret_run)
+static enum pl_status create(const struct pl_schema *schema, bool is_brief,
+                             struct pl_schema_run **ret_run)
 {
     struct pl_schema_run *run = pl_mem_alloc(1, sizeof *run);
     if (!run)
@@ -15,13 +16,24 @@ enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_sc
     enum pl_status status = pl_buf_reserve(&run->text, FIRST_TEXT) ? PL_OK : PL_NOMEM;
     if (status == PL_OK && schema->needs_bits && !pl_bits_reserve(run))
         status = PL_NOMEM;
-    if (status == PL_OK && schema->regexes.len)
+    if (status == PL_OK && schema->regexes.len && !is_brief)
         status = pl_regex_scratch_create(&run->regex);
     if (status != PL_OK)
         pl_schema_run_destroy(run);
     else
         *ret_run = run;
     return status;
+}
+
+enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_schema_run **ret_run)
+{
+    return create(schema, false, ret_run);
+}
+
+enum pl_status pl_schema_run_create_brief(const struct pl_schema *schema,
+                                          struct pl_schema_run **ret_run)
+{
+    return create(schema, true, ret_run);
 }
 
 void pl_schema_run_destroy(struct pl_schema_run *run)

@@ -38,6 +38,10 @@ enum pl_status pl_schema_compile(struct pl_str text, const struct pl_schema_opts
 void pl_schema_destroy(struct pl_schema *schema);
 
 enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_schema_run **ret_run);
+/* For one instance. What patterns need (64 MiB of addresses, among others) is made when the first one is tried: most
+ * instances of a schema with patterns have no value that one applies to. */
+enum pl_status pl_schema_run_create_brief(const struct pl_schema *schema,
+                                          struct pl_schema_run **ret_run);
 void pl_schema_run_destroy(struct pl_schema_run *run);
 
 /* Whether the value is valid. Allocates nothing (documented exceptions: uniqueItems over many

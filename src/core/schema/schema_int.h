@@ -370,7 +370,7 @@ struct pl_schema_run {
     uint32_t scope[PL_SCHEMA_MAX_DEPTH + 1]; /* resources entered, outermost first */
     uint64_t *bits;                          /* owned; stack of sets of evaluated children */
     uint32_t n_bits, cap_bits;               /* words; word 0 is never used */
-    struct pl_regex_scratch *regex;          /* owned */
+    struct pl_regex_scratch *regex;          /* owned; NULL: no pattern was tried */
     struct pl_buf text;                      /* a decoded string */
 };
 

@@ -343,6 +343,37 @@ static void checking_a_valid_instance_allocates_nothing(void **state)
     bench_close(&b);
 }
 
+/* As an instance without a value that a pattern applies to never needs what patterns need. */
+static void a_brief_run_prepares_for_patterns_when_one_is_tried(void **state)
+{
+    (void)state;
+    struct bench b;
+    bool is_valid = false;
+    bench_open(&b, PL_STR("{\"properties\":{\"a\":{\"pattern\":\"^a+$\"}}}"), NULL);
+    struct pl_schema_run *whole = b.run;
+    assert_int_equal(pl_schema_run_create_brief(b.schema, &b.run), PL_OK);
+    bench_read(&b, "{\"b\":\"aaa\"}");
+    pl_mem_set_hook(counting, NULL);
+    n_allocations = 0;
+    enum pl_status status = pl_schema_check(b.run, &b.doc, b.doc.root, &is_valid);
+    pl_mem_set_hook(NULL, NULL);
+    assert_int_equal(status, PL_OK);
+    assert_true(is_valid);
+    assert_int_equal(n_allocations, 0);
+    bench_read(&b, "{\"a\":\"aaa\"}");
+    pl_mem_set_hook(counting, NULL);
+    status = pl_schema_check(b.run, &b.doc, b.doc.root, &is_valid);
+    pl_mem_set_hook(NULL, NULL);
+    assert_int_equal(status, PL_OK);
+    assert_true(is_valid);
+    assert_true(n_allocations > 0);
+    bench_read(&b, "{\"a\":\"aba\"}");
+    assert_int_equal(pl_schema_check(b.run, &b.doc, b.doc.root, &is_valid), PL_OK);
+    assert_false(is_valid);
+    pl_schema_run_destroy(whole);
+    bench_close(&b);
+}
+
 #define BRANCH(values, rest)                                                                       \
     "{\"type\":\"object\",\"required\":[\"k\"],\"properties\":{\"k\":" values rest "}}"
 #define RUNG(value, then)                                                                          \
@@ -398,6 +429,7 @@ int main(void)
         cmocka_unit_test(unevaluated_members_of_a_wide_object_are_found),
         cmocka_unit_test(format_annotates_unless_it_is_asserted),
         cmocka_unit_test(checking_a_valid_instance_allocates_nothing),
+        cmocka_unit_test(a_brief_run_prepares_for_patterns_when_one_is_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

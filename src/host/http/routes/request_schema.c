@@ -117,7 +117,7 @@ enum pl_status pl_request_schema_check(const char *name, struct pl_arena *arena,
     *ret_report = (struct pl_schema_report){.is_valid = true};
     enum pl_status status = pl_request_schema_get(name, &schema, err);
     if (status == PL_OK)
-        status = pl_schema_run_create(schema, &run);
+        status = pl_schema_run_create_brief(schema, &run);
     if (status == PL_OK)
         status = pl_schema_check(run, doc, node, &is_valid);
     if (status == PL_OK && !is_valid)
