@@ -94,6 +94,7 @@ static void init_locks(struct pl_bus *bus)
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&bus->changed, &attr);
+    pthread_cond_init(&bus->nats_changed, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&bus->telling, NULL);
     pthread_mutex_init(&bus->lock, NULL);
@@ -171,6 +172,7 @@ void pl_bus_close(struct pl_bus *bus)
     pthread_mutex_lock(&bus->lock);
     bus->is_closing = true;
     pthread_cond_broadcast(&bus->changed);
+    pthread_cond_broadcast(&bus->nats_changed);
     pthread_mutex_unlock(&bus->lock);
     pl_bus_look(bus);
     pl_bus_nats_stop(bus);
@@ -180,6 +182,7 @@ void pl_bus_close(struct pl_bus *bus)
     pthread_mutex_destroy(&bus->lock);
     pthread_mutex_destroy(&bus->telling);
     pthread_cond_destroy(&bus->changed);
+    pthread_cond_destroy(&bus->nats_changed);
     pl_mem_free(bus);
 }
 
@@ -205,41 +208,57 @@ static bool is_on_nats(struct pl_bus *bus, const struct pl_node_id *to)
            !(peer && pl_bus_peer_is_off_nats(peer));
 }
 
+/* Which threads have something to send. */
+struct news {
+    bool is_for_nats, is_for_sender;
+};
+
+/* Under the lock. */
+static enum pl_status enqueue(struct pl_bus *bus, bool is_by_nats, const struct pl_node_id *to,
+                              bool is_to_all, struct pl_str bytes, struct news *news)
+{
+    *(is_by_nats ? &news->is_for_nats : &news->is_for_sender) = true;
+    return pl_bus_queue_push(is_by_nats ? pl_bus_nats_queue(bus->nats) : &bus->queue, to, is_to_all,
+                             bytes, pl_clock_ms());
+}
+
 /* To everybody on NATS goes to the others one by one, by the store. */
-static enum pl_status push_absent(struct pl_bus *bus, struct pl_str bytes, int64_t now_ms)
+static enum pl_status push_absent(struct pl_bus *bus, struct pl_str bytes, struct news *news)
 {
     enum pl_status status = PL_OK;
     for (size_t i = 0; status == PL_OK && i < bus->peers.n; i++)
         if (pl_bus_peer_is_off_nats(&bus->peers.items[i]))
-            status = pl_bus_queue_push(&bus->queue, &bus->peers.items[i].node, true, bytes, now_ms);
+            status = enqueue(bus, false, &bus->peers.items[i].node, true, bytes, news);
     return status;
 }
 
 static enum pl_status push(struct pl_bus *bus, const struct pl_node_id *to, struct pl_str bytes,
-                           bool by_store)
+                           bool by_store, struct news *news)
 {
-    bool is_to_all = pl_node_id_is_zero(to);
-    int64_t now_ms = pl_clock_ms();
+    bool is_to_all = pl_node_id_is_zero(to), is_by_nats = !by_store && is_on_nats(bus, to);
     if (n_waiting(bus) + bytes.len > PL_BUS_WAITING_MAX)
         return PL_LIMIT;
-    if (by_store || !is_on_nats(bus, to))
-        return pl_bus_queue_push(&bus->queue, to, is_to_all, bytes, now_ms);
-    enum pl_status status =
-        pl_bus_queue_push(pl_bus_nats_queue(bus->nats), to, is_to_all, bytes, now_ms);
-    return status == PL_OK && is_to_all ? push_absent(bus, bytes, now_ms) : status;
+    enum pl_status status = enqueue(bus, is_by_nats, to, is_to_all, bytes, news);
+    return status == PL_OK && is_by_nats && is_to_all ? push_absent(bus, bytes, news) : status;
 }
 
+/* Only the thread that sends it wakes, and finds the lock free: a thread that wakes in vain costs more than
+ * the letter. */
 static enum pl_status send(struct pl_bus *bus, const struct pl_node_id *to, struct pl_str bytes,
                            bool by_store)
 {
+    struct news news = {0};
     if (bytes.len > PL_BUS_LETTER_MAX)
         return PL_LIMIT;
     if (bus->kind == PL_BUS_LOCAL && !pl_node_id_eq(to, &bus->me))
         return PL_OK;
     pthread_mutex_lock(&bus->lock);
-    enum pl_status status = push(bus, to, bytes, by_store);
-    pthread_cond_broadcast(&bus->changed);
+    enum pl_status status = push(bus, to, bytes, by_store, &news);
     pthread_mutex_unlock(&bus->lock);
+    if (news.is_for_nats)
+        pthread_cond_broadcast(&bus->nats_changed);
+    if (news.is_for_sender)
+        pthread_cond_broadcast(&bus->changed);
     return status;
 }
 

@@ -37,7 +37,8 @@ struct pl_bus {
 
     pthread_mutex_t lock;
     /* Under the lock: */
-    pthread_cond_t changed; /* something waits, or the bus closes */
+    pthread_cond_t changed;      /* something waits for the sender, or the bus closes */
+    pthread_cond_t nats_changed; /* … for the thread of NATS */
     bool is_closing;
     bool is_up[PL_BUS_WAY_COUNT];
     enum pl_bus_state told;    /* changes only while somebody tells */

@@ -31,6 +31,8 @@ enum {
     PENDING_BYTES = 64 << 20,
     ROUND_BYTES = 1 << 20,
     N_SUBJECTS = 3,
+    N_READ = 32,           /* messages that are given back to libnats together, … */
+    READ_BYTES = 64 << 10, /* … or earlier, when they are so large */
 };
 
 struct link {
@@ -40,6 +42,9 @@ struct link {
         n_refs; /* the thread's, and one for each subscription that libnats may still serve */
     natsConnection *conn; /* owned */
     natsSubscription *subscriptions[N_SUBJECTS];
+    /* Under the lock: what was read. libnats wakes a thread to free a message, so they go together. */
+    natsMsg *read[N_READ]; /* owned */
+    size_t n_read, n_read_bytes;
 };
 
 struct pl_bus_nats {
@@ -59,10 +64,19 @@ struct pl_bus_queue *pl_bus_nats_queue(struct pl_bus_nats *nats)
 
 /* --- delivery -------------------------------------------------------------------------------- */
 
+/* With the lock, or alone. */
+static void give_back(struct link *link)
+{
+    for (size_t i = 0; i < link->n_read; i++)
+        libnats.natsMsg_Destroy(link->read[i]);
+    link->n_read = link->n_read_bytes = 0;
+}
+
 static void unref(struct link *link)
 {
     if (--link->n_refs > 0)
         return;
+    give_back(link);
     pthread_mutex_destroy(&link->lock);
     pl_mem_free(link);
 }
@@ -96,14 +110,18 @@ static void hand_up(struct link *link, natsMsg *msg, bool is_to_all)
 {
     struct pl_bus *bus = begin(link);
     int len = libnats.natsMsg_GetDataLength(msg);
-    if (bus) {
-        hear(bus, libnats.natsMsg_GetReply(msg));
-        pl_bus_deliver(bus,
-                       (struct pl_str){libnats.natsMsg_GetData(msg), len > 0 ? (size_t)len : 0},
-                       is_to_all);
-        pthread_mutex_unlock(&link->lock);
+    struct pl_str letter = {libnats.natsMsg_GetData(msg), len > 0 ? (size_t)len : 0};
+    if (!bus) {
+        libnats.natsMsg_Destroy(msg);
+        return;
     }
-    libnats.natsMsg_Destroy(msg);
+    hear(bus, libnats.natsMsg_GetReply(msg));
+    pl_bus_deliver(bus, letter, is_to_all);
+    link->read[link->n_read++] = msg;
+    link->n_read_bytes += letter.len;
+    if (link->n_read == N_READ || link->n_read_bytes > READ_BYTES)
+        give_back(link);
+    pthread_mutex_unlock(&link->lock);
 }
 
 static void on_mine(natsConnection *conn, natsSubscription *sub, natsMsg *msg, void *ctx)
@@ -331,7 +349,7 @@ static enum task await_items(struct pl_bus *bus, struct pl_bus_item **ret_items)
         return TASK_SEND;
     if (bus->is_closing)
         return TASK_CLOSE;
-    pthread_cond_timedwait(&bus->changed, &bus->lock, &until);
+    pthread_cond_timedwait(&bus->nats_changed, &bus->lock, &until);
     *ret_items = pl_bus_queue_take(queue, ROUND_BYTES);
     return *ret_items ? TASK_SEND : TASK_NONE;
 }
