@@ -518,9 +518,9 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
     bool must_wait = job->wait_ms && (!is_taken || flow->standing != RING || job->n_bytes);
     if (is_alone)
         job = take_job(lane);
-    else
-        pthread_cond_signal(&lane->has_work);
     pthread_mutex_unlock(&lane->lock);
+    if (!is_alone) /* without the lock, or the worker would wake and sleep again */
+        pthread_cond_signal(&lane->has_work);
     if (is_alone) {
         job->run(job);
         pthread_mutex_lock(&lane->lock);

@@ -314,9 +314,10 @@ static void enqueue(struct pl_store *store, struct pl_batch *batch)
     *writer->end = batch;
     writer->end = &batch->next;
     writer->n_open++;
-    if (++writer->n_waiting == writer->n_wanted)
-        pthread_cond_signal(&writer->has_work);
+    bool is_enough = ++writer->n_waiting == writer->n_wanted;
     pthread_mutex_unlock(&writer->lock);
+    if (is_enough) /* without the lock, or the writer would wake and sleep again */
+        pthread_cond_signal(&writer->has_work);
 }
 
 void pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_batch *batch,
