@@ -46,10 +46,7 @@ struct pl_ext_hostcall {
     char hash[PL_EXT_HASH_SIZE]; /* of method and params; "": not made yet */
     struct pl_str method_said;   /* as it was spelled; arena */
     struct pl_id instance_id;
-    struct pl_ext_unwritten row; /* of the audit, at its end */
-    int64_t ended_ms;            /* unix */
-    bool is_unwritten;           /* that row keeps it */
-    bool is_buried;              /* nothing else does */
+    int64_t ended_ms; /* unix */
     struct pl_timer timer;
     int64_t timeout_ms, left_ms, started_ms;
     bool has_person;

@@ -96,10 +96,8 @@ static void take_output(struct pl_ext_hostcall *call)
 static void on_bury(struct pl_loop_hook *hook)
 {
     struct pl_ext_hostcall *call = PL_CONTAINER_OF(hook, struct pl_ext_hostcall, bury);
-    call->is_buried = true;
     keep_output(call);
-    if (!call->is_unwritten)
-        destroy(call);
+    destroy(call);
 }
 
 /* Out of the instance's lists; freed at the end of the turn, or when it is back. */
@@ -137,32 +135,38 @@ static void come_back_late(struct pl_ext_hostcall *call)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static enum pl_status hash(struct pl_ext_hostcall *call)
-{
-    return call->hash[0]
-               ? PL_OK
-               : pl_ext_params_hash(call->method_said, &call->doc, call->params, call->hash);
-}
+/* What a row says of a call. */
+struct told {
+    struct pl_ext_shard *exts; /* borrowed, as everything else */
+    struct pl_str user_id, extension_id, session_id, call_id, method;
+    const struct pl_id *instance_id;
+    const char *hash, *error;
+    enum pl_ext_capability capability;
+    enum pl_ext_reason reason;
+    int64_t at_ms;
+};
 
-static void audit(struct pl_ext_hostcall *call, const char *action, pl_batch_done_fn *done)
+/* `status`: of the hash. Without `done` nobody waits for the row. */
+static void audit_row(const struct told *told, const char *action, enum pl_status status,
+                      pl_batch_done_fn *done, void *ctx)
 {
     PL_CLEANUP_BUF struct pl_buf detail;
     pl_buf_init(&detail, 0);
-    detail.status = hash(call);
+    detail.status = status;
     struct pl_json_out out = pl_json_out(&detail);
     const struct {
         const char *key;
         struct pl_str value;
     } members[] = {
-        {"instance_id", pl_str_of(call->instance_id.text)},
-        {"call_id", pl_str_slice(call->call_id, 0, 100)},
-        {"session_id", call->session_id},
-        {"method", call->method_name},
-        {"capability", pl_str_of(pl_ext_capability_name(call->capability))},
-        {"params_hash", pl_str_of(call->hash)},
-        {"reason", call->reason < PL_EXT_REASON_COUNT ? pl_str_of(pl_ext_reason_text(call->reason))
+        {"instance_id", pl_str_of(told->instance_id->text)},
+        {"call_id", pl_str_slice(told->call_id, 0, 100)},
+        {"session_id", told->session_id},
+        {"method", told->method},
+        {"capability", pl_str_of(pl_ext_capability_name(told->capability))},
+        {"params_hash", pl_str_of(told->hash)},
+        {"reason", told->reason < PL_EXT_REASON_COUNT ? pl_str_of(pl_ext_reason_text(told->reason))
                                                       : PL_STR("")},
-        {"error", pl_str_of(call->error ? call->error : "")},
+        {"error", pl_str_of(told->error ? told->error : "")},
     };
     pl_json_out_open(&out, '{');
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
@@ -173,52 +177,128 @@ static void audit(struct pl_ext_hostcall *call, const char *action, pl_batch_don
     }
     pl_json_out_close(&out, '}');
     struct pl_ext_audited what = {
-        .user_id = call->user_id,
+        .user_id = told->user_id,
         .action = action,
-        .object = call->extension_id,
+        .object = told->extension_id,
         .detail = pl_buf_str(&detail),
-        .at_ms = call->ended_ms,
+        .at_ms = told->at_ms,
     };
     struct pl_error err = {0};
     if (detail.status != PL_OK && done)
-        done(call, pl_fail(&err, PL_NOMEM, "out of memory"), &err);
+        done(ctx, pl_fail(&err, PL_NOMEM, "out of memory"), &err);
     else if (detail.status != PL_OK)
-        pl_log_say(call->exts->shard->server->log, call->exts->shard, PL_LOG_WARNING,
+        pl_log_say(told->exts->shard->server->log, told->exts->shard, PL_LOG_WARNING,
                    "an audit row of an extension could not be stored: out of memory");
     else if (done)
-        pl_ext_audit(call->exts, &what, done, call);
+        pl_ext_audit(told->exts, &what, done, ctx);
     else
-        pl_ext_audit_later(call->exts, &what);
+        pl_ext_audit_later(told->exts, &what);
 }
 
-static void audit_end(struct pl_ext_hostcall *call)
+static struct told told_of(const struct pl_ext_hostcall *call)
 {
-    bool is_denied = call->error && strcmp(call->error, "denied") == 0;
-    audit(call, is_denied ? "policy.decision" : "host_call.end", NULL);
+    return (struct told){
+        .exts = call->exts,
+        .user_id = call->user_id,
+        .extension_id = call->extension_id,
+        .session_id = call->session_id,
+        .call_id = call->call_id,
+        .method = call->method_name,
+        .instance_id = &call->instance_id,
+        .hash = call->hash,
+        .error = call->error,
+        .capability = call->capability,
+        .reason = call->reason,
+        .at_ms = call->ended_ms,
+    };
 }
 
-static void write_row(struct pl_ext_unwritten *row)
+static void audit(struct pl_ext_hostcall *call, const char *action, pl_batch_done_fn *done)
 {
-    struct pl_ext_hostcall *call = PL_CONTAINER_OF(row, struct pl_ext_hostcall, row);
-    call->is_unwritten = false;
-    audit_end(call);
-    if (call->is_buried)
-        destroy(call);
+    struct told told = told_of(call);
+    enum pl_status status =
+        call->hash[0] ? PL_OK
+                      : pl_ext_params_hash(call->method_said, &call->doc, call->params, call->hash);
+    audit_row(&told, action, status, done, call);
 }
 
-/* The hash and the row of a small call are made after its answer has gone: the extension does not wait for them. One
- * that is large is not kept for that. */
+static const char *action_of_end(const char *error)
+{
+    return error && strcmp(error, "denied") == 0 ? "policy.decision" : "host_call.end";
+}
+
+/* The row of a call that is gone: its texts, and what its hash is made of. */
+struct late_row {
+    struct pl_ext_unwritten row;
+    struct told told; /* its texts are in `space`, its error is static */
+    struct pl_id instance_id;
+    struct pl_str method_said, params; /* `space` */
+    char hash[PL_EXT_HASH_SIZE];
+    char space[];
+};
+
+static void write_late(struct pl_ext_unwritten *row)
+{
+    struct late_row *late = PL_CONTAINER_OF(row, struct late_row, row);
+    struct pl_json_doc doc;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    enum pl_status status =
+        late->hash[0] ? PL_OK : pl_json_parse(&arena, late->params, &pl_json_own, &doc, NULL);
+    if (status == PL_OK && !late->hash[0])
+        status = pl_ext_params_hash(late->method_said, &doc, doc.root, late->hash);
+    audit_row(&late->told, action_of_end(late->told.error), status, NULL, NULL);
+    pl_mem_free(late);
+}
+
+/* The text as a part of `*space`, which moves on. */
+static struct pl_str put_down(char **space, struct pl_str text)
+{
+    struct pl_str copy = {*space, text.len};
+    if (text.len)
+        memcpy(*space, text.ptr, text.len);
+    *space += text.len;
+    return copy;
+}
+
+static struct late_row *late_of(const struct pl_ext_hostcall *call)
+{
+    struct told told = told_of(call);
+    struct pl_str params = pl_json_span(&call->doc, call->params);
+    struct pl_str *texts[] = {&told.user_id, &told.extension_id, &told.session_id, &told.call_id,
+                              &told.method};
+    size_t n = call->method_said.len + params.len;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        n += texts[i]->len;
+    struct late_row *late = pl_mem_alloc(1, sizeof *late + n);
+    if (!late)
+        return NULL;
+    char *space = late->space;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = put_down(&space, *texts[i]);
+    late->row = (struct pl_ext_unwritten){.write = write_late};
+    late->method_said = put_down(&space, call->method_said);
+    late->params = put_down(&space, params);
+    late->instance_id = call->instance_id;
+    memcpy(late->hash, call->hash, sizeof late->hash);
+    told.instance_id = &late->instance_id;
+    told.hash = late->hash;
+    late->told = told;
+    return late;
+}
+
+/* The hash and the row of a small call are made after its answer has gone: the extension does not wait for them. What
+ * they need is put down, so that the next call has the memory of this one, which is warm. */
 static void audit_after(struct pl_ext_hostcall *call)
 {
     enum { SMALL = 2048 };
     call->ended_ms = pl_loop_unix_ms(call->exts->loop);
-    if (call->clean || pl_json_span(&call->doc, call->params).len > SMALL) {
-        audit_end(call);
-        return;
-    }
-    call->is_unwritten = true;
-    call->row.write = write_row;
-    pl_ext_audit_defer(call->exts, &call->row);
+    bool is_small = pl_json_span(&call->doc, call->params).len <= SMALL;
+    struct late_row *late = is_small ? late_of(call) : NULL;
+    if (late)
+        pl_ext_audit_defer(call->exts, &late->row);
+    else
+        audit(call, action_of_end(call->error), NULL);
 }
 
 static void pump(struct pl_ext_instance *instance);
