@@ -39,7 +39,6 @@ const floods = {
   hooks: [event('tool_call', '{"block": True}'), /quota of frames/],
   credits: [event('stream.credit', '{"call_id": "nobody", "credits": 1}'), /quota of frames/],
   cancels: [event('cancel', '{"call_id": "nobody"}'), /quota of frames/],
-  progress: [event('tool_execution_update', '{"call_id": f["payload"]["call_id"], "content": [{"type": "text", "text": "x" * 2000}]}'), /quota of frames/],
   registers: ['frame("register", registered)', /quota of registers/],
   early: ['frame("host_call", {"call_id": "c", "capability": "log", "method": "log", "params": {"message": "m"}})', /quota of frames/, false],
 };
@@ -56,6 +55,18 @@ for (const [id, [line, why, first]] of Object.entries(floods))
     await ext.remove();
     await until(() => !processes(`FLOOD-${id}`).length, () => `${id} left processes`);
   });
+
+test('a flood of progress costs others nothing, and ends with its call', async () => {
+  const line = event('tool_execution_update', '{"call_id": f["payload"]["call_id"], "content": [{"type": "text", "text": "x" * 2000}]}');
+  const ext = await extend(server, 'progress', { raw: flooding('progress', line).replace('600000', '3000'), tools: [] });
+  const session = await play(server, 'call progress {}\n---\nsay done');
+  await until(() => processes('FLOOD-progress').length, 'its process');
+  assert.equal((await called(server, 'call calc {"expression":"6*7"}\n---\nsay done'))[0].result, 42);
+  await rested(server, session);
+  assert.equal((await calls(server, session))[0].status, 'error');
+  await ext.remove();
+  await until(() => !processes('FLOOD-progress').length, 'progress left processes');
+});
 
 test('progress that is too large is not told, and the extension hears so', async () => {
   const ext = await extend(server, 'broad', {

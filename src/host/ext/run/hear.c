@@ -12,15 +12,49 @@
 
 enum { LONG_LINE = 64 << 10, MAX_SAID = 4096, MAX_PROGRESS = 256 << 10 };
 
+/* --- quotas ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *what, *says;
+} quotas[PL_EXT_QUOTA_COUNT] = {
+    [PL_EXT_QUOTA_LOG_LINES] = {"log lines", "at most 100 log lines a second"},
+    [PL_EXT_QUOTA_FRAMES] = {"frames", "at most 10,000 frames a second, or 100 that mean nothing"},
+    [PL_EXT_QUOTA_REGISTERS] = {"registers", "at most 10 registers a second"},
+};
+
+/* An answer that nobody waits for, a credit or a cancel of nothing costs its sender nothing: without an end of them they
+ * would cost us all our time. So each counts as many. */
+enum { IDLE_FRAMES = 100 };
+
+static bool takes(struct pl_ext_instance *instance, enum pl_ext_quota quota, int64_t n,
+                  struct pl_str frame_id)
+{
+    if (pl_ext_bucket_take(&instance->buckets[quota], quota, n,
+                           pl_loop_now_ms(instance->exts->loop)))
+        return true;
+    if (!pl_ext_instance_strike(instance, quotas[quota].what))
+        pl_ext_instance_complain(instance, PL_EXT_CODE_QUOTA_EXCEEDED, frame_id,
+                                 quotas[quota].says);
+    return false;
+}
+
+/* Besides the one that it has taken. */
+static void note_idle(struct pl_ext_instance *instance, struct pl_str frame_id)
+{
+    (void)takes(instance, PL_EXT_QUOTA_FRAMES, IDLE_FRAMES - 1, frame_id);
+}
+
 /* --- answers to what it was asked ------------------------------------------------------------- */
 
 /* Nobody waits for it. One that came too late, or after a cancel, is dropped. */
 static void answer_of_none(struct pl_ext_instance *instance, struct pl_str frame_id,
                            struct pl_str id)
 {
-    if (!pl_table_get(&instance->out.by_id, id))
-        pl_ext_instance_complain(instance, PL_EXT_CODE_UNKNOWN_CALL, frame_id,
-                                 "no call with this id waits for an answer");
+    if (pl_table_get(&instance->out.by_id, id))
+        return;
+    pl_ext_instance_complain(instance, PL_EXT_CODE_UNKNOWN_CALL, frame_id,
+                             "no call with this id waits for an answer");
+    note_idle(instance, frame_id);
 }
 
 static void hear_result(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
@@ -65,20 +99,26 @@ static struct pl_str member(struct pl_ext_instance *instance, const struct pl_ex
 static void hear_cancel(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
                         const struct pl_json_node *data)
 {
-    pl_ext_hostcall_cancel_named(instance, member(instance, frame, data, "call_id"),
-                                 member(instance, frame, data, "cancel_token"));
+    struct pl_str id = member(instance, frame, data, "call_id");
+    struct pl_str token = member(instance, frame, data, "cancel_token");
+    pl_ext_hostcall_cancel_named(instance, id, token);
+    if (!token.len && !pl_table_get(&instance->in.by_id, id))
+        note_idle(instance, frame->id);
 }
 
 static void hear_credit(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
                         const struct pl_json_node *data)
 {
     const struct pl_json_node *n = pl_json_member(&frame->doc, data, "credits", PL_JSON_NUMBER);
+    struct pl_str id = member(instance, frame, data, "call_id");
     int64_t credits = 0;
     if (!n || !pl_json_number_int64(pl_json_span(&frame->doc, n), &credits) || credits < 1)
         pl_ext_instance_complain(instance, PL_EXT_CODE_SCHEMA_VIOLATION, frame->id,
                                  "stream.credit needs credits, a whole number from 1");
     else
-        pl_ext_hostcall_credit(instance, member(instance, frame, data, "call_id"), credits);
+        pl_ext_hostcall_credit(instance, id, credits);
+    if (!instance->is_over && !pl_table_get(&instance->in.by_id, id))
+        note_idle(instance, frame->id);
 }
 
 static void hear_update(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
@@ -274,28 +314,6 @@ static const struct {
     [PL_EXT_TYPE_ERROR] = {hear_error, PL_EXT_QUOTA_LOG_LINES},
 };
 
-static const struct {
-    const char *what, *says;
-} quotas[PL_EXT_QUOTA_COUNT] = {
-    [PL_EXT_QUOTA_LOG_LINES] = {"log lines", "at most 100 log lines a second"},
-    [PL_EXT_QUOTA_FRAMES] = {"frames", "at most 10,000 frames a second"},
-    [PL_EXT_QUOTA_REGISTERS] = {"registers", "at most 10 registers a second"},
-};
-
-/* An answer that nobody waits for, a credit or a cancel of nothing costs its sender nothing: without an end of them
- * they would cost us all our time. */
-static bool is_within_quota(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
-{
-    enum pl_ext_quota quota = handlers[frame->type].quota;
-    if (pl_ext_bucket_take(&instance->buckets[quota], quota, 1,
-                           pl_loop_now_ms(instance->exts->loop)))
-        return true;
-    if (!pl_ext_instance_strike(instance, quotas[quota].what))
-        pl_ext_instance_complain(instance, PL_EXT_CODE_QUOTA_EXCEEDED, frame->id,
-                                 quotas[quota].says);
-    return false;
-}
-
 static void refuse_call(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
     PL_CLEANUP_BUF struct pl_buf line;
@@ -323,7 +341,8 @@ static void hear_frame(struct pl_ext_instance *instance, const struct pl_ext_fra
 {
     enum pl_ext_hearing hearing = pl_ext_life_hear(instance->life, frame->type);
     bool is_call = hearing == PL_EXT_HEARD && frame->type == PL_EXT_TYPE_HOST_CALL;
-    if (!is_call && !is_within_quota(instance, frame))
+    if (!is_call && !takes(instance, handlers[frame->type].quota,
+                           hearing == PL_EXT_REFUSED ? IDLE_FRAMES : 1, frame->id))
         return;
     switch (hearing) {
     case PL_EXT_HEARD:

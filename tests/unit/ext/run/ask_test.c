@@ -262,6 +262,10 @@ static void frames_without_end_are_its_end(void **state)
         {"{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"event_hook\",\"payload\":{\"event\":"
          "\"cancel\","
          "\"data\":{\"call_id\":\"nobody\"}}}",
+         "or 100 that mean nothing", "its quota of frames", 100},
+        {"{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"event_hook\",\"payload\":{\"event\":"
+         "\"cancel\","
+         "\"data\":{\"cancel_token\":\"t\"}}}",
          "at most 10,000 frames a second", "its quota of frames", 10000},
         {"{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"log\",\"payload\":{\"schema\":"
          "\"pi.ext.log.v1\",\"ts\":\"2026-01-01T00:00:00Z\",\"level\":\"info\",\"event\":\"e\","
