@@ -35,7 +35,8 @@ INTO = {"snprintf": ("f->why", "err.message", "err->message", "ret_err->message"
 TABLES = {
     "src/core/base/status.h": "X",
     "src/host/http/reply/problem.h": "X",
-    "src/app/server/cmd_doctor.c": "find",
+    "src/app/server/cmd_doctor.c": "pl_doctor_find",
+    "src/app/server/doctor_nodes.c": "pl_doctor_find",
 }
 # What people do not see, and why.
 NOT_FOR_PEOPLE = {

@@ -1,6 +1,7 @@
 /* parley doctor: is this machine fit to run the server, and is what it keeps sound? Each check says
  * one line or a few: ok, a warning, or a problem with what to do about it. */
-#include "app/frame/api.h"
+#include "app/server/doctor_int.h"
+
 #include "app/server/local_store.h"
 
 #include "base/text/utc.h"
@@ -18,38 +19,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum level { FINE, WARNING, PROBLEM };
-
 static const struct {
     const char *name;
     enum pl_style style;
 } levels[] = {{"ok", PL_STYLE_GOOD}, {"warning", PL_STYLE_BOLD}, {"problem", PL_STYLE_BAD}};
 
-struct finding {
-    const char *check;
-    enum level level;
-    struct pl_str says, advice; /* arena; advice may be empty */
-};
-
-struct exam {
-    struct pl_api api;               /* owned */
-    const char *check;               /* the one that is made */
-    bool is_running;                 /* a server has the store open */
-    PL_VEC(struct finding) findings; /* owned */
-    bool is_cut;                     /* out of memory: a finding is missing */
-};
-
-/* `advice` is NULL where there is nothing to do. */
-static void find(struct exam *exam, enum level level, const char *advice, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void find(struct exam *exam, enum level level, const char *advice, const char *format, ...)
+void pl_doctor_find(struct pl_exam *exam, enum pl_exam_level level, const char *advice,
+                    const char *format, ...)
 {
     char says[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(says, sizeof says, format, args);
     va_end(args);
-    struct finding finding = {
+    struct pl_exam_finding finding = {
         .check = exam->check,
         .level = level,
         .says = pl_arena_dup(&exam->api.texts.arena, pl_str_of(says)),
@@ -61,71 +44,76 @@ static void find(struct exam *exam, enum level level, const char *advice, const 
 
 /* --- where it is kept ------------------------------------------------------------------------ */
 
-static void check_data(struct exam *exam)
+static void check_data(struct pl_exam *exam)
 {
     const char *dir = exam->api.config.data_dir;
     struct pl_path_info info = pl_path_look(dir);
     if (!info.is_there)
-        find(exam, WARNING, "the first start of \"parley serve\" creates it",
-             "%s does not exist yet", dir);
+        pl_doctor_find(exam, PL_EXAM_WARNING, "the first start of \"parley serve\" creates it",
+                       "%s does not exist yet", dir);
     else if (!info.is_directory)
-        find(exam, PROBLEM, "choose another one with --data DIR", "%s is not a directory", dir);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, "choose another one with --data DIR",
+                       "%s is not a directory", dir);
     else if (!info.is_writable)
-        find(exam, PROBLEM, "give it to the user who runs the server (chown)",
-             "this user cannot write to %s", dir);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, "give it to the user who runs the server (chown)",
+                       "this user cannot write to %s", dir);
     else if (!info.is_ours)
-        find(exam, WARNING, "run the server as the owner", "%s belongs to another user", dir);
+        pl_doctor_find(exam, PL_EXAM_WARNING, "run the server as the owner",
+                       "%s belongs to another user", dir);
     else if (info.mode & 077)
-        find(exam, WARNING, "protect it with chmod 700", "other users can read %s (mode %03o)", dir,
-             info.mode);
+        pl_doctor_find(exam, PL_EXAM_WARNING, "protect it with chmod 700",
+                       "other users can read %s (mode %03o)", dir, info.mode);
     else
-        find(exam, FINE, NULL, "%s, mode %03o", dir, info.mode);
+        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "%s, mode %03o", dir, info.mode);
 }
 
-static void check_server(struct exam *exam)
+static void check_server(struct pl_exam *exam)
 {
     struct pl_error err = {0};
     enum pl_status status = pl_api_is_running(&exam->api, &exam->is_running, &err);
     if (status != PL_OK) {
-        find(exam, PROBLEM, "end the process that holds the socket, and start the server again",
-             "%s does not answer correctly: %s", exam->api.unix_path, err.message);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM,
+                       "end the process that holds the socket, and start the server again",
+                       "%s does not answer correctly: %s", exam->api.unix_path, err.message);
         exam->is_running = true; /* somebody is there: the store is left alone */
     } else if (exam->is_running) {
-        find(exam, FINE, NULL, "a server is running with this data");
+        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "a server is running with this data");
     } else {
-        find(exam, FINE, NULL, "no server is running with this data");
+        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "no server is running with this data");
     }
 }
 
 static void say_damage(void *ctx, bool is_problem, const char *sentence)
 {
-    find(ctx, is_problem ? PROBLEM : FINE,
-         is_problem ? "make a backup of the current files, and restore the newest good backup"
-                    : NULL,
-         "%s", sentence);
+    pl_doctor_find(ctx, is_problem ? PL_EXAM_PROBLEM : PL_EXAM_FINE,
+                   is_problem
+                       ? "make a backup of the current files, and restore the newest good backup"
+                       : NULL,
+                   "%s", sentence);
 }
 
-static void examine_store(struct exam *exam, const char *url)
+static void examine_store(struct pl_exam *exam, const char *url)
 {
     struct pl_error err = {0};
     struct pl_store *store = NULL;
     enum pl_status status = pl_local_store_open(&exam->api, false, &store, &err);
     if (status != PL_OK) {
-        find(exam, PROBLEM, "follow the message, or restore a backup", "%s cannot be opened: %s",
-             url, err.message);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, "follow the message, or restore a backup",
+                       "%s cannot be opened: %s", url, err.message);
         return;
     }
-    find(exam, FINE, NULL, "%s, schema version %lld, %lld bytes", pl_store_kind(store),
-         (long long)pl_store_schema_version(store), (long long)pl_store_n_bytes(store));
+    pl_doctor_find(exam, PL_EXAM_FINE, NULL, "%s, schema version %lld, %lld bytes",
+                   pl_store_kind(store), (long long)pl_store_schema_version(store),
+                   (long long)pl_store_n_bytes(store));
     status = pl_store_check(store, say_damage, exam, &err);
     if (status != PL_OK)
-        find(exam, PROBLEM, "restore a backup", "the store cannot be read completely: %s",
-             err.message);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, "restore a backup",
+                       "the store cannot be read completely: %s", err.message);
     pl_store_close(store);
 }
 
 /* A running server answers for the store it has open. */
-static void ask_server(struct exam *exam)
+static void ask_server(struct pl_exam *exam)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
     pl_buf_init(&reply, 0);
@@ -134,16 +122,18 @@ static void ask_server(struct exam *exam)
     int http_status = 0;
     enum pl_status status = pl_api_try(&exam->api, &call, "/readyz", &http_status, &reply, &err);
     if (status != PL_OK)
-        find(exam, PROBLEM, "read its log, and start it again", "%s", err.message);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, "read its log, and start it again", "%s",
+                       err.message);
     else if (http_status != 200)
-        find(exam, PROBLEM, "read its log", "the server does not accept work (status %d)",
-             http_status);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, "read its log",
+                       "the server does not accept work (status %d)", http_status);
     else
-        find(exam, FINE, NULL,
-             "the server accepts work; to check the store for damage, stop the server first");
+        pl_doctor_find(
+            exam, PL_EXAM_FINE, NULL,
+            "the server accepts work; to check the store for damage, stop the server first");
 }
 
-static void check_store(struct exam *exam)
+static void check_store(struct pl_exam *exam)
 {
     const char *url = pl_local_store_url(&exam->api);
     const char *path = url ? pl_local_store_path(url) : NULL;
@@ -152,45 +142,51 @@ static void check_store(struct exam *exam)
     else if (exam->is_running)
         ask_server(exam);
     else if (path && !pl_path_look(path).is_there)
-        find(exam, FINE, NULL, "there is no data yet");
+        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "there is no data yet");
     else
         examine_store(exam, path ? path : "the store");
 }
 
-static void check_disk(struct exam *exam)
+static void check_disk(struct pl_exam *exam)
 {
     enum { MIB = 1 << 20, GIB = 1 << 30 };
     const char *dir = exam->api.config.data_dir;
     int64_t n_free = 0, n_all = 0;
     if (!pl_disk_look(pl_path_look(dir).is_there ? dir : "/", &n_free, &n_all)) {
-        find(exam, WARNING, NULL, "the free disk space is unknown");
+        pl_doctor_find(exam, PL_EXAM_WARNING, NULL, "the free disk space is unknown");
         return;
     }
-    enum level level = n_free < 100 * (int64_t)MIB ? PROBLEM : n_free < GIB ? WARNING : FINE;
-    find(exam, level,
-         level == FINE ? NULL
-                       : "free some space: nothing can be stored on a full "
-                         "disk",
-         "%lld MiB of %lld MiB are free", (long long)(n_free / MIB), (long long)(n_all / MIB));
+    enum pl_exam_level level = n_free < 100 * (int64_t)MIB ? PL_EXAM_PROBLEM
+                               : n_free < GIB              ? PL_EXAM_WARNING
+                                                           : PL_EXAM_FINE;
+    pl_doctor_find(exam, level,
+                   level == PL_EXAM_FINE ? NULL
+                                         : "free some space: nothing can be stored on a full "
+                                           "disk",
+                   "%lld MiB of %lld MiB are free", (long long)(n_free / MIB),
+                   (long long)(n_all / MIB));
 }
 
 /* --- the machine ----------------------------------------------------------------------------- */
 
-static void check_descriptors(struct exam *exam)
+static void check_descriptors(struct pl_exam *exam)
 {
     enum { BESIDE = 256, FEW = 1024 };
     int64_t most = pl_fd_limit_most();
     int64_t wanted = (int64_t)exam->api.config.max_connections + BESIDE;
-    enum level level = most < FEW ? PROBLEM : most < wanted ? WARNING : FINE;
-    find(exam, level,
-         level == FINE ? NULL
+    enum pl_exam_level level = most < FEW      ? PL_EXAM_PROBLEM
+                               : most < wanted ? PL_EXAM_WARNING
+                                               : PL_EXAM_FINE;
+    pl_doctor_find(exam, level,
+                   level == PL_EXAM_FINE
+                       ? NULL
                        : "raise the limit (ulimit -Hn, LimitNOFILE= of systemd), or lower "
                          "--max-connections",
-         "%lld files and connections can be open at a time; %zu connections are allowed",
-         (long long)most, exam->api.config.max_connections);
+                   "%lld files and connections can be open at a time; %zu connections are allowed",
+                   (long long)most, exam->api.config.max_connections);
 }
 
-static void check_port(struct exam *exam)
+static void check_port(struct pl_exam *exam)
 {
     const struct pl_server_config *config = &exam->api.config;
     struct pl_socket socket = {0};
@@ -199,18 +195,20 @@ static void check_port(struct exam *exam)
     if (pl_socket_listen_tcp(config->host, config->port, &socket, &err) == PL_OK) {
         pl_socket_close(&socket);
         if (config->port)
-            find(exam, FINE, NULL, "%s port %u is free", config->host, config->port);
+            pl_doctor_find(exam, PL_EXAM_FINE, NULL, "%s port %u is free", config->host,
+                           config->port);
         else
-            find(exam, FINE, NULL, "%s has free ports", config->host);
+            pl_doctor_find(exam, PL_EXAM_FINE, NULL, "%s has free ports", config->host);
     } else if (!pl_port_find_holder(config->port, &holder)) {
-        find(exam, exam->is_running ? FINE : PROBLEM,
-             exam->is_running ? NULL : "choose another with --host or --port", "%s", err.message);
+        pl_doctor_find(exam, exam->is_running ? PL_EXAM_FINE : PL_EXAM_PROBLEM,
+                       exam->is_running ? NULL : "choose another with --host or --port", "%s",
+                       err.message);
     } else {
         bool is_ours = exam->is_running && strcmp(holder.name, "parley") == 0;
-        find(exam, is_ours ? FINE : PROBLEM,
-             is_ours ? NULL : "end that process, or choose another port with --port",
-             "%s port %u is in use by process %lld (%s)", config->host, config->port,
-             (long long)holder.pid, holder.name);
+        pl_doctor_find(exam, is_ours ? PL_EXAM_FINE : PL_EXAM_PROBLEM,
+                       is_ours ? NULL : "end that process, or choose another port with --port",
+                       "%s port %u is in use by process %lld (%s)", config->host, config->port,
+                       (long long)holder.pid, holder.name);
     }
 }
 
@@ -225,7 +223,7 @@ static const struct {
     {"ffmpeg", NULL, "ffmpeg", "only \"parley media\" needs it", "ffmpeg", NULL},
 };
 
-static void check_installed(struct exam *exam)
+static void check_installed(struct pl_exam *exam)
 {
     const char *url = exam->api.config.store_url;
     bool needs_libpq = url && strncmp(url, "postgres", sizeof "postgres" - 1) == 0;
@@ -237,15 +235,15 @@ static void check_installed(struct exam *exam)
         char advice[64];
         snprintf(advice, sizeof advice, "install the package %s", wanted[i].package);
         if (is_there)
-            find(exam, FINE, NULL, "%s is installed", wanted[i].name);
+            pl_doctor_find(exam, PL_EXAM_FINE, NULL, "%s is installed", wanted[i].name);
         else
-            find(exam, is_needed ? PROBLEM : WARNING, advice, "%s is missing; %s", wanted[i].name,
-                 wanted[i].purpose);
+            pl_doctor_find(exam, is_needed ? PL_EXAM_PROBLEM : PL_EXAM_WARNING, advice,
+                           "%s is missing; %s", wanted[i].name, wanted[i].purpose);
     }
 }
 
 /* The first line of tzdata.zi is "# version 2025b". */
-static struct pl_str zone_version(struct exam *exam, const char *zones)
+static struct pl_str zone_version(struct pl_exam *exam, const char *zones)
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
     PL_CLEANUP_BUF struct pl_buf path;
@@ -262,19 +260,19 @@ static struct pl_str zone_version(struct exam *exam, const char *zones)
         pl_str_slice(file.bytes, mark.len, end ? (size_t)(end - file.bytes.ptr) : file.bytes.len));
 }
 
-static void check_zones(struct exam *exam)
+static void check_zones(struct pl_exam *exam)
 {
     const char *zones = pl_zones_dir();
     struct pl_str version = zone_version(exam, zones);
     if (!pl_path_look(zones).is_directory)
-        find(exam, WARNING, "install the package tzdata, or set PARLEY_TZDIR",
-             "there are no time zones in %s; schedules support UTC only", zones);
+        pl_doctor_find(exam, PL_EXAM_WARNING, "install the package tzdata, or set PARLEY_TZDIR",
+                       "there are no time zones in %s; schedules support UTC only", zones);
     else
-        find(exam, FINE, NULL, "time zones are in %s%s%.*s", zones, version.len ? ", version " : "",
-             PL_STR_ARG(version));
+        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "time zones are in %s%s%.*s", zones,
+                       version.len ? ", version " : "", PL_STR_ARG(version));
 }
 
-static void check_clock(struct exam *exam)
+static void check_clock(struct pl_exam *exam)
 {
     enum { DAY = 86400 };
     int64_t now = pl_clock_unix_s();
@@ -285,12 +283,12 @@ static void check_clock(struct exam *exam)
     pl_utc_write(text, now * 1000);
     bool is_sane = now >= earliest && now < latest;
     bool went_back = data.is_there && data.changed_unix_s > now + DAY;
-    find(exam, is_sane && !went_back ? FINE : PROBLEM,
-         is_sane && !went_back ? NULL : "set the clock, and synchronise it with NTP",
-         "it is %.19sZ%s", text,
-         !is_sane    ? ", which is impossible"
-         : went_back ? ", but the data was changed later than that"
-                     : "");
+    pl_doctor_find(exam, is_sane && !went_back ? PL_EXAM_FINE : PL_EXAM_PROBLEM,
+                   is_sane && !went_back ? NULL : "set the clock, and synchronise it with NTP",
+                   "it is %.19sZ%s", text,
+                   !is_sane    ? ", which is impossible"
+                   : went_back ? ", but the data was changed later than that"
+                               : "");
 }
 
 /* In an order in which each may rely on those before. */
@@ -304,7 +302,7 @@ static bool is_spare(const struct pl_cell_probe *probe, enum pl_cell_part part)
            ((ways & (1u << part)) && (probe->has & ways));
 }
 
-static void check_sandbox(struct exam *exam)
+static void check_sandbox(struct pl_exam *exam)
 {
     struct pl_cell_probe probe;
     struct pl_error err = {0};
@@ -316,30 +314,33 @@ static void check_sandbox(struct exam *exam)
     if (exam->api.config.ext_uids)
         (void)pl_cell_uids_read(exam->api.config.ext_uids, &uid, &n_uids, NULL);
     if (pl_cell_probe(NULL, uid, &probe, &err) != PL_OK) {
-        find(exam, PROBLEM, NULL, "no sandbox can be tried: %s", err.message);
+        pl_doctor_find(exam, PL_EXAM_PROBLEM, NULL, "no sandbox can be tried: %s", err.message);
         return;
     }
     for (int i = 0; i < PL_CELL_N_PARTS; i++) {
         const struct pl_cell_finding *part = &probe.parts[i];
         bool is_fine = part->is_there || is_spare(&probe, (enum pl_cell_part)i);
-        find(exam, is_fine ? FINE : WARNING, part->is_there ? NULL : part->remedy, "%s: %s",
-             pl_cell_part_name((enum pl_cell_part)i), part->says);
+        pl_doctor_find(exam, is_fine ? PL_EXAM_FINE : PL_EXAM_WARNING,
+                       part->is_there ? NULL : part->remedy, "%s: %s",
+                       pl_cell_part_name((enum pl_cell_part)i), part->says);
     }
     /* Without extensions nothing is lost, so this is not a problem of the server. */
     if (pl_cell_accept(&probe, least, &err) == PL_OK)
-        find(exam, least == PL_CELL_NONE ? WARNING : FINE,
-             least == PL_CELL_NONE ? "remove --ext-sandbox none" : NULL,
-             "extensions run at level %s; %s is the least that is accepted",
-             pl_cell_level_name(probe.level), pl_cell_level_name(least));
+        pl_doctor_find(exam, least == PL_CELL_NONE ? PL_EXAM_WARNING : PL_EXAM_FINE,
+                       least == PL_CELL_NONE ? "remove --ext-sandbox none" : NULL,
+                       "extensions run at level %s; %s is the least that is accepted",
+                       pl_cell_level_name(probe.level), pl_cell_level_name(least));
     else
-        find(exam, WARNING, "follow the advice above, or accept less with --ext-sandbox LEVEL",
-             "extensions do not start: level %s is required, and this machine has level %s",
-             pl_cell_level_name(least), pl_cell_level_name(probe.level));
+        pl_doctor_find(
+            exam, PL_EXAM_WARNING,
+            "follow the advice above, or accept less with --ext-sandbox LEVEL",
+            "extensions do not start: level %s is required, and this machine has level %s",
+            pl_cell_level_name(least), pl_cell_level_name(probe.level));
 }
 
 static const struct {
     const char *name;
-    void (*run)(struct exam *exam);
+    void (*run)(struct pl_exam *exam);
 } checks[] = {
     {"data", check_data},
     {"server", check_server},
@@ -351,11 +352,15 @@ static const struct {
     {"zones", check_zones},
     {"clock", check_clock},
     {"sandbox", check_sandbox},
+    {"nodes", pl_doctor_nodes},
+    {"standbys", pl_doctor_standbys},
+    {"bus", pl_doctor_bus},
+    {"extensions", pl_doctor_extensions},
 };
 
 /* --- saying it ------------------------------------------------------------------------------- */
 
-static void print_json(const struct exam *exam, bool is_well)
+static void print_json(const struct pl_exam *exam, bool is_well)
 {
     struct pl_json_out out = pl_json_out(pl_console_out(exam->api.console));
     pl_json_out_open(&out, '{');
@@ -364,7 +369,7 @@ static void print_json(const struct exam *exam, bool is_well)
     pl_json_out_key(&out, "checks");
     pl_json_out_open(&out, '[');
     for (size_t i = 0; i < exam->findings.len; i++) {
-        const struct finding *finding = &exam->findings.ptr[i];
+        const struct pl_exam_finding *finding = &exam->findings.ptr[i];
         pl_json_out_open(&out, '{');
         pl_json_out_key(&out, "check");
         pl_json_out_text(&out, pl_str_of(finding->check));
@@ -394,12 +399,12 @@ static void put_word(struct pl_console *console, enum pl_style style, const char
     pl_buf_fill(pl_console_out(console), ' ', width < n_cells ? n_cells - width : 1);
 }
 
-static void print_lines(const struct exam *exam)
+static void print_lines(const struct pl_exam *exam)
 {
     enum { LEVEL_CELLS = 9, CHECK_CELLS = 13 };
     struct pl_console *console = exam->api.console;
     for (size_t i = 0; i < exam->findings.len; i++) {
-        const struct finding *finding = &exam->findings.ptr[i];
+        const struct pl_exam_finding *finding = &exam->findings.ptr[i];
         put_word(console, levels[finding->level].style, levels[finding->level].name, LEVEL_CELLS);
         put_word(console, PL_STYLE_PLAIN, finding->check, CHECK_CELLS);
         pl_console_put_words(console, finding->says);
@@ -411,7 +416,7 @@ static void print_lines(const struct exam *exam)
     }
 }
 
-static enum pl_exit examine(struct exam *exam)
+static enum pl_exit examine(struct pl_exam *exam)
 {
     struct pl_error err = {0};
     bool is_well = true;
@@ -423,7 +428,7 @@ static enum pl_exit examine(struct exam *exam)
     if (exam->is_cut)
         return pl_api_fail(&exam->api, PL_NOMEM, &err);
     for (size_t i = 0; i < exam->findings.len; i++)
-        is_well = is_well && exam->findings.ptr[i].level != PROBLEM;
+        is_well = is_well && exam->findings.ptr[i].level != PL_EXAM_PROBLEM;
     if (exam->api.is_json)
         print_json(exam, is_well);
     else
@@ -433,11 +438,12 @@ static enum pl_exit examine(struct exam *exam)
 
 enum pl_exit pl_cmd_doctor(struct pl_console *console, const struct pl_args *args)
 {
-    struct exam exam = {0};
+    struct pl_exam exam = {0};
     enum pl_exit code = pl_api_open_local(&exam.api, console, args, "doctor");
     if (code == PL_EXIT_OK)
         code = examine(&exam);
     pl_vec_deinit(&exam.findings);
+    pl_store_close(exam.store);
     pl_api_close(&exam.api);
     return code;
 }

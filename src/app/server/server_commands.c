@@ -359,6 +359,11 @@ const char *const pl_doctor_paragraphs[] = {
     "directory and its permissions, the store (opened and read completely, if no server runs), "
     "disk space, file descriptors, the port and the process that uses it, libraries and programs, "
     "time zones, the clock, the sandbox of extensions.",
+    "With a store in PostgreSQL it also shows the nodes and how long each holds its lease, whether "
+    "the "
+    "database waits for its standbys, whether the bus between the nodes works, and extensions "
+    "whose "
+    "files are not on this node.",
     "For the sandbox it makes an empty cell and reports each part: user id, namespaces, "
     "bubblewrap, "
     "Landlock, seccomp, cgroup, /proc, and the level that they make together. A part that is "

@@ -10,6 +10,7 @@
 #include "io/clock.h"
 #include "node/node.h"
 #include "service/tasks/scheduler.h"
+#include "store/node/node_line.h"
 #include "store/node/shared.h"
 #include "shard/bell.h"
 #include "shard/setup.h"
@@ -156,7 +157,22 @@ enum pl_status pl_cluster_enter(struct pl_server_own *own, struct pl_error *err)
     return status;
 }
 
+/* What a failover loses was acknowledged. */
+static void warn_of_standbys(struct pl_server *server)
+{
+    struct pl_standbys standbys;
+    if (pl_store_standbys(server->store, &standbys, NULL) == PL_OK && standbys.n &&
+        !standbys.are_waited_for)
+        pl_log_say(
+            server->log, NULL, PL_LOG_WARNING,
+            "the database has %lld standbys and waits for none: a failover may lose what was "
+            "acknowledged; set synchronous_standby_names",
+            (long long)standbys.n);
+}
+
 enum pl_status pl_cluster_start(struct pl_server_own *own, struct pl_error *err)
 {
+    if (own->server.node)
+        warn_of_standbys(&own->server);
     return own->server.node ? pl_node_start(own->server.node, err) : PL_OK;
 }

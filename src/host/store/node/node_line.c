@@ -159,6 +159,33 @@ static void read_view(struct pl_read *read, const struct pl_node_id *me,
     *ret_view = view;
 }
 
+enum pl_status pl_store_nodes(struct pl_store *store, struct pl_arena *arena,
+                              struct pl_node_view *ret_view, struct pl_error *err)
+{
+    struct pl_node_view view;
+    struct pl_read read = pl_read_begin(store, arena, err);
+    read_view(&read, &(struct pl_node_id){0}, &view);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_view = view;
+    return status;
+}
+
+enum pl_status pl_store_standbys(struct pl_store *store, struct pl_standbys *ret_standbys,
+                                 struct pl_error *err)
+{
+    struct pl_standbys standbys = {0};
+    struct pl_read read = pl_read_begin(store, NULL, err);
+    pl_read_query(&read, PL_SQL_NODE_STANDBYS, &(struct pl_params){0});
+    if (pl_read_next(&read))
+        standbys = (struct pl_standbys){.n = pl_read_int(&read, 0),
+                                        .are_waited_for = pl_read_int(&read, 1) != 0};
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_standbys = standbys;
+    return status;
+}
+
 static enum pl_status list(struct pl_node_line *line, struct pl_arena *arena,
                            struct pl_node_view *ret_view, struct pl_error *err)
 {

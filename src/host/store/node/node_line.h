@@ -49,6 +49,18 @@ struct pl_node_view {
     int64_t ext_version;  /* and this one with every change of an extension */
 };
 
+/* What somebody sees who is no node: nothing in a store that has none. Blocks. */
+enum pl_status pl_store_nodes(struct pl_store *store, struct pl_arena *arena,
+                              struct pl_node_view *ret_view, struct pl_error *err);
+
+/* Databases that follow this one. */
+struct pl_standbys {
+    int64_t n;
+    bool are_waited_for; /* a change is acknowledged when one of them has it */
+};
+enum pl_status pl_store_standbys(struct pl_store *store, struct pl_standbys *ret_standbys,
+                                 struct pl_error *err);
+
 /* Enters the node: its writer is the store's. The first renewal is part of it. PL_INVALID: this store
  * has no nodes. The store outlives the line. */
 enum pl_status pl_node_line_open(struct pl_store *store, const struct pl_node_about *about,

@@ -31,6 +31,11 @@
          " END, (SELECT number FROM counters WHERE name = 'ext_version') FROM nodes WHERE state "           \
          "<> "                                                                                              \
          "'gone' ORDER BY name, writer")                                                                    \
+    /* Who streams the log, but for backups, and whether a commit waits; roles hide their state. */         \
+    EACH(NODE_STANDBYS, "", "SELECT 0, 0",                                                                  \
+         "SELECT count(*), CASE WHEN current_setting('synchronous_standby_names') <> '' AND "               \
+         "current_setting('synchronous_commit') <> 'local' THEN 1 ELSE 0 END FROM "                         \
+         "pg_stat_replication WHERE state IS DISTINCT FROM 'backup'")                                       \
     /* The node ?1 shall end, unless no other would stay. Rows are locked first: of two who ask at the    \
      * same time the second counts again. */ \
     EACH(NODE_ASK_DRAIN, "t", "SELECT ?1 WHERE 0",                                                          \
