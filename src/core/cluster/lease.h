@@ -5,7 +5,7 @@
  * own renewals. `base_ms` is the database's clock, compared with nothing but what the database wrote.
  *
  * A node counts its lease from when the renewal was sent, the database from when it was written,
- * which is later. So the node stops by itself before anybody may say that its lease has run out.  */
+ * which is later. So the node stops by itself before anybody may say that its lease has run out. */
 #ifndef PL_CLUSTER_LEASE_H
 #define PL_CLUSTER_LEASE_H
 

@@ -1,4 +1,4 @@
-/* Typed fields. Nothing is believed of what comes: every length is held against what is left. */
+/* Typed fields. The input is not trusted: every length is compared with the bytes that are left. */
 #include "cluster/node_fields.h"
 
 enum { TYPE_NUMBER = 'n', TYPE_BYTES = 'b', N_NUMBER = 8, N_LENGTH = 4 };

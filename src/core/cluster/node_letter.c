@@ -1,4 +1,4 @@
-/* Writing and reading letters. The seal is checked before a byte of the letter is believed. */
+/* Writing and reading letters. The seal is checked before any byte of the letter is used. */
 #include "cluster/node_letter.h"
 
 #define X(name, text) text,

@@ -1,4 +1,5 @@
-/* Links. `last` only ever grows, so a gap is found once, by whatever tells of it first. */
+/* Links. `last` only grows, so each gap is found once, by the first letter or beat that shows
+ * it. */
 #include "cluster/node_link.h"
 #include "cluster/node_fields.h"
 

@@ -2,7 +2,7 @@
  *
  * Only the owner applies events. A node claims a session to change it or to listen to it; looking
  * claims and writes nothing. The session follows its listeners: an owner for whom it is quiet gives
- * it back, sooner if another node wants to listen.  */
+ * it back, sooner if another node wants to listen. */
 #ifndef PL_CLUSTER_OWNING_H
 #define PL_CLUSTER_OWNING_H
 

@@ -16,7 +16,7 @@
  *   - system instructions that a format keeps outside its list come first, with element
  *     PL_NO_ELEMENT
  *
- * Lifetime: everything is memory of conv->arena or borrowed from conv->doc.  */
+ * Lifetime: everything is memory of conv->arena or borrowed from conv->doc. */
 #ifndef PL_CONV_CONV_H
 #define PL_CONV_CONV_H
 

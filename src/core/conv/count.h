@@ -11,7 +11,7 @@
  *         n = pl_tally_total(&rule, &tally);
  *
  * A tally holds numbers that are not scaled yet, so tallies can be added and taken away from each
- * other and the total does not depend on how a text is cut into parts.  */
+ * other and the total does not depend on how a text is cut into parts. */
 #ifndef PL_CONV_COUNT_H
 #define PL_CONV_COUNT_H
 

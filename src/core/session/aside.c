@@ -1,7 +1,7 @@
-/* A question that something at work asks while it goes on: an extension in the middle of a call, a command or a
- * hook. It is asked, shown and answered like any other; but no call waits in its place, and the answer is given to
- * whoever asked (PL_EFFECT_TELL_ASIDE). It ends with what asked it, so it has no row: after a restart nobody would
- * hear the answer. */
+/* A question that does not stop the turn: an extension asks it in the middle of a call, a command or a hook. It is
+ * asked, shown and answered like any other, but no call changes its state for it, and the answer goes to the
+ * extension (PL_EFFECT_TELL_ASIDE). It has no row, because it ends with the process that asked: after a restart
+ * nobody would get the answer. */
 #include "session/session_int.h"
 
 #include "json/text.h"

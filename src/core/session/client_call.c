@@ -1,6 +1,6 @@
-/* A call that a client runs: the client has defined its tool. The call stays pending, with runs:
- * "client", until the client says what came of it, once, or its time is over. It waits as a
- * question does: the turn is paused, a row survives restarts, a stop cancels it. No person is asked
+/* A call of a tool that the client has defined and runs. The call stays pending, with runs:
+ * "client", until the client sends the result, once, or its time is over. It waits as a question
+ * does: the turn is paused, a row survives restarts, a stop cancels it. No person is asked
  * anything, so there is no question frame. */
 #include "session/session_int.h"
 

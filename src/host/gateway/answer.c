@@ -1,4 +1,4 @@
-/* From what a vendor answers to what the client gets.
+/* Turns the answer of a vendor into the answer for the client.
  *
  * Streamed: event by event, as far as the client takes them. Nothing is said before the vendor has
  * said something, so until then a failure is a plain error, or the next of the chain is asked.

@@ -1,5 +1,5 @@
-/* An exchange as a session: the request's messages and the answer become its turns. Also how an
- * answer can be gone on from by its id (previous_response_id). */
+/* An exchange as a session: the request's messages and the answer become its turns. It also makes
+ * an answer available by its id (previous_response_id). */
 #include "gateway/call.h"
 
 #include "json/text.h"

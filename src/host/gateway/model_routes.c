@@ -1,6 +1,6 @@
-/* The models there are, in the shape of whoever asks: OpenAI's clients, Anthropic's (they say which
- * version of the API they mean) or Google's. A list is given in pages where the client asks for
- * them, with the cursors of its vendor. */
+/* Lists the models in the format of the client's vendor: OpenAI, Anthropic (its clients send the
+ * version of the API) or Google. A list is given in pages where the client asks for them, with the
+ * cursors of its vendor. */
 #include "gateway/gateway.h"
 
 #include "base/text/decimal.h"

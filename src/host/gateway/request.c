@@ -1,5 +1,6 @@
-/* From the client's body to what a target is sent. The same dialect: the client's bytes, with the
- * model's name changed where it must be. Another: converted, and made legal for the target. */
+/* Makes the body for a target from the client's body. In the same dialect it is the client's bytes,
+ * with the name of the model changed if necessary. In another dialect it is converted, and made
+ * valid for the target. */
 #include "gateway/call.h"
 
 #include "access/model_list.h"

@@ -3,9 +3,9 @@
  *     prompt                 a prompt of our library, its variables filled in
  *     previous_response_id   the conversation of an answer that went through us
  *
- * The body that counts then is the client's without these two: its members, those of the prompt
- * that it does not have, and as input first the conversation, then the prompt's messages, then its
- * own. As with OpenAI, instructions of the answer before are not carried over. */
+ * The resulting body is the client's without these two: its members, those of the prompt that it
+ * does not have, and as input first the conversation, then the prompt's messages, then its own. As
+ * with OpenAI, instructions of the previous request are not carried over. */
 #include "gateway/call.h"
 
 #include "prompt/render.h"

@@ -1,7 +1,7 @@
-/* What a translated stream lost. It is known when the stream is over, after the head with its
- * Parley-Loss: so it comes in a trailer of that name, and in the log. Until then the bytes of both
- * streams are kept, up to a limit; of a longer one it is said that nobody looked. Where nobody would
- * hear of it, nothing is kept. */
+/* The losses of a translated stream. They are known only at the end of the stream, after the head
+ * with its Parley-Loss was sent, so they come in a trailer of that name, and in the log. Until then
+ * the bytes of both streams are kept, up to a limit; for a longer stream the trailer says "unknown".
+ * If neither the client nor the log would get the losses, nothing is kept. */
 #include "gateway/call.h"
 
 #include "service/loss_header.h"

@@ -14,7 +14,7 @@
  *
  * While a request is being answered the parser rests: what arrives meanwhile is kept (one read's
  * worth, then reading is paused) and parsed when the answer has gone. So answers keep the order of
- * the requests, and a client that does not read its answers is not read from.  */
+ * the requests, and a client that does not read its answers is not read from. */
 #include "http/connection.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Follows each name of the configuration to a model. An alias names models and no aliases, so one
- * that names an alias leads nowhere; where it comes back to itself, the message shows the circle. */
+/* Follows each name of the configuration to a model. An alias names models, so an alias that names
+ * another alias is an error; if the aliases form a circle, the message shows it. */
 #include "model/models_check.h"
 
 #include "base/text/suggest.h"

@@ -9,7 +9,7 @@
  *                                         nobody's: claimed first, or only looked at
  *
  *     thread of the node (renewing.c): renews the lease, takes over from nodes that are due, settles what
- *     they left, enters again when this one was taken over.  */
+ *     they left, enters again when this one was taken over. */
 #ifndef PL_NODE_NODE_H
 #define PL_NODE_NODE_H
 

@@ -5,7 +5,7 @@
  *     shard, thread of the node ──> number, seal ──> bus
  *     bus ──> seal, number ──> letter to the shard of the session ──> seats.c
  *
- * A letter larger than the bus takes is cut into parts, which follow each other on the link.  */
+ * A letter larger than the bus takes is cut into parts, which follow each other on the link. */
 #include "base/mem.h"
 #include "cluster/node_fields.h"
 #include "node/node_int.h"

@@ -1,4 +1,4 @@
-/* Looking after a store: copies of it, its size, its damage. */
+/* Maintenance of a store: copies, its size, checks for damage. */
 #include "store/store_int.h"
 
 /* A count that must be 0, and the meaning of any other number. */

@@ -1,9 +1,9 @@
-/* Which of the terms that are asked for find the rows, and which only say how good a row is.
+/* Decides which terms of a query find rows, and which only rank them.
  *
  * A term that is in most of a user's rows would make a search read them all, and tells little. So
- * the terms are taken from the rarest on, as long as the rows they find together are not too many;
- * what is found is judged by all of them (memories.c), and if it is too little, the newest rows
- * with any of the terms are added. A search costs some thousand rows, however many there are. */
+ * the rarest terms find rows, as many terms as together find not too many rows. All terms rank the
+ * rows that were found (memories.c). If there are too few, the newest rows with any of the terms
+ * are added. A search reads some thousand rows at most, however many there are. */
 #include "store/store_int.h"
 #include "base/text/terms.h"
 

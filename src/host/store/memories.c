@@ -6,8 +6,8 @@
  *     score = (terms found + what the database says, 0 to 1) / (terms asked for + 1) * recency
  *     recency = 1/2 + 1/2 * 2 ^ (-age / 90 days)
  *
- * More of what was asked for comes before less, then what the database finds better, and what is
- * old counts less, but never less than half. found.c says which rows are looked at. */
+ * A row with more of the terms comes first, then one that the database ranks higher. Age lowers the
+ * score, by half at most. found.c chooses the rows. */
 #include "store/library.h"
 #include "store/store_int.h"
 #include "base/sort.h"

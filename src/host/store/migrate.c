@@ -3,8 +3,8 @@
  *
  * Programs of two versions use one database while nodes are upgraded one after the other, so a migration
  * only adds (tools/check_migrations.py). One that an older program cannot live with says so by a line
- * "-- @compatible_from N": programs that know N migrations or more may use the schema, others
- * refuse to start. Without the line the number of the migration before it stands.
+ * "-- @compatible_from N": programs that know N migrations or more may use the schema, others refuse to
+ * start. Without the line, the number of the previous migration stays.
  *
  * An index on a table that may be large is built while others write ("-- @index NAME" and its definition
  * up to the next mark): PostgreSQL builds it after the transaction, CONCURRENTLY, and every start looks

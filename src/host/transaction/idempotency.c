@@ -16,7 +16,7 @@
  *     NONE -> LISTED -> CLAIMED -> ANSWERED -> ENDED
  *     LISTED -> ANSWERED                  the answer is known with the deed
  *     CLAIMED, ANSWERED -> LISTED         the deed was not committed: it is tried again
- *     LISTED, CLAIMED -> ENDED  */
+ *     LISTED, CLAIMED -> ENDED */
 #include "transaction/idempotency.h"
 
 #include "base/mem.h"

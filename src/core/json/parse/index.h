@@ -8,7 +8,7 @@
  * string again.
  *
  * The text is worked off a chunk at a time, so that the places stay in the first-level cache and
- * memory does not grow with the text. UTF-8 and control characters in strings are checked here.  */
+ * memory does not grow with the text. UTF-8 and control characters in strings are checked here. */
 #ifndef PL_JSON_INDEX_H
 #define PL_JSON_INDEX_H
 

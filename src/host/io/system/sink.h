@@ -3,7 +3,7 @@
  * counted, and the next line that can be written says so. Any thread.
  *
  * The descriptor is left as it is: making it non-blocking would change it for every other process
- * that shares it.  */
+ * that shares it. */
 #ifndef PL_IO_SINK_H
 #define PL_IO_SINK_H
 

@@ -1,6 +1,6 @@
-/* Asking a vendor: one call is one request, or up to three, of which only the last is heard.
- * Whatever may be tried again has its answer read to the end and thrown away, so that the
- * connection is kept.
+/* Asks a vendor. One call is one request, or up to three; only the last answer counts. An answer
+ * after which the request is tried again is read to its end and dropped, so that the connection is
+ * kept.
  *
  *     machine vendor
  *
@@ -9,8 +9,7 @@
  *     ASKING -> DISCARDING -> RESTING     it says that it did not take the request
  *     ASKING -> RESTING                   nobody listens
  *     RESTING -> ASKING
- *     START, QUEUED, ASKING, DISCARDING, RESTING -> OVER
- */
+ *     START, QUEUED, ASKING, DISCARDING, RESTING -> OVER */
 #include "base/text/decimal.h"
 #include "model/vendor/vendors_int.h"
 

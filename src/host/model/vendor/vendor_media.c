@@ -1,6 +1,6 @@
 /* A vendor that takes no audio is sent a text in its place. The conversion reports that with a
  * pointer to the block, "/turns/4/blocks/1"; here the report becomes a sentence that names the
- * medium. Older messages were told about when they were new. */
+ * medium. Older messages are left out, because they were reported when they were new. */
 #include "model/vendor/vendor_media.h"
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
-/* What is told of a vendor's answer when it has ended: who answered, what it cost and how long it
- * took, why it ended, and what a filter thought of it. */
+/* The report about a vendor's answer when it has ended: who answered, its cost and duration, why it
+ * ended, and the verdict of a filter. */
 #include "model/vendor/vendor_said_int.h"
 
 #include "format/format.h"

@@ -1,4 +1,4 @@
-/* Owners of sessions: claims in a batch, the row, and what a node that is gone has left. */
+/* Owners of sessions: claims in a batch, the row, and the sessions of nodes that are gone. */
 #include "store/node/owners.h"
 #include "store/node/node_line_int.h"
 

@@ -1,5 +1,5 @@
-/* What was deleted and can be had back: it belongs to nobody meanwhile (0017_deleted.sql), so it is in no list, search
- * or count of its user. An index of terms does not have it, and links to a session are gone for good. */
+/* Deleted objects that can be restored. Meanwhile they belong to nobody (0017_deleted.sql), so they are in no list,
+ * search or count of their user. They are in no index of terms, and links to a session are gone for good. */
 #include "base/text/decimal.h"
 #include "store/library.h"
 #include "store/page.h"

@@ -1,8 +1,8 @@
 /* An index on a large table, built while others write (migrate.c).
  *
  * CREATE INDEX CONCURRENTLY waits for every transaction that is older than it. So programs that start at the
- * same time must not wait for each other in a statement: who does not get the lock asks again later. A build
- * that was cut off leaves an index that is not valid, which is dropped first. */
+ * same time must not wait for each other in a statement: a program that does not get the lock asks again
+ * later. A build that was cut off leaves an index that is not valid, which is dropped first. */
 #include "io/clock.h"
 #include "store/postgres/postgres_int.h"
 

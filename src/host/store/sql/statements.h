@@ -12,7 +12,7 @@
  * that go only with their parent (turns, questions, limits …), whose INSERT fails without it, and
  * to sums and named values, which are never deleted.
  *
- * X(name, types of the parameters: i integer, t text, b bytes, SQL)  */
+ * X(name, types of the parameters: i integer, t text, b bytes, SQL) */
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
