@@ -228,6 +228,15 @@ static void fail_load(struct pl_driver *driver, enum pl_status status, const str
     pl_driver_settle(driver);
 }
 
+/* A node that was killed may have left messages that wait. If somebody asks for the session before resume_queued.h
+ * comes to it, nobody else will: it is this node's now. */
+static void go_on(struct pl_driver *driver)
+{
+    if (pl_session_queued_bytes(driver->session) &&
+        !pl_life_is_ending(&driver->drivers->shard->server->life))
+        pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_GO_ON});
+}
+
 static void load_done(struct pl_job *job)
 {
     struct load *load = PL_CONTAINER_OF(job, struct load, job);
@@ -264,7 +273,9 @@ static void load_done(struct pl_job *job)
     pl_queued_memory_follow(driver);
     /* Only a driver that broke finds it so: what it was doing is lost. */
     driver->is_unsettled = was_running;
-    if (was_running && driver->has_failed)
+    if (!was_running)
+        go_on(driver);
+    else if (driver->has_failed)
         retry_later(driver);
     else
         (void)pl_driver_recover(driver);
