@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKENDS_MAX = 512, LOCKS_MAX = 256 };
+enum { BACKENDS_MAX = 512, LOCKS_MAX = 256, KNOWN_MAX = 32 };
 
 struct backend {
     bool is_used;
@@ -25,7 +25,7 @@ struct backend {
     bool is_pumping; /* an event will look at the queue */
     bool waits;      /* for a lock */
     int64_t lock_ms, waits_until_us;
-    int64_t idle_ms;          /* idle_in_transaction_session_timeout; 0: none */
+    int64_t idle_ms;          /* 0: it may be idle in a transaction for ever */
     uint64_t n_run;           /* requests */
     bool is_open, has_failed; /* a transaction */
     struct base_request *deferred, **deferred_end;
@@ -330,11 +330,40 @@ static struct base_result *execute(struct backend *backend, const struct base_re
     return result;
 }
 
+sqlite3_stmt *base_statement(const char *text)
+{
+    static struct {
+        const char *text;
+        sqlite3_stmt *stmt;
+    } known[KNOWN_MAX];
+    size_t i = 0;
+    while (i < KNOWN_MAX && known[i].text && known[i].text != text)
+        i++;
+    if (i == KNOWN_MAX)
+        abort();
+    if (!known[i].text) {
+        int owner = sim_set_owner(SIM_PROCESS);
+        must(sqlite3_prepare_v3(rows, text, -1, SQLITE_PREPARE_PERSISTENT, &known[i].stmt, NULL),
+             SQLITE_OK);
+        known[i].text = text;
+        sim_set_owner(owner);
+    }
+    return known[i].stmt;
+}
+
 static void say(const char *text)
 {
     int owner = sim_set_owner(SIM_PROCESS);
-    must(sqlite3_exec(rows, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_stmt *stmt = base_statement(text);
+    must(sqlite3_step(stmt), SQLITE_DONE);
+    sqlite3_reset(stmt);
     sim_set_owner(owner);
+}
+
+static void roll_back(void)
+{
+    say("ROLLBACK TO step");
+    say("RELEASE step");
 }
 
 /* --- backends -------------------------------------------------------------------------------- */
@@ -566,9 +595,8 @@ static bool lock_rows(struct backend *backend, const struct base_request *reques
 static struct base_result *ask(struct backend *backend, const char *text, const void *id, int64_t a,
                                int64_t b)
 {
-    sqlite3_stmt *stmt = NULL;
+    sqlite3_stmt *stmt = base_statement(text);
     int owner = sim_set_owner(SIM_PROCESS);
-    must(sqlite3_prepare_v2(rows, text, -1, &stmt, NULL), SQLITE_OK);
     must(sqlite3_bind_blob(stmt, 1, id, 16, SQLITE_STATIC), SQLITE_OK);
     if (sqlite3_bind_parameter_count(stmt) > 1)
         must(sqlite3_bind_int64(stmt, 2, a), SQLITE_OK);
@@ -581,7 +609,7 @@ static struct base_result *ask(struct backend *backend, const char *text, const 
         take_row(stmt, result);
     must(code, SQLITE_DONE);
     base.at_work = NULL;
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
     sim_set_owner(owner);
     return result;
 }
@@ -689,7 +717,7 @@ static struct base_result *commit(struct backend *backend, size_t *ret_failed)
 {
     struct base_result *failed = NULL;
     size_t i = 0;
-    say("BEGIN");
+    say("SAVEPOINT step");
     base.is_replaying = true;
     for (struct base_request *request = backend->deferred; request && !failed;
          request = request->next, i++) {
@@ -704,7 +732,10 @@ static struct base_result *commit(struct backend *backend, size_t *ret_failed)
         }
     }
     base.is_replaying = false;
-    say(failed ? "ROLLBACK" : "COMMIT");
+    if (failed)
+        roll_back();
+    else
+        say("RELEASE step");
     if (!failed && backend->deferred && base_on_commit)
         base_on_commit(&backend->writer);
     return failed;
@@ -717,18 +748,19 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static void take_setting(const char *text, const char *words, int64_t *ret_number)
+/* What the text sets it to, or what it was. */
+static int64_t setting(const char *text, const char *name, int64_t before)
 {
-    const char *set = strstr(text, words);
-    if (set)
-        *ret_number = strtoll(set + strlen(words), NULL, 10);
+    const char *set = strstr(text, name);
+    return set ? strtoll(set + strlen(name), NULL, 10) : before;
 }
 
 static struct base_result *run_text(struct backend *backend, const char *text)
 {
     size_t i;
-    take_setting(text, "SET lock_timeout = ", &backend->lock_ms);
-    take_setting(text, "SET idle_in_transaction_session_timeout = ", &backend->idle_ms);
+    backend->lock_ms = setting(text, "SET lock_timeout = ", backend->lock_ms);
+    backend->idle_ms =
+        setting(text, "SET idle_in_transaction_session_timeout = ", backend->idle_ms);
     if (begins(text, "BEGIN")) {
         backend->is_open = true;
     } else if (begins(text, "COMMIT")) {
@@ -768,9 +800,9 @@ static bool run_single(struct backend *backend, struct base_request *request)
         pl_mem_free(request);
         return true;
     }
-    say("SAVEPOINT look");
+    say("SAVEPOINT step");
     struct base_result *result = statement(backend, request);
-    say("ROLLBACK TO look; RELEASE look");
+    roll_back();
     backend->has_failed = result->kind == BASE_FAILED;
     answer(backend, with_end(result));
     defer(backend, request);
@@ -879,28 +911,32 @@ static void give_up_waiting(struct backend *backend, struct base_request *reques
     pl_mem_free(request);
 }
 
-struct idle {
+struct idling {
     struct backend *backend;
     int64_t pid;
     uint64_t n_run;
 };
 
-/* Nothing has come since, in the middle of a transaction. */
-static void end_idle(void *ctx)
+static void look_at_idle(void *ctx)
 {
-    struct idle *idle = ctx;
-    struct backend *backend = idle->backend;
-    if (is_same(backend, idle->pid) && backend->n_run == idle->n_run && backend->is_open &&
-        !backend->first)
-        end_backend(backend, true);
-    pl_mem_free(idle);
+    struct idling idling = *(struct idling *)ctx;
+    pl_mem_free(ctx);
+    if (!is_same(idling.backend, idling.pid) || idling.backend->n_run != idling.n_run ||
+        idling.backend->first)
+        return;
+    sim_trace("[base] ends the connection %lld of %d, which is idle in a transaction",
+              (long long)idling.pid, idling.backend->owner);
+    end_backend(idling.backend, true);
 }
 
-static void begin_idle(struct backend *backend)
+/* As PostgreSQL has it: one whose pipeline is not complete is not idle. */
+static void watch_idle(struct backend *backend)
 {
-    struct idle *idle = sim_alloc(sizeof *idle);
-    *idle = (struct idle){.backend = backend, .pid = backend->pid, .n_run = backend->n_run};
-    sim_at(sim_now_us() + backend->idle_ms * SIM_MS, end_idle, idle);
+    if (!backend->is_used || !backend->is_open || !backend->idle_ms || backend->first)
+        return;
+    struct idling *idling = sim_alloc(sizeof *idling);
+    *idling = (struct idling){backend, backend->pid, backend->n_run};
+    sim_at(sim_now_us() + backend->idle_ms * SIM_MS, look_at_idle, idling);
 }
 
 static void pump(void *ctx)
@@ -940,12 +976,9 @@ static void pump(void *ctx)
     }
     backend->waits = false;
     backend->n_run++;
-    if (!backend->is_used)
-        return;
-    if (backend->first || !backend->conn)
+    watch_idle(backend);
+    if (backend->is_used && (backend->first || !backend->conn))
         look_at(backend);
-    else if (backend->is_open && backend->idle_ms)
-        begin_idle(backend);
 }
 
 /* --- the client's side ----------------------------------------------------------------------- */
@@ -1152,11 +1185,8 @@ static void add_function(const char *name, int n,
          SQLITE_OK);
 }
 
-/* The schema is the one that SQLite gets, by the program's own migrations; the columns that PostgreSQL fills by a
- * default (who writes) get a trigger. */
-void base_start(void)
+static void open_rows(void)
 {
-    static const char *const tables[] = {"task_runs", "login_codes", "open_calls", "idempotency"};
     struct pl_db_place place = {.url = (char *)"memory:"};
     struct pl_db *db = NULL;
     struct pl_error err = {0};
@@ -1167,6 +1197,15 @@ void base_start(void)
     }
     rows =
         *(sqlite3 **)(void *)((char *)db + sizeof *db); /* the first member of a struct sqlite_db */
+    must(sqlite3_exec(rows, "PRAGMA trusted_schema = ON", NULL, NULL, NULL), SQLITE_OK);
+}
+
+/* The schema is the one that SQLite gets, by the program's own migrations; the columns that PostgreSQL fills by a
+ * default (who writes) get a trigger. */
+void base_start(void)
+{
+    static const char *const tables[] = {"task_runs", "login_codes", "open_calls", "idempotency"};
+    open_rows();
     add_function("sim_base_ms", 0, sql_base_ms);
     add_function("sim_writer", 0, sql_writer);
     add_function("sim_may_take", 1, sql_may_take);
@@ -1177,17 +1216,11 @@ void base_start(void)
                  "CREATE TRIGGER sim_%s AFTER INSERT ON %s BEGIN UPDATE %s SET writer = "
                  "sim_writer() WHERE rowid = new.rowid; END",
                  tables[i], tables[i], tables[i]);
-        say(text);
+        must(sqlite3_exec(rows, text, NULL, NULL, NULL), SQLITE_OK);
     }
 }
 
-static int empty_table(void *ctx, int n, char **values, char **names)
-{
-    (void)n, (void)names;
-    pl_buf_addf(ctx, "DELETE FROM \"%s\";", values[0]);
-    return 0;
-}
-
+/* A run is one transaction of SQLite, and is rolled back: what is prepared stays so for the next one. */
 void base_begin(int64_t ahead_us, unsigned without)
 {
     memset(&base, 0, sizeof base);
@@ -1195,26 +1228,12 @@ void base_begin(int64_t ahead_us, unsigned without)
     base.times = 1;
     base.ahead_us = ahead_us;
     base.without = without;
-    int owner = sim_set_owner(SIM_PROCESS);
-    struct pl_buf text;
-    pl_buf_init(&text, 0);
-    pl_buf_adds(&text, "PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = ON; BEGIN;");
-    must(sqlite3_exec(rows,
-                      "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE "
-                      "'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE "
-                      "'%\\_found\\_%' ESCAPE '\\' AND name <> 'schema_version'",
-                      empty_table, &text, NULL),
-         SQLITE_OK);
-    pl_buf_adds(
-        &text, "INSERT INTO counters (name, number) VALUES ('auth_version', 1), ('ext_version', 1);"
-               "COMMIT; PRAGMA foreign_keys = ON;");
-    pl_buf_addc(&text, '\0');
-    must(sqlite3_exec(rows, text.ptr, NULL, NULL, NULL), SQLITE_OK);
-    pl_buf_deinit(&text);
-    sim_set_owner(owner);
+    say("SAVEPOINT run");
 }
 
 void base_end(void)
 {
+    say("ROLLBACK TO run");
+    say("RELEASE run");
     base_on_commit = NULL;
 }

@@ -70,10 +70,12 @@ enum base_guard {
 };
 
 void base_start(void); /* once */
-/* Empty rows. ahead_us: of its clock; without: guards. */
+/* The rows that the migrations make. ahead_us: of its clock; without: guards. */
 void base_begin(int64_t ahead_us, unsigned without);
 void base_end(void);
 sqlite3 *base_rows(void);
+/* Prepared once. text: a literal. */
+sqlite3_stmt *base_statement(const char *text);
 
 /* It ends, with all connections; and is there again. */
 void base_stop(void);

@@ -28,16 +28,6 @@ static int n_taken;      /* nodes that are gone */
 static void (*tell_taken)(void);
 static char why[200];
 
-static sqlite3_stmt *prepare(const char *text)
-{
-    sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(base_rows(), text, -1, &stmt, NULL) != SQLITE_OK) {
-        fprintf(stderr, "# %s\n", sqlite3_errmsg(base_rows()));
-        abort();
-    }
-    return stmt;
-}
-
 static void bind_session(sqlite3_stmt *stmt, size_t session)
 {
     unsigned char id[16];
@@ -73,9 +63,7 @@ static struct row read_row(sqlite3_stmt *stmt, size_t session)
 
 static bool is_gone(const struct pl_node_id *writer)
 {
-    static sqlite3_stmt *stmt;
-    if (!stmt)
-        stmt = prepare("SELECT is_gone FROM commits WHERE writer = ?1");
+    sqlite3_stmt *stmt = base_statement("SELECT is_gone FROM commits WHERE writer = ?1");
     sqlite3_bind_blob(stmt, 1, writer->bytes, sizeof writer->bytes, SQLITE_STATIC);
     bool is_gone = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int64(stmt, 0);
     sqlite3_reset(stmt);
@@ -113,9 +101,7 @@ static void compare(size_t i, const struct row *a, const struct row *b,
 
 static void look_for_taken(void)
 {
-    static sqlite3_stmt *stmt;
-    if (!stmt)
-        stmt = prepare("SELECT count(*) FROM commits WHERE is_gone = 1");
+    sqlite3_stmt *stmt = base_statement("SELECT count(*) FROM commits WHERE is_gone = 1");
     int n = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int(stmt, 0) : 0;
     sqlite3_reset(stmt);
     if (n > n_taken)
@@ -125,12 +111,11 @@ static void look_for_taken(void)
 
 static void on_commit(const struct pl_node_id *writer)
 {
-    static sqlite3_stmt *stmt;
     int owner = sim_set_owner(SIM_PROCESS);
     if (!pl_node_id_is_zero(writer) && is_gone(writer))
         sim_fail("a node that was taken over has written");
-    if (!stmt)
-        stmt = prepare("SELECT epoch, generation, version, next_event, owner, status = 'running' "
+    sqlite3_stmt *stmt =
+        base_statement("SELECT epoch, generation, version, next_event, owner, status = 'running' "
                        "FROM sessions WHERE id = ?1");
     for (size_t i = 0; i < people_n_sessions(); i++) {
         struct row row = read_row(stmt, i);
@@ -160,11 +145,10 @@ enum { OLD_FRAMES_MS = 1500, LAST_FRAMES_MS = 200 };
 /* How long ago the lease of a machine's last process ran out, by the clock of the database that gave it. */
 static int64_t lapsed_ms(size_t machine)
 {
-    static sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt =
+        base_statement("SELECT sim_base_ms() - max(until_ms) FROM nodes WHERE name = ?1");
     char name[16];
     int owner = sim_set_owner(SIM_PROCESS);
-    if (!stmt)
-        stmt = prepare("SELECT sim_base_ms() - max(until_ms) FROM nodes WHERE name = ?1");
     int n = snprintf(name, sizeof name, "node-%d", machine_owner(machine));
     sqlite3_bind_text(stmt, 1, name, n, SQLITE_STATIC);
     int64_t ms = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
@@ -195,9 +179,9 @@ bool checks_has_session(size_t session)
 static int64_t count(const char *text)
 {
     int owner = sim_set_owner(SIM_PROCESS);
-    sqlite3_stmt *stmt = prepare(text);
+    sqlite3_stmt *stmt = base_statement(text);
     int64_t n = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : -1;
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
     sim_set_owner(owner);
     return n;
 }
@@ -227,7 +211,7 @@ const char *checks_why_not_at_rest(void)
 
 static void check_said(void)
 {
-    sqlite3_stmt *stmt = prepare("SELECT count(*) FROM turns WHERE client_message_id = ?1");
+    sqlite3_stmt *stmt = base_statement("SELECT count(*) FROM turns WHERE client_message_id = ?1");
     for (size_t i = 0; i < people_n_said(); i++) {
         const struct said *said = people_said(i);
         sqlite3_bind_text(stmt, 1, said->id, -1, SQLITE_STATIC);
@@ -237,15 +221,15 @@ static void check_said(void)
             sim_fail("%s was %s and is stored %lld times", said->id,
                      said->is_acknowledged ? "acknowledged" : "said", (long long)n);
     }
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
 }
 
 /* The turns of a session as the store has them; the number of them. */
 static size_t read_turns(size_t session, struct read_turn *to)
 {
-    sqlite3_stmt *stmt =
-        prepare("SELECT lower(hex(t.id)), t.status, t.body FROM turns AS t JOIN sessions AS s ON "
-                "s.key = t.session WHERE s.id = ?1 ORDER BY t.sequence");
+    sqlite3_stmt *stmt = base_statement(
+        "SELECT lower(hex(t.id)), t.status, t.body FROM turns AS t JOIN sessions AS s ON "
+        "s.key = t.session WHERE s.id = ?1 ORDER BY t.sequence");
     size_t n = 0;
     bind_session(stmt, session);
     while (n < TURNS_MAX && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -265,7 +249,7 @@ static size_t read_turns(size_t session, struct read_turn *to)
             sim_fail("the body of a turn is not JSON");
         pl_arena_deinit(&arena);
     }
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
     return n;
 }
 

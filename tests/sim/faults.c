@@ -71,7 +71,7 @@ int64_t faults_over_us(void)
     int64_t over_us = 0;
     for (size_t i = 0; i < faults.n; i++)
         over_us = faults.all[i].to_us > over_us ? faults.all[i].to_us : over_us;
-    return over_us;
+    return over_us + 1;
 }
 
 bool faults_move(void)
@@ -201,8 +201,12 @@ static void end(void *ctx)
     planned->state = OVER;
     planned->to_us = sim_now_us();
     bool is_loss = fault->kind == FAULT_BUS_LOSES || fault->kind == FAULT_BUS_LOSES_ENDS;
-    if (is_loss && faults.loses_on)
+    if (is_loss && faults.loses_on) {
+        /* Not so much that an ask and its repetitions all get lost: all is served then. */
+        if (fault->kind == FAULT_BUS_LOSES)
+            bus_lose((unsigned)sim_between(10, 20));
         return;
+    }
     sim_trace("--- end: %s (%d)", kinds[fault->kind].name, machine_owner(i));
     switch (fault->kind) {
     case FAULT_KILL:

@@ -46,7 +46,7 @@ bool faults_have(enum fault_kind kind);
 void faults_plan(const struct fault *fault);
 /* As long as chance says for its kind. */
 int64_t faults_draw_ms(enum fault_kind kind);
-/* What the bus loses it loses on when the fault is over, until faults_end. */
+/* The bus goes on to lose when its fault is over, but less, until faults_end. */
 void faults_lose_on(void);
 /* A node was taken over. */
 void faults_taken(void);

@@ -65,16 +65,16 @@ struct block {
 static struct {
     uint64_t random[2];
     int64_t now_us;
-    bool is_traced;
+    enum sim_tracing tracing;
     char failure[1024];
     uint64_t n_steps, n_events_ever, n_lines, n_fibers_ever;
-    struct event events[EVENTS_MAX]; /* a heap */
     size_t n_events;
     int owner;
     struct sim_fiber *running;
     int64_t ahead_us[SIM_OWNERS];
     bool is_frozen[SIM_OWNERS];
 } world;
+static struct event events[EVENTS_MAX]; /* a heap */
 
 static struct block blocks[SIM_OWNERS]; /* heads of rings */
 
@@ -149,13 +149,15 @@ void *sim_alloc(size_t n_bytes)
 
 void sim_trace(const char *format, ...)
 {
+    if (world.tracing == SIM_UNTRACED)
+        return;
     char *line = lines[world.n_lines++ % TRACE_LINES];
     int n = snprintf(line, TRACE_BYTES, "%10.3f ", (double)world.now_us / 1000);
     va_list args;
     va_start(args, format);
     vsnprintf(line + n, TRACE_BYTES - (size_t)n, format, args);
     va_end(args);
-    if (world.is_traced)
+    if (world.tracing == SIM_PRINTED)
         fprintf(stderr, "%s\n", line);
 }
 
@@ -252,25 +254,25 @@ void sim_at(int64_t at_us, void (*fn)(void *ctx), void *ctx)
     size_t i = world.n_events++;
     struct event event = {at_us < world.now_us ? world.now_us : at_us, world.n_events_ever++, fn,
                           ctx};
-    for (; i && is_before(&event, &world.events[(i - 1) / 2]); i = (i - 1) / 2)
-        world.events[i] = world.events[(i - 1) / 2];
-    world.events[i] = event;
+    for (; i && is_before(&event, &events[(i - 1) / 2]); i = (i - 1) / 2)
+        events[i] = events[(i - 1) / 2];
+    events[i] = event;
 }
 
 static struct event take_event(void)
 {
-    struct event first = world.events[0], last = world.events[--world.n_events];
+    struct event first = events[0], last = events[--world.n_events];
     size_t i = 0;
     for (;;) {
         size_t next = 2 * i + 1;
-        if (next + 1 < world.n_events && is_before(&world.events[next + 1], &world.events[next]))
+        if (next + 1 < world.n_events && is_before(&events[next + 1], &events[next]))
             next++;
-        if (next >= world.n_events || !is_before(&world.events[next], &last))
+        if (next >= world.n_events || !is_before(&events[next], &last))
             break;
-        world.events[i] = world.events[next];
+        events[i] = events[next];
         i = next;
     }
-    world.events[i] = last;
+    events[i] = last;
     return first;
 }
 
@@ -451,12 +453,12 @@ void sim_start(void)
     pl_mem_set_hook(hook, NULL);
 }
 
-void sim_begin(uint64_t seed, bool is_traced)
+void sim_begin(uint64_t seed, enum sim_tracing tracing)
 {
     memset(&world, 0, sizeof world);
     world.random[0] = mix(&seed);
     world.random[1] = mix(&seed);
-    world.is_traced = is_traced;
+    world.tracing = tracing;
     world.now_us = SIM_S;
 }
 
@@ -496,7 +498,7 @@ static struct sim_fiber *choose(void)
 void sim_run_until(int64_t until_us)
 {
     while (!world.failure[0] && world.now_us < until_us) {
-        if (world.n_events && world.events[0].at_us <= world.now_us) {
+        if (world.n_events && events[0].at_us <= world.now_us) {
             struct event event = take_event();
             event.fn(event.ctx);
             continue;
@@ -513,8 +515,8 @@ void sim_run_until(int64_t until_us)
                 fiber->state = FIBER_NONE;
             continue;
         }
-        if (world.n_events && world.events[0].at_us < next_us)
-            next_us = world.events[0].at_us;
+        if (world.n_events && events[0].at_us < next_us)
+            next_us = events[0].at_us;
         world.now_us = next_us < until_us ? next_us : until_us;
     }
 }

@@ -19,13 +19,14 @@ enum { SIM_WORLD = 0, SIM_PROCESS = 15, SIM_OWNERS = 16, SIM_MS = 1000, SIM_S = 
 
 /* Once, before everything else. */
 void sim_start(void);
-void sim_begin(uint64_t seed, bool is_traced);
+/* Lines of a trace are kept for sim_print_trace, or printed at once. Most runs need none: the same seed is the same run. */
+enum sim_tracing { SIM_UNTRACED, SIM_KEPT, SIM_PRINTED };
+void sim_begin(uint64_t seed, enum sim_tracing tracing);
 /* Everything of the run is dropped: fibers, events, memory. */
 void sim_end(void);
 /* The first broken promise of the run; NULL: none. */
 const char *sim_failure(void);
 __attribute__((format(printf, 1, 2))) void sim_fail(const char *format, ...);
-/* The last lines are kept; with is_traced all are printed at once. */
 __attribute__((format(printf, 1, 2))) void sim_trace(const char *format, ...);
 void sim_print_trace(void);
 

@@ -14,6 +14,7 @@
 #include "live/listener.h"
 #include "machine.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,16 +45,16 @@ struct talker {
     size_t n_left;
 };
 
-static struct {
+static struct people {
     size_t n_sessions, n_readers, n_talkers, n_said;
     struct pl_id sessions[SESSIONS_MAX], user;
     bool is_made[SESSIONS_MAX];
     struct said said[SAID_MAX];
     struct talker talkers[TALKERS_MAX + SESSIONS_MAX * MACHINES_MAX];
-    struct reader readers[READERS_MAX];
     uint64_t n_numbers;
     bool is_hushed;
     size_t n_long; /* so many things that are said in a session first take long to be answered */
+    struct reader readers[READERS_MAX]; /* last */
 } people;
 
 const char *people_session_id(size_t i)
@@ -605,7 +606,9 @@ static void make_user(void)
 
 void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers, size_t n_long)
 {
-    memset(&people, 0, sizeof people);
+    /* Readers are large, and few. */
+    memset(&people, 0, offsetof(struct people, readers));
+    memset(people.readers, 0, n_readers * sizeof *people.readers);
     people.n_sessions = n_sessions;
     people.n_readers = n_readers;
     people.n_talkers = n_talkers;

@@ -22,15 +22,19 @@ static char broken[256]; /* of the last run that was */
 
 static bool run(uint64_t seed, enum scene scene, enum guard without, bool prints)
 {
-    bool is_good = story_run(seed, scene, without, prints && getenv("SIM_TRACE"));
+    bool is_printed = prints && getenv("SIM_TRACE");
+    bool is_good = story_run(seed, scene, without, is_printed ? SIM_PRINTED : SIM_UNTRACED);
     if (!is_good)
         snprintf(broken, sizeof broken, "%s", sim_failure());
-    if (!is_good && prints) {
-        sim_print_trace();
-        printf("# seed %llu: %s\n", (unsigned long long)seed, sim_failure());
-        fflush(stdout);
-    }
     sim_end();
+    if (!is_good && prints) {
+        if (story_run(seed, scene, without, SIM_KEPT))
+            printf("# the same seed is another run the second time\n");
+        sim_print_trace();
+        printf("# seed %llu: %s\n", (unsigned long long)seed, broken);
+        fflush(stdout);
+        sim_end();
+    }
     return is_good;
 }
 
@@ -59,7 +63,7 @@ static uint64_t run_apart(uint64_t from, uint64_t n)
 
 static int run_seeds(uint64_t from, uint64_t n)
 {
-    enum { TOGETHER = 10 };
+    enum { TOGETHER = 25 };
     uint64_t n_bad = 0;
     for (uint64_t i = 0; i < n && n_bad < 5; i += TOGETHER)
         n_bad += run_apart(from + i, n - i < TOGETHER ? n - i : TOGETHER);

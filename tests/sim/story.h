@@ -3,6 +3,7 @@
 #define PL_TESTS_SIM_STORY_H
 
 #include "guards.h"
+#include "kernel.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,6 @@ enum scene {
 };
 
 /* Runs it. False: a promise was broken, which sim_failure names. */
-bool story_run(uint64_t seed, enum scene scene, enum guard without, bool is_traced);
+bool story_run(uint64_t seed, enum scene scene, enum guard without, enum sim_tracing tracing);
 
 #endif
