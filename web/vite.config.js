@@ -13,7 +13,7 @@ const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:8787';
  */
 const together = {
   shell: [
-    /\/node_modules\/(svelte|esm-env|clsx)\/(?!.*(bindings\/(select|size)|blocks\/await))/, /\/clients\/ts\/src\//, /\/src\/state\/(?!settings)/,
+    /\/node_modules\/(svelte|esm-env|clsx)\/(?!.*(bindings\/(select|size)|blocks\/await))/, /\/clients\/ts\/src\//, /\/src\/state\/(?!settings|later|badges)/,
     /\/src\/basics\/(Button|Combobox|Dialog|ErrorNote|Icon|Lazy|Menu|Skeleton|Status|Tabs|Toasts|place)\b/, /\/src\/frame\/(Page|Panel|Side|nav)\b/, /\/src\/(segments\/types|blocks\/md\/href)\b/,
   ],
   transcript: [/\/src\/blocks\/(Transcript|TurnView|ToolCard|Think|Said|lazy|draw|session)\b/],

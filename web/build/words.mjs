@@ -29,10 +29,10 @@ export function readWords() {
  */
 export const groups = {
   base: [], frame: [], pdf: [], segments: [], blocks: ['segments'], first: [], workbench: [], sessions: ['blocks', 'segments'], viewer: ['segments'],
-  runs: [], memory: [], tasks: [], extensions: [], settings: [], audit: [], share: ['blocks', 'segments'],
+  runs: [], memory: [], tasks: [], extensions: [], settings: [], audit: ['settings'], share: ['blocks', 'segments'],
 };
-/** Loaded when they are opened: palette, key sheet, sign-in. */
-const late = new Set(['Palette.svelte', 'KeySheet.svelte', 'SignIn.svelte']);
+/** Loaded when they are shown: palette, key sheet, sign-in, a page that is shut. */
+const late = new Set(['Palette.svelte', 'KeySheet.svelte', 'SignIn.svelte', 'Shut.svelte']);
 
 function groupOf(file) {
   const [folder, inner] = path.relative(path.join(root, 'src'), file).split(path.sep);

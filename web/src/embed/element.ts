@@ -51,8 +51,11 @@ export class ParleySession extends HTMLElement {
     await loadWords((this.getAttribute('lang') || prefs.lang).startsWith('zh') ? 'zh-CN' as Lang : 'en');
     await withWords('sessions', Promise.resolve());
     if (!this.#isHere || this.#key) server.connect(this.getAttribute('server') ?? location.origin, this.#key);
-    else await server.refresh();
-    if (!share) void server.loadModels();
+    if (!share) {
+      /* also with a key: what it may not is not offered */
+      await server.refresh();
+      void server.loadModels();
+    }
     if (this.#view) void unmount(this.#view);
     root.replaceChildren();
     this.#view = mount(View, { target: root, props: {

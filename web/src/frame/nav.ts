@@ -1,5 +1,6 @@
 /** The pages in the order of the side bar, and what leads to each. */
 import type { PageName } from '$/state/router.svelte';
+import { server } from '$/state/server.svelte';
 
 export interface NavItem { name: string; href: string; pages: PageName[]; key: string; gap?: boolean }
 
@@ -12,3 +13,6 @@ export const nav: NavItem[] = [
   { name: 'tasks', href: '/t', pages: ['tasks'], key: 't' },
   { name: 'extensions', href: '/x', pages: ['extensions'], key: 'x' },
 ];
+
+/** Those that the sign-in reaches. */
+export const pagesOf = (): NavItem[] => nav.filter((item) => server.reaches(item.pages[0]!));

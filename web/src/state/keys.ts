@@ -1,5 +1,6 @@
 /** Keys of the keyboard. One helper knows composition, one table knows what a page listens to. */
 import { prefs } from './prefs.svelte';
+import { server } from './server.svelte';
 
 /** Chinese, Japanese and Korean are composed: a key of that never does anything else. */
 export const isComposing = (e: KeyboardEvent): boolean => e.isComposing || e.keyCode === 229;
@@ -30,6 +31,8 @@ export interface Shortcut {
   run: (e: KeyboardEvent) => void | false;
   /** Works inside fields too. Keys with Ctrl do by themselves. */
   inFields?: boolean;
+  /** It changes something: who may only read does not have it. */
+  writes?: boolean;
 }
 
 const layers: Shortcut[][] = [];
@@ -43,7 +46,9 @@ export function shortcuts(list: Shortcut[]): () => void {
   };
 }
 
-export const allShortcuts = (): Shortcut[] => layers.flat();
+const has = (shortcut: Shortcut): boolean => !shortcut.writes || server.mayWrite;
+
+export const allShortcuts = (): Shortcut[] => layers.flat().filter(has);
 
 let prefix = '';
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
@@ -61,14 +66,14 @@ export function onKey(e: KeyboardEvent): void {
   const wanted = prefix && isSingle ? `${prefix} ${name}` : name;
   for (const list of [...layers].reverse()) {
     for (const shortcut of list) {
-      if (shortcut.keys !== wanted || (inField && isSingle && !shortcut.inFields)) continue;
+      if (shortcut.keys !== wanted || !has(shortcut) || (inField && isSingle && !shortcut.inFields)) continue;
       if (shortcut.run(e) === false) continue;
       e.preventDefault();
       prefix = '';
       return;
     }
   }
-  const begins = layers.some((list) => list.some((s) => s.keys.startsWith(`${name} `) && !/^(Ctrl|Alt|Shift)$/.test(name)));
+  const begins = layers.some((list) => list.some((s) => has(s) && s.keys.startsWith(`${name} `) && !/^(Ctrl|Alt|Shift)$/.test(name)));
   prefix = isSingle && begins ? name : '';
   clearTimeout(prefixTimer);
   prefixTimer = setTimeout(() => { prefix = ''; }, 1500);

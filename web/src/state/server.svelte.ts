@@ -189,6 +189,21 @@ class Server {
     return () => { for (const name of names) this.#listeners.get(name)?.delete(listener); };
   }
 
+  /** What this sign-in, or the key of an element, may: `all`, `sessions` alone, or only `read`. Other scopes are for programs. */
+  get scope(): string {
+    return this.me?.scope ?? 'all';
+  }
+
+  /** Whether it may change what it sees. */
+  get mayWrite(): boolean {
+    return this.scope !== 'read';
+  }
+
+  /** Whether it may see a page at all: what it may not is not asked for. `sessions` has sessions and settings. */
+  reaches(page: string): boolean {
+    return this.scope !== 'sessions' || /^se|share/.test(page);
+  }
+
   get isAdmin(): boolean {
     return this.me?.acts_as_admin ?? false;
   }

@@ -46,7 +46,7 @@ async function take(name: Name, value: unknown): Promise<void> {
 async function read(): Promise<void> {
   try {
     const answer = await server.get<{ revision: number; settings: Record<string, unknown> }>('/api/settings');
-    isKeptThere = true;
+    isKeptThere = server.scope === 'all';
     ({ revision, settings: stored } = answer);
   } catch (error) {
     /* an older server, or a key that may not read them: this browser keeps them */

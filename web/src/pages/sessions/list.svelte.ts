@@ -1,6 +1,5 @@
 /** The sessions of this person, kept live: read once, changed by what the server tells. */
 import type { Session } from '@parley/client';
-import { frame } from '$/state/frame.svelte';
 import { server } from '$/state/server.svelte';
 
 export type Listed = Session;
@@ -21,7 +20,6 @@ class SessionList {
       this.items = page.items;
       this.cursor = page.next_cursor;
       this.isLoaded = true;
-      this.#count();
     } catch { /* the dot says that there is no connection; what was read stays */ }
   }
   async more(): Promise<void> {
@@ -38,11 +36,9 @@ class SessionList {
     const at = this.items.findIndex((item) => item.id === session.id);
     if (at < 0) this.items = this.query.trim() ? this.items : [session, ...this.items];
     else this.items = this.items.map((item) => (item.id === session.id ? { ...item, ...session } : item));
-    this.#count();
   }
   remove(id: string): void {
     this.items = this.items.filter((item) => item.id !== id);
-    this.#count();
   }
   hide(id: string, isHidden: boolean): void {
     const next = new Set(this.hidden);
@@ -51,9 +47,6 @@ class SessionList {
     this.hidden = next;
   }
   get shown(): Listed[] { return this.items.filter((item) => !this.hidden.has(item.id)); }
-  #count(): void {
-    frame.badges.sessions = this.items.filter((item) => item.status === 'waiting_for_input').length;
-  }
 }
 
 export const sessions = new SessionList();

@@ -87,7 +87,7 @@ export class Editor {
     this.at = this.doc.blocks.at(-1)?.key ?? model.SYSTEM;
     this.kept = model.sameStored(stored, model.write(this.base)) ? 'saved' : isShadowNewer ? 'pending' : 'kept';
     this.keptAt = draft ? Date.parse(draft.updated_at) : null;
-    if (isShadowNewer) this.#schedule();
+    if (isShadowNewer && server.mayWrite) this.#schedule();
   }
 
   /** Blocks keep their keys over a reload, so that the focus stays in its field. */
@@ -120,6 +120,7 @@ export class Editor {
 
   /** Every edit goes through here. */
   change(edit: (doc: Doc) => Doc): void {
+    if (!server.mayWrite) return;
     const next = edit(this.doc);
     if (next === this.doc) return;
     this.doc = next;
