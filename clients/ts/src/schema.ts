@@ -434,6 +434,8 @@ export interface components {
             state: "enabled" | "disabled" | "quarantined";
             /** @description For administrators: for how many users it is quarantined */
             quarantined_users?: number;
+            /** @description Its files are on this server; the nodes of a cluster fetch them from each other */
+            is_installed: boolean;
             /** @description An instance of yours runs now */
             is_running: boolean;
             /** @description How often your instance was started again after a crash */
@@ -516,6 +518,8 @@ export interface components {
             state: "enabled" | "quarantined";
             /** @description Why it is quarantined for you; otherwise empty */
             last_error: string;
+            /** @description Its files are on this server; the nodes of a cluster fetch them from each other */
+            is_installed: boolean;
             is_running: boolean;
             restarts: number;
             sandbox: components["schemas"]["ExtensionSandbox"];
@@ -541,6 +545,8 @@ export interface components {
             /** @enum {string} */
             state: "enabled" | "disabled" | "quarantined";
             last_error: string;
+            /** @description Its files are on this server; the nodes of a cluster fetch them from each other */
+            is_installed: boolean;
             is_running: boolean;
             restarts: number;
             sandbox: components["schemas"]["ExtensionSandbox"];
