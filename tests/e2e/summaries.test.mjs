@@ -145,8 +145,10 @@ test('two overflows in a row are tried, the third fails with the reason', async 
 
 test('what cannot be made shorter is not compacted, and that is told', async (t) => {
   const { id } = await client.createSession({ model: models.anthropic });
-  upstream.next({ say: 'a' });
-  await chat(id, 'b');
+  upstream.reset();
+  upstream.next(tooLong);
+  assert.deepEqual(kinds(await chat(id, 'c')), ['user completed', 'assistant failed']);
+  assert.equal(upstream.requests.length, 1, 'the message is not sent again as it was');
   const socket = closing(t, await new Socket(server).opened);
   await socket.ask('session:subscribe', { session_id: id });
   upstream.reset();
@@ -154,11 +156,7 @@ test('what cannot be made shorter is not compacted, and that is told', async (t)
   const notice = await until(() => socket.events('system:notification')[0], 'a notification');
   assert.match(notice.data.text, /^Not compacted: a summary would save nothing \(\d+ tokens before, \d+ after\)$/);
   assert.equal(upstream.requests.length, 0, 'nobody is paid for a summary that cannot help');
-  assert.deepEqual(kinds(await turnsOf(id)), ['user completed', 'assistant completed']);
-  const { id: other } = await client.createSession({ model: models.anthropic });
-  upstream.next(tooLong);
-  assert.deepEqual(kinds(await chat(other, 'c')), ['user completed', 'assistant failed']);
-  assert.equal(upstream.requests.length, 1, 'the message is not sent again as it was');
+  assert.deepEqual(kinds(await turnsOf(id)), ['user completed', 'assistant failed']);
 });
 
 test('tokens before and after are those of the request, and the summary is sent once', async () => {
