@@ -27,6 +27,7 @@ struct sse_live {
     struct pl_live live; /* first */
     struct pl_timer end; /* there is nothing more to listen to */
     enum chat_phase phase;
+    bool is_blind;    /* an event could not be read for lack of memory: it may have been the end */
     int64_t position; /* of the chat in the queue; 0: it began at once */
     struct pl_held_line
         *line;            /* owned: what the log says of the chat when it is over; may be NULL */
@@ -120,7 +121,11 @@ static void on_end_due(struct pl_timer *timer)
     struct sse_live *sse = PL_CONTAINER_OF(timer, struct sse_live, end);
     if (sse->phase == CHAT_OVER)
         pl_live_flush(&sse->live);
-    if (sse->live.state < PL_LIVE_CLOSING)
+    if (sse->live.state >= PL_LIVE_CLOSING)
+        return;
+    if (sse->is_blind)
+        sse_close(&sse->live, PL_WS_CLOSE_TRY_LATER, "out of memory; follow the session");
+    else
         end_if_sent(sse);
 }
 
@@ -240,7 +245,7 @@ static struct pl_str field_of(struct pl_str event, struct pl_str name)
     return pl_str_slice(rest, 0, end ? (size_t)(end - rest.ptr) : rest.len);
 }
 
-/* The phase after this event. One that cannot be read changes nothing. */
+/* The phase after this event. */
 static enum chat_phase phase_after(struct sse_live *sse, struct pl_str event)
 {
     struct pl_str name = field_of(event, PL_STR("event: "));
@@ -249,9 +254,11 @@ static enum chat_phase phase_after(struct sse_live *sse, struct pl_str event)
         struct pl_arena arena PL_CLEANUP_ARENA;
         struct pl_json_doc data;
         pl_arena_init(&arena, 0);
-        if (pl_str_eq(name, chat_events[i].event) &&
-            pl_json_parse(&arena, text, &pl_json_own, &data, NULL) == PL_OK &&
-            pl_json_kind(data.root) == PL_JSON_OBJECT)
+        if (!pl_str_eq(name, chat_events[i].event))
+            continue;
+        if (pl_json_parse(&arena, text, &pl_json_own, &data, NULL) != PL_OK)
+            sse->is_blind = true; /* it is ours: only memory can be lacking */
+        else if (pl_json_kind(data.root) == PL_JSON_OBJECT)
             return chat_events[i].read(sse, &data);
     }
     return sse->phase;
@@ -272,7 +279,7 @@ static struct pl_str choose_chat(struct pl_live *live, struct pl_str events)
             from = at;
         at += n;
     }
-    if (sse->phase == CHAT_OVER && !pl_live_is_closing(live))
+    if ((sse->phase == CHAT_OVER || sse->is_blind) && !pl_live_is_closing(live))
         pl_timer_start(live->shard->loop, &sse->end, 0, on_end_due);
     return from < at ? pl_str_slice(events, from, at) : (struct pl_str){0};
 }
