@@ -1,12 +1,12 @@
 -- What nodes share besides sessions. Words between @ as in 0001.
 
--- Numbers that only grow. auth_version grows in every transaction that changes users, keys or limits:
--- a node that finds it larger reads them again.
+-- Numbers that only grow. auth_version grows in every transaction that changes users, keys or limits, ext_version
+-- in every one that changes an extension: a node that finds one larger reads them again.
 CREATE TABLE counters (
     name   TEXT  NOT NULL PRIMARY KEY,
     number @int@ NOT NULL
 );
-INSERT INTO counters (name, number) VALUES ('auth_version', 1);
+INSERT INTO counters (name, number) VALUES ('auth_version', 1), ('ext_version', 1);
 
 -- Tickets for sockets. Who deletes the row has the ticket. Times are the database's.
 CREATE TABLE tickets (

@@ -1,8 +1,5 @@
 -- What nodes share of extensions. Words between @ as in 0001.
 
--- ext_version grows in every transaction that changes an extension: a node that finds it larger reads them again.
-INSERT INTO counters (name, number) VALUES ('ext_version', 1);
-
 -- Grows when an administrator restarts the extension, or takes back what users have answered: whoever runs it with
 -- another number stops it.
 ALTER TABLE extensions ADD COLUMN restarts @int@ NOT NULL DEFAULT 0;
