@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that no test measures time.
+"""Checks that no test measures time, and that every suite in JavaScript is run.
 
     tools/check_tests.py [--source-root .] [--tap]
 
 A test that compares how long something took fails on a busy machine, and says nothing on an idle one: a figure belongs
 in bench/. A test waits for a condition (tests/e2e/waiting.mjs, tests/unit/io/turning.h) under a safety net of minutes.
-What must compare times all the same is listed below with its reason. Exit code 0 when everything holds, 1 otherwise.
+What must compare times all the same is listed below with its reason. A suite that tests/meson.build does not name is run by
+nobody. Exit code 0 when everything holds, 1 otherwise.
 """
 import argparse
 import re
@@ -61,6 +62,17 @@ def findings(root):
     return found, used
 
 
+def unlisted(root):
+    """Suites that the list of tests does not name. It names a page's or an SDK's suite in its own loop, too."""
+    listing = root / "tests" / "meson.build"
+    if not listing.exists():
+        return []
+    listed = set(re.findall(r"\w+", listing.read_text("utf-8")))
+    listed |= {name.removesuffix("_nats").removesuffix("_postgres") for name in listed}
+    return [path.relative_to(root).as_posix() for path in sorted((root / "tests").glob("*/*.test.mjs"))
+            if path.name.removesuffix(".test.mjs") not in listed]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source-root", type=Path, default=Path(__file__).resolve().parent.parent)
@@ -71,10 +83,11 @@ def main():
                 for place, number, line in found]
     problems += [f"tools/check_tests.py: the exception {key} is not needed any more"
                  for key in EXCEPTIONS if key not in used and (args.source_root / key[0]).exists()]
+    problems += [f"{place}: nobody runs it; name it in tests/meson.build" for place in unlisted(args.source_root)]
     for problem in problems:
         print(("# " if args.tap else "") + problem)
     if args.tap:
-        print(f"{'not ok' if problems else 'ok'} 1 - no test measures time\n1..1")
+        print(f"{'not ok' if problems else 'ok'} 1 - no test measures time, and every suite is run\n1..1")
     return 1 if problems else 0
 
 

@@ -41,6 +41,13 @@ class CheckTests(unittest.TestCase):
                         "tests/unit/io/a_test.c": "int64_t now_ms = pl_clock_ms();\n"})
         self.assertEqual((result.returncode, result.stdout), (0, ""))
 
+    def test_a_suite_that_nobody_runs_is_told(self):
+        suites = {"tests/e2e/a.test.mjs": "\n", "tests/page/b_c.test.mjs": "\n", "tests/e2e/d.test.mjs": "\n"}
+        result = check({**suites, "tests/meson.build": "foreach name : ['a', 'd_nats']\n"})
+        self.assertEqual((result.returncode, result.stdout),
+                         (1, "tests/page/b_c.test.mjs: nobody runs it; name it in tests/meson.build\n"))
+        self.assertEqual(check({**suites, "tests/meson.build": "'a', 'b_c', 'd_nats'\n"}).returncode, 0)
+
     def test_a_listed_exception_passes_and_one_that_is_not_needed_is_told(self):
         line = "    if (Date.now() > end) throw new Error();\n"
         self.assertEqual(check({"tests/e2e/waiting.mjs": line}).returncode, 0)
