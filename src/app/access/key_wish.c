@@ -133,7 +133,7 @@ enum pl_exit pl_key_wish_read(struct pl_console *console, const struct pl_args *
                                  limits[i].is_whole ? "whole number" : "number of dollars");
     }
     if (models && !read_models(arena, models, &wish.models))
-        return pl_console_fail_as(console, NULL, PL_NOMEM, NULL);
+        return pl_console_fail_as(console, NULL, PL_NOMEM, &(struct pl_error){0});
     *ret_wish = wish;
     return PL_EXIT_OK;
 }
