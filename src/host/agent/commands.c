@@ -11,6 +11,7 @@
 #include "store/node/owners.h"
 #include "store/page.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 void pl_driver_answer(struct pl_session_command *command)
@@ -75,7 +76,7 @@ static enum pl_problem problem_of(enum pl_refusal refusal, enum pl_status status
     return refusal == PL_REFUSAL_NONE ? pl_problem_of(status) : problems[refusal];
 }
 
-/* Whether it was meant for another version; then the command is answered. */
+/* Whether it was sent for another version; then the command is answered. */
 static bool is_outdated(struct pl_driver *driver, struct pl_session_command *command)
 {
     if (command->if_version < 0 ||
@@ -124,7 +125,7 @@ static bool is_refused(struct pl_driver *driver, struct pl_session_command *comm
     return true;
 }
 
-/* A change begins with what is overdue. */
+/* Recovers first, if that is due. */
 static bool is_ready_for_change(struct pl_driver *driver, struct pl_session_command *command)
 {
     if (pl_driver_recover(driver))
@@ -156,11 +157,16 @@ static void handle_event(struct pl_driver *driver, struct pl_session_command *co
         pl_activities_pace(driver);
     fill_position(driver, command);
     pl_buf_add(&command->reply, driver->drivers->out.reply);
-    struct pl_batch *batch =
-        pl_session_command_has_writes(command) ? pl_commit_queue_batch(driver) : NULL;
+    bool has_writes = pl_session_command_has_writes(command);
+    struct pl_batch *batch = has_writes ? pl_commit_queue_batch(driver) : NULL;
+    if (has_writes && !batch) { /* the change must not be stored without them */
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        pl_driver_break(driver, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
     if (batch)
         pl_session_command_write(command, batch);
-    pl_commit_queue_carry_out(driver, command, batch != NULL);
+    pl_commit_queue_carry_out(driver, command, has_writes);
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -210,8 +216,8 @@ void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
 
 /* --- deleting -------------------------------------------------------------------------------- */
 
-/* The session is stopped first, so that all its activities end; then it is deleted. Later commands
- * wait and find nothing. */
+/* Stops the session first, so that all its activities end; then deletes it. Later commands wait and
+ * find nothing. */
 static void handle_delete(struct pl_driver *driver, struct pl_session_command *command)
 {
     if (is_outdated(driver, command) || !is_ready_for_change(driver, command))
@@ -277,7 +283,7 @@ static struct pl_str model_named(const struct pl_session_command *command)
                                                  : (struct pl_str){0};
 }
 
-/* PL_OK: it was said before. PL_CONFLICT: another message was said with the same id. */
+/* PL_OK: the same message was received before. PL_CONFLICT: another message has the same id. */
 static enum pl_status find_said(struct look_up *look, const struct pl_session_event *event)
 {
     struct pl_str body = {0};
@@ -294,8 +300,9 @@ static enum pl_status find_said(struct look_up *look, const struct pl_session_ev
     return status;
 }
 
-/* The same request came by two nodes: only one of them finds no row. A transaction that fails for it
- * would fail for all that is in it. PL_CONFLICT: the deed is done. */
+/* Two nodes may get the same request; only the first finds no row. The check is made here, because
+ * a failing transaction would fail for everything in it. PL_CONFLICT: the request was already
+ * executed. */
 static enum pl_status find_claimed(struct look_up *look)
 {
     const struct pl_claim_row *claim = &look->command->writes.claim;
@@ -359,8 +366,8 @@ static void look_up_done(struct pl_job *job)
     pl_driver_settle(driver);
 }
 
-/* The first turn of a user on a node is not counted elsewhere, unless the user has a limit of their own:
- * most users have one at a time. */
+/* Turns on other nodes are not counted for the first turn of a user on this node, unless the user
+ * has a limit: most users have one turn at a time. */
 static bool counts_turns(const struct pl_driver *driver, const struct pl_session_command *command)
 {
     struct pl_server *server = driver->drivers->shard->server;
@@ -402,8 +409,8 @@ static void start_look_up(struct pl_driver *driver, struct pl_session_command *c
 
 /* --- the order ------------------------------------------------------------------------------- */
 
-/* Without nodes the list of what runs has it (transaction/idempotency.c). A node may be asked by one of
- * which it has not heard yet. */
+/* Without nodes the list of running requests is enough (transaction/idempotency.c). A node may get
+ * commands from another node that it does not know yet. */
 static bool has_shared_claim(const struct pl_driver *driver,
                              const struct pl_session_command *command)
 {
@@ -431,7 +438,7 @@ static void handle(struct pl_driver *driver, struct pl_session_command *command)
 }
 
 /* A command that needs a look-up waits until everything before it is durable: only then does the
- * store know whether the message was said before. */
+ * store know whether the message was received before. */
 void pl_driver_go_through_commands(struct pl_driver *driver)
 {
     while (driver->commands && driver->state == PL_DRIVER_READY &&
@@ -454,19 +461,19 @@ static void append(struct pl_driver *driver, struct pl_session_command *command)
     driver->last_command = command;
 }
 
-/* The answer is known; a route that stores it with the change does so now. */
+/* The answer is known: adds the rows that are stored with the change. The batch is open and has the
+ * session's own row. */
 static void extend(struct pl_driver *driver, struct pl_session_command *command)
 {
+    assert(driver->batch);
     fill_position(driver, command);
     pl_session_write(driver->session, &command->reply);
-    struct pl_batch *batch =
-        pl_session_command_has_writes(command) ? pl_commit_queue_batch(driver) : NULL;
-    if (batch)
-        pl_session_command_write(command, batch);
+    if (pl_session_command_has_writes(command))
+        pl_session_command_write(command, driver->batch);
 }
 
 /* The first messages of a new session are stored in one transaction with its first row, so no
- * session exists to which only a part was said. */
+ * session exists that has only a part of them. */
 static void say_all(struct pl_driver *driver, struct pl_session_command *command)
 {
     const struct pl_session_out *out = &driver->drivers->out;
@@ -507,7 +514,7 @@ bool pl_driver_put_back(struct pl_driver *driver, struct pl_session_command *com
     return true;
 }
 
-/* The session's own row comes before whatever refers to it. */
+/* The session's own row comes before rows that refer to it. */
 static void put_first(struct pl_session_out *out, struct pl_batch *batch)
 {
     for (size_t i = 0; i < out->rows.len; i++)
@@ -515,7 +522,7 @@ static void put_first(struct pl_session_out *out, struct pl_batch *batch)
     out->rows.len = 0;
 }
 
-/* A session that is made is this node's from its first row on. */
+/* This node owns a new session from its first row on. */
 static void claim_made(struct pl_driver *driver, struct pl_batch *batch)
 {
     const struct pl_session_home *home = pl_drivers_home(driver->drivers);
@@ -546,17 +553,20 @@ static void handle_create(struct pl_drivers *drivers, struct pl_session_command 
         pl_driver_become(driver, PL_DRIVER_GONE);
         return;
     }
+    struct pl_batch *batch = pl_commit_queue_batch(driver);
+    if (!batch) {
+        pl_driver_become(driver, PL_DRIVER_GONE);
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
     pl_driver_become(driver, PL_DRIVER_READY);
     pl_driver_tell_start(driver, command->record.source);
-    struct pl_batch *batch = pl_commit_queue_batch(driver);
-    if (batch) {
-        put_first(&drivers->out, batch);
-        claim_made(driver, batch);
-        pl_batch_check_quota(batch, command->record.user_id, PL_LIMIT_SESSIONS,
-                             pl_meter_quota(drivers->shard->server->meter, command->record.user_id,
-                                            PL_LIMIT_SESSIONS));
-    }
-    if (batch && command->n_says) {
+    put_first(&drivers->out, batch);
+    claim_made(driver, batch);
+    pl_batch_check_quota(
+        batch, command->record.user_id, PL_LIMIT_SESSIONS,
+        pl_meter_quota(drivers->shard->server->meter, command->record.user_id, PL_LIMIT_SESSIONS));
+    if (command->n_says) {
         say_all(driver, command);
         return;
     }
