@@ -4,6 +4,7 @@
 #include "access/key_table.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "io/clock.h"
 #include "shard/log.h"
 
 #include <stdatomic.h>
@@ -17,14 +18,14 @@ struct pl_audit {
     struct pl_timer timer;    /* the first shard's */
     struct pl_job job;
     bool is_sealing;
-    /* Since something was added to a batch; MAX_ROUNDS: nothing is awaited. The batch is committed at
-     * some time after that, so it is looked for in the rounds 1, 2, 4 … 64. */
+    /* Rounds since a row was added to a batch; MAX_ROUNDS: no row is expected. It is not known when
+     * the batch is committed, so rows are sealed in the rounds 1, 2, 4 … 64. */
     _Atomic(int) n_rounds;
 };
 
 /* --- hashes ---------------------------------------------------------------------------------- */
 
-/* Every part with its length in front: no two rows have the same text. */
+/* Hashes every field with its length in front, so that no two rows hash the same text. */
 static enum pl_status hash_row(const struct pl_audit_row *row, struct pl_str before,
                                uint8_t ret_hash[32])
 {
@@ -49,7 +50,7 @@ static void write_head(char to[96], int64_t number, struct pl_str hash)
         n += snprintf(to + n, 3, "%02x", (unsigned char)hash.ptr[i]);
 }
 
-/* What was sealed last; empty: nothing yet. */
+/* The head of the chain; empty: nothing is sealed yet. */
 static enum pl_status read_head(struct pl_store *store, struct pl_arena *arena,
                                 struct pl_str *ret_head, struct pl_error *err)
 {
@@ -59,8 +60,8 @@ static enum pl_status read_head(struct pl_store *store, struct pl_arena *arena,
     return status == PL_NOT_FOUND ? PL_OK : status;
 }
 
-/* The head is read first: if another node seals what is read after it, the batch fails, and the rows are
- * read again. */
+/* Reads the head before the rows: if another node seals rows meanwhile, the batch fails and the
+ * rows are read again. */
 static enum pl_status seal_page(struct pl_store *store, bool *ret_has_more, struct pl_error *err)
 {
     struct pl_str old_head = {0};
@@ -104,7 +105,7 @@ enum pl_status pl_audit_seal(struct pl_store *store, struct pl_error *err)
     enum pl_status status = PL_OK;
     for (int n_lost = 0; has_more && status == PL_OK;) {
         status = seal_page(store, &has_more, err);
-        /* Another node was faster, and has sealed some of them. */
+        /* Another node has just sealed some of them. */
         if (status == PL_NOT_FOUND && n_lost++ < MAX_LOST) {
             has_more = true;
             status = PL_OK;
@@ -115,7 +116,7 @@ enum pl_status pl_audit_seal(struct pl_store *store, struct pl_error *err)
 
 /* --- verifying ------------------------------------------------------------------------------- */
 
-/* Whether the last sealed row is the one that was sealed last. */
+/* Whether the last sealed row matches the stored head. */
 static enum pl_status check_head(struct pl_store *store, struct pl_arena *arena, int64_t number,
                                  struct pl_str hash, struct pl_audit_check *check,
                                  struct pl_error *err)
@@ -180,7 +181,7 @@ void pl_audit_add(struct pl_exchange *x, struct pl_batch *batch, const char *act
     if (!batch)
         return;
     pl_batch_add_audit(batch, &(struct pl_audit_row){
-                                  .at_ms = pl_loop_unix_ms(x->shard->loop),
+                                  .at_ms = pl_clock_unix_ms(),
                                   .user_id = x->caller.user_id,
                                   .key_id = x->caller.key_id,
                                   .action = pl_str_of(action),
@@ -230,7 +231,7 @@ static void seal_run(struct pl_job *job)
 static void seal_done(struct pl_job *job)
 {
     struct pl_audit *audit = PL_CONTAINER_OF(job, struct pl_audit, job);
-    if (job->is_refused) /* the next round seals them */
+    if (job->is_refused) /* seal them in the next round */
         atomic_store(&audit->n_rounds, 0);
     audit->is_sealing = false;
 }
