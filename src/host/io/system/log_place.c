@@ -1,5 +1,6 @@
-/* A file is rotated by its own writer, so no line is lost or torn between two files. A datagram is one
- * line. Everything here may block: it runs on the thread of a sink. */
+/* A file is rotated by its own writer, so that no line is lost or split between two files. For
+ * journald, one datagram is one line. Everything here may block: it runs on the thread of a
+ * sink. */
 #include "io/system/log_place.h"
 
 #include "base/mem.h"
@@ -17,7 +18,7 @@
 enum { MAX_DATAGRAM = 64 << 10 };
 
 struct pl_log_place {
-    int fd; /* -1: it could not be opened again; the next line tries */
+    int fd; /* -1: reopening failed; the next line tries again */
     bool is_journal;
     int64_t n_bytes, max_bytes; /* of the file */
     size_t keep;
@@ -31,7 +32,7 @@ struct pl_log_place {
 static enum pl_status open_file(struct pl_log_place *place, struct pl_error *err)
 {
     struct stat info;
-    /* Opening a FIFO must not wait for its reader; it is refused then. */
+    /* Opening a FIFO must not wait for its reader; the check below refuses it. */
     int fd =
         open(place->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0)
@@ -61,7 +62,7 @@ static void write_name(const struct pl_log_place *place, size_t number, char to[
         snprintf(to + n, PATH_MAX - (size_t)n, ".%u", (unsigned)number);
 }
 
-/* PATH.2 becomes PATH.3, and so on; the one that is too old is replaced. */
+/* PATH.2 becomes PATH.3, and so on; the oldest file is replaced. */
 static void rotate(struct pl_log_place *place)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -74,7 +75,7 @@ static void rotate(struct pl_log_place *place)
     (void)open_file(place, NULL);
 }
 
-/* How much of the lines fits into the file as it is: whole lines, and one of them at least if the
+/* The number of bytes that fit into the current file: whole lines only, but at least one if the
  * file is empty. */
 static size_t n_fitting(const struct pl_log_place *place, struct pl_str lines)
 {
@@ -103,7 +104,9 @@ static struct pl_str write_file(struct pl_log_place *place, struct pl_str lines)
             rotate(place);
             if (place->fd < 0)
                 return lines;
-            continue;
+            n = n_fitting(place, lines);
+            if (!n) /* the file could not be renamed: it grows, and no line is lost */
+                n = lines.len;
         }
         ssize_t n_written = write(place->fd, lines.ptr, n);
         if (n_written < 0 && errno == EINTR)
@@ -136,7 +139,8 @@ static enum pl_status open_journal(struct pl_log_place *place, struct pl_error *
     return PL_OK;
 }
 
-/* One line, without its line feed. A journald that was restarted has another socket. */
+/* Sends one line, without its line feed. After a restart journald has a new socket, so it tries
+ * twice. */
 static bool send_line(struct pl_log_place *place, struct pl_str line)
 {
     if (line.len + 1 > sizeof place->datagram)
