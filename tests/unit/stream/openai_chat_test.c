@@ -298,6 +298,21 @@ static void a_filter_says_what_it_minds_as_a_refusal(void **state)
     pl_stream_destroy(s);
 }
 
+/* The word only repeats finish_reason: it is not a refusal by the model. */
+static void a_filter_without_words_is_no_refusal(void **state)
+{
+    (void)state;
+    struct pl_stream *s = driven_stream(&pl_dialect_openai_chat);
+    drive_start(s, "i", "m");
+    pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_STOP,
+                                         .finish = PL_FINISH_FILTER,
+                                         .word = PL_STR("SAFETY")});
+    pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_END});
+    assert_writes(s, "refusal", false);
+    assert_writes(s, "\"finish_reason\":\"content_filter\"", true);
+    pl_stream_destroy(s);
+}
+
 static void an_error_is_the_last_event(void **state)
 {
     (void)state;
@@ -349,6 +364,7 @@ int main(void)
         cmocka_unit_test(writes_role_words_reason_usage_and_done),
         cmocka_unit_test(numbers_calls_and_names_them_in_their_first_delta),
         cmocka_unit_test(a_filter_says_what_it_minds_as_a_refusal),
+        cmocka_unit_test(a_filter_without_words_is_no_refusal),
         cmocka_unit_test(an_error_is_the_last_event),
         cmocka_unit_test(proof_of_other_vendors_is_not_written),
     };

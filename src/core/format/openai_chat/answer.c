@@ -9,9 +9,9 @@
 #include "format/pieces/citation.h"
 #include "format/pieces/usage.h"
 
-/* Everything the assistant says in an answer is one message, also the items that other formats keep
- * apart, whether or not they were marked as one utterance. A call that the vendor answered itself
- * has no place in it: its reader would answer it again. */
+/* Joins everything that the assistant says in an answer into one message, including items that
+ * other formats keep separate, whether or not they were marked as one utterance. A call that the
+ * vendor has already answered has no place in it: the client would answer it again. */
 static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *ret)
 {
     const struct pl_part **parts = pl_arena_alloc(conv->arena, conv->parts.len + 1, sizeof *parts);
@@ -31,18 +31,9 @@ static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *r
     return PL_OK;
 }
 
-/* The words that mean exactly the same as this format's; any other word of a vendor means more. */
-static bool is_plain_finish(const struct pl_conv *conv, const struct pl_answer *a)
+static bool is_plain_finish(struct pl_conv *conv, const struct pl_answer *a)
 {
-    static const char *const plain[][6] = {
-        [PL_FINISH_STOP] = {"stop", "end_turn", "STOP", "completed", NULL},
-        [PL_FINISH_LENGTH] = {"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", NULL},
-        [PL_FINISH_TOOLS] = {"tool_calls", "tool_use", "STOP", "completed", "function_call", NULL},
-        [PL_FINISH_FILTER] = {"content_filter", "refusal", "SAFETY", NULL},
-        [PL_FINISH_OTHER] = {NULL},
-    };
-    return a->finish != PL_FINISH_NONE &&
-           pl_conv_word(conv, a->finish_val.node, plain[a->finish]) >= 0;
+    return pl_chat_is_plain_finish(a->finish, pl_conv_text(conv, a->finish_val));
 }
 
 static void write_finish(struct pl_writer *w, const struct pl_utterance *u)
@@ -79,7 +70,7 @@ static void write_annotation(struct pl_writer *w, const struct pl_cite_entry *en
     pl_w_close(w, '}');
 }
 
-/* url_citation is the one kind there is, and its positions count in the whole content. */
+/* url_citation is the only kind, and its positions count in the whole content. */
 static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *u)
 {
     struct pl_conv *conv = c->w->conv;
@@ -102,7 +93,8 @@ static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *
     pl_cites_list_deinit(&list);
 }
 
-/* A filter may say what it objects to, in place of the text it removed. */
+/* A filter may say what it objects to, in place of the text it removed. A word that finish_reason
+ * repeats is no message. */
 static void write_refusal(struct pl_writer *w, const struct pl_utterance *u)
 {
     const struct pl_answer *a = &w->conv->answer;
@@ -113,7 +105,7 @@ static void write_refusal(struct pl_writer *w, const struct pl_utterance *u)
         why = detail && pl_json_kind(detail) == PL_JSON_OBJECT
                   ? pl_conv_get(w->conv, detail, "explanation", PL_WANT_STRING)
                   : a->finish_detail;
-        if (!pl_val_is_set(why) && !u->n_parts)
+        if (!pl_val_is_set(why) && !u->n_parts && !is_plain_finish(w->conv, a))
             why = a->finish_val;
     }
     pl_w_key(w, "refusal");
@@ -195,7 +187,7 @@ static void write_usage(struct pl_writer *w)
     pl_w_close(w, '}');
 }
 
-/* A field of the response that has to be there. */
+/* A required field of the response. */
 static void write_required(struct pl_writer *w, const char *key, struct pl_val val,
                            struct pl_str otherwise)
 {
@@ -283,7 +275,7 @@ static void write_error(struct pl_writer *w)
         pl_w_string(w, a->error_code);
     else
         pl_w_null(w);
-    /* A number beside a status is the HTTP status, which travels outside the body. */
+    /* A number beside a status is the HTTP status, which is outside the body. */
     if (!is_word && pl_val_is_set(a->error_status))
         pl_w_mapped(w, a->error_code);
     pl_w_close(w, '}');

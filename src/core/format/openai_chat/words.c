@@ -32,7 +32,22 @@ const char *pl_chat_finish_word(enum pl_finish finish, bool has_calls)
     return has_calls && is_stop ? "tool_calls" : words[finish];
 }
 
-/* Google says what went wrong by a status, OpenAI by a type. */
+bool pl_chat_is_plain_finish(enum pl_finish finish, struct pl_str word)
+{
+    static const char *const plain[][6] = {
+        [PL_FINISH_STOP] = {"stop", "end_turn", "STOP", "completed", NULL},
+        [PL_FINISH_LENGTH] = {"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", NULL},
+        [PL_FINISH_TOOLS] = {"tool_calls", "tool_use", "STOP", "completed", "function_call", NULL},
+        [PL_FINISH_FILTER] = {"content_filter", "refusal", "SAFETY", NULL},
+        [PL_FINISH_OTHER] = {NULL},
+    };
+    for (int i = 0; plain[finish][i]; i++)
+        if (pl_str_eq(word, pl_str_of(plain[finish][i])))
+            return true;
+    return false;
+}
+
+/* Google identifies an error by a status, OpenAI by a type. */
 const char *pl_chat_error_type(struct pl_str status)
 {
     static const struct {

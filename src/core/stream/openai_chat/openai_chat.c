@@ -1,9 +1,9 @@
 /* openai-chat streams: writing chat.completion.chunk events.
  *
- *     role; then content, reasoning_content, refusal and tool_calls as they come;
+ *     role; then content, reasoning_content, refusal and tool_calls in order of arrival;
  *     finish_reason in its own chunk; usage in a chunk without choices; [DONE]
  *
- * Every chunk begins with the same bytes up to its delta, which are built once. */
+ * The bytes before the delta are the same in every chunk, so they are built once. */
 #include "stream/openai_chat/openai_chat_int.h"
 
 #include "format/openai_chat/words.h"
@@ -19,7 +19,7 @@ struct call {
 
 struct writer {
     struct pl_buf head; /* `data: {"id":…,"choices":[{"index":0,"delta":{` */
-    size_t n_bare;      /* of it up to `"choices":[` */
+    size_t n_bare;      /* length of `head` up to `"choices":[` */
     PL_VEC(struct call) open;
     uint32_t n_calls;
     bool has_refusal, has_content;
@@ -140,7 +140,7 @@ static void write_call_end(struct pl_stream *s, void *state, const struct pl_del
     memmove(call, call + 1, (size_t)(w->open.ptr + w->open.len - call) * sizeof *call);
 }
 
-/* Google's own compatible server documents a slot for its signatures; there is none for others. */
+/* Only Google's compatible server documents a field for its signatures. */
 static void write_signature(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -181,7 +181,7 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
     }
 }
 
-/* url_citation is the one kind there is. Where it points to is in the source, or nobody knows. */
+/* url_citation is the only kind. Its start and end are copied from the source, if it has them. */
 static void write_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -209,8 +209,8 @@ static void write_citation(struct pl_stream *s, void *state, const struct pl_del
     end(s);
 }
 
-/* What only the source's vendor has (an image), as in a whole answer: members of the message that a
- * stream has no deltas for. */
+/* Writes parts that only the source's vendor has (an image), as in a whole answer: members of the
+ * message that a stream has no deltas for. */
 static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -241,10 +241,12 @@ static void write_other(struct pl_stream *s, void *state, const struct pl_delta 
 static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
-    /* A filter may say what it objects to, in place of the text it removed. */
+    /* A filter may say what it objects to, in place of the text it removed. A word that
+     * finish_reason repeats is no message. */
     if (delta->finish == PL_FINISH_FILTER && !w->has_refusal) {
         struct pl_str why = delta->detail;
-        if (!why.len && !w->has_content && !w->n_calls)
+        if (!why.len && !w->has_content && !w->n_calls &&
+            !pl_chat_is_plain_finish(delta->finish, delta->word))
             why = delta->word;
         if (why.len)
             write_string(s, w, PL_STR("\"refusal\":\""), why);
@@ -289,7 +291,6 @@ static void write_usage(struct pl_stream *s, const struct writer *w, const struc
     put(s, PL_STR("}}\n\n"));
 }
 
-/* Google names a kind of error in capitals; that is a code here, and the type is one of ours. */
 /* The counters come after the finish_reason, at the end. */
 static void write_end(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
@@ -299,6 +300,7 @@ static void write_end(struct pl_stream *s, void *state, const struct pl_delta *d
     put(s, PL_STR("data: [DONE]\n\n"));
 }
 
+/* Google's error status, in capitals, becomes the code; the type is then one of OpenAI's. */
 static void write_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     (void)state;
