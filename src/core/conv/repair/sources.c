@@ -1,9 +1,10 @@
-/* How media are spelled: what a vendor refuses in a part it otherwise takes. Base64 of the alphabet
- * for URLs, a file without a name, an address that only its own cloud can open, a type under its
- * second name, and whole kinds that the target has no part for. */
+/* Spelling of media: rewrites forms that a vendor refuses in a part it otherwise accepts. Base64 in
+ * the URL alphabet, a file without a name, an address that only its own cloud can open, a type
+ * under an alias, and whole kinds that the target has no part for. */
 #include "conv/repair/repair_int.h"
 
 #include "base/ascii.h"
+#include "json/scan16.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum {
             PL_PART_BIT(PL_PART_FILE),
 };
 
-/* Names that some clients use for a type; vendors check the registered one. */
+/* Aliases that some clients use for a type; vendors accept only the registered name. */
 static const struct {
     const char *said, *registered;
 } types[] = {
@@ -22,7 +23,7 @@ static const struct {
     {"application/x-pdf", "application/pdf"},
 };
 
-/* The ending that belongs to a type, for a name that has to be made. */
+/* The file extension of a type, for a made-up file name. */
 static const struct {
     const char *type, *name;
 } names[] = {
@@ -32,11 +33,25 @@ static const struct {
     {"application/xml", "document.xml"},
 };
 
-/* Nothing but base64 that has letters of the alphabet for URLs. Other text, such as an address in
- * the place of the data, is not touched. */
+/* The offset of the first letter that only one of the two alphabets of base64 has. The data of real
+ * media has one within its first bytes. */
+static size_t find_telling(struct pl_str text)
+{
+    size_t at = 0;
+    while (text.len - at >= PL_SCAN16 && !pl_scan16_either(text.ptr + at, '+', '/') &&
+           !pl_scan16_either(text.ptr + at, '-', '_'))
+        at += PL_SCAN16;
+    while (at < text.len && !memchr("+/-_", text.ptr[at], 4))
+        at++;
+    return at;
+}
+
+/* Whether a text is base64 with letters of the URL alphabet. Other text, such as an address in
+ * place of the data, is not touched. */
 static bool is_url_alphabet(struct pl_str text)
 {
-    if (!memchr(text.ptr, '-', text.len) && !memchr(text.ptr, '_', text.len))
+    size_t telling = find_telling(text);
+    if (telling == text.len || text.ptr[telling] == '+' || text.ptr[telling] == '/')
         return false;
     while (text.len && text.ptr[text.len - 1] == '=')
         text.len--;
@@ -48,7 +63,7 @@ static bool is_url_alphabet(struct pl_str text)
     return text.len % 4 != 1;
 }
 
-/* The same bytes in the alphabet of RFC 4648 section 4, padded. */
+/* Writes the same bytes in the alphabet of RFC 4648 section 4, padded. */
 static bool respell_data(struct pl_repair *r, struct pl_part *part)
 {
     if (!r->rules->wants_plain_base64 || !pl_val_is_set(part->data))
@@ -79,7 +94,7 @@ static bool respell_type(struct pl_repair *r, struct pl_part *part)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!pl_str_eq(said, pl_str_of(types[i].said)))
             continue;
-        /* A piece of a data URL is reported as what it is: the rest of it is still said. */
+        /* Reports a piece of a data URL at that piece: the rest of the URL is still written. */
         if (part->mime.kind == PL_VAL_NODE)
             pl_conv_loss(r->conv, PL_LOSS_MOVED, part->mime.node, "%s is written as %s",
                          types[i].said, types[i].registered);
@@ -125,7 +140,7 @@ static bool is_on_the_web(struct pl_str url)
            pl_str_starts(url, PL_STR("data:"));
 }
 
-/* Whether the part has to be said in words: its kind, or the only address it has. */
+/* Whether a text must replace the part: because of its kind, or of its only address. */
 static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_role role)
 {
     if (role != PL_ROLE_ASSISTANT && (PL_PART_BIT(part->kind) & r->rules->refused_from_user))
@@ -134,7 +149,7 @@ static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_
            !pl_val_is_set(part->file_id) && !is_on_the_web(pl_conv_text(r->conv, part->url));
 }
 
-/* The words that stand for a part. A URL may still help a reader who can open it. */
+/* The text that replaces a part. A URL may still help a reader who can open it. */
 static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
                                const struct pl_part *part)
 {
@@ -169,8 +184,8 @@ static bool respell(struct pl_repair *r, const struct pl_unit *unit, struct pl_p
     return is_changed;
 }
 
-/* A turn of the user in which nothing can be said would be no turn at all, and the one before it
- * would be the last or meet its like: a text keeps its place. */
+/* Whether the target gets no part of a user turn. Without a text in its place the turn would
+ * vanish, and the assistant's turn before it would be the last, or meet another one. */
 static bool is_silent(const struct pl_repair *r, const struct pl_unit *unit)
 {
     uint32_t n_others = 0;
