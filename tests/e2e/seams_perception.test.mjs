@@ -1,5 +1,5 @@
 // Images, sound and files in a session: from a message to the vendor, the export, the import, the share. The vendors are
-// upstreams.mjs, which holds what it is sent to their rules.
+// upstreams.mjs, which checks the requests with the vendors' rules.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -192,6 +192,22 @@ test('a blob that a gateway request names goes to the vendor as data, in every d
   assert.match(JSON.stringify(body), /no blob/);
 });
 
+test('a blob is found in a request whose client escapes slashes, as PHP does', async () => {
+  const { turns: [turn] } = await chat([image()]);
+  const [{ blob }] = mediaOf(turn);
+  for (const from of dialectNames) {
+    const to = dialectNames.find((name) => name !== from);
+    upstream.reset();
+    upstream.next({ say: 'A dot.' });
+    const [path, body] = named[from](`/api/blobs/${blob}`);
+    const text = JSON.stringify({ ...body, ...(body.model ? { model: models[to] } : {}) }).replaceAll('/', '\\/');
+    const answer = await fetch(server.url + path.replace('M', encodeURIComponent(models[to])),
+      { method: 'POST', headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' }, body: text });
+    assert.equal(answer.status, 200, `${from} -> ${to}: ${await answer.text()}`);
+    assert.equal(imageIn[to](upstream.last().body), png, `${from} -> ${to}`);
+  }
+});
+
 test('frames of an uploaded video are parts that a message takes', { skip: missing('ffmpeg') }, async () => {
   const path = join(directory, 'colours.mp4');
   const made = spawnSync('ffmpeg', ['-v', 'error', '-y', '-f', 'lavfi', '-i', 'color=red:d=4:r=24:s=64x48', '-f', 'lavfi', '-i', 'sine=d=4', '-shortest', path], { encoding: 'utf8' });
@@ -214,7 +230,7 @@ test('frames of an uploaded video are parts that a message takes', { skip: missi
   for (const wrong of [{ blob, every: 'soon' }, { blob, from: '3s', to: '1s' }, { blob: 'blob_x' }, { blob, detail: 'huge' }, { blob, sound: 1 }, { blob, evry: '1s' }]) {
     assert.equal((await api('POST', '/api/media/frames', wrong)).status, 400, JSON.stringify(wrong));
   }
-  // A list of files of the server's machine is no video.
+  // A list of files on the server's machine is not accepted as a video.
   const list = await fetch(`${server.url}/api/blobs`, {
     method: 'POST', headers: { authorization: `Bearer ${server.key}`, 'content-type': 'video/mp4' }, body: `#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nfile://${path}\n#EXT-X-ENDLIST\n`,
   });

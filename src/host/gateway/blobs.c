@@ -1,4 +1,4 @@
-/* Blobs that a request names by their address here, /api/blobs/ID: no vendor can fetch them, so
+/* Blobs that a request names by their address here, /api/blobs/ID. No vendor can fetch them, so
  * their bytes are put into the request, in the shape that its dialect has for data. */
 #include "gateway/call.h"
 
@@ -19,7 +19,7 @@ struct putting {
     struct pl_source source;
     struct pl_json_edit edit;
     struct pl_error err;
-    int64_t n_left; /* bytes that may still be put in */
+    int64_t n_left; /* bytes that may still be inserted */
 };
 
 /* A blob and the place where its bytes go. */
@@ -29,9 +29,20 @@ struct place {
     struct pl_buf base64; /* owned */
 };
 
+/* Looks at the JSON text, where a slash may be escaped ("\/api\/blobs\/ID"). True may be wrong, for
+ * an address in words: put() looks at the decoded URL of each part. */
 bool pl_gateway_call_names_blobs(const struct pl_gateway_call *call)
 {
-    return pl_str_search(call->text, PL_STR(BLOBS)) != SIZE_MAX;
+    const struct pl_str part = PL_STR("/blobs"), api = PL_STR("/api");
+    struct pl_str rest = call->text;
+    for (size_t at; (at = pl_str_search(rest, part)) != SIZE_MAX;) {
+        size_t end = at && rest.ptr[at - 1] == '\\' ? at - 1 : at;
+        bool is_ours = end >= api.len && pl_str_eq(pl_str_slice(rest, end - api.len, end), api);
+        rest = pl_str_slice(rest, at + part.len, rest.len);
+        if (is_ours && rest.len && (rest.ptr[0] == '/' || rest.ptr[0] == '\\'))
+            return true;
+    }
+    return false;
 }
 
 /* --- one shape for each dialect -------------------------------------------------------------- */
@@ -59,7 +70,7 @@ static enum pl_status set_url(struct putting *p, const struct place *place)
                : json.status;
 }
 
-/* {"type":"input_file","file_url":…} has its data elsewhere, with a name. */
+/* {"type":"input_file","file_url":…} has its data in another member, with a name. */
 static enum pl_status set_input(struct putting *p, const struct place *place)
 {
     const struct pl_json_node *part = place->part->node;
