@@ -1,5 +1,4 @@
-// parley ext: making, testing, calling, adding, updating, explaining and removing extensions, and what it says when something
-// is wrong.
+// parley ext: making, testing, calling, adding, updating, explaining and removing extensions, and the messages for errors.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +15,7 @@ before(async () => { server = await start(); });
 const ext = (args, options = {}) => run(['ext', ...args], { cwd: directory, ...options, env: { PARLEY_ESBUILD: esbuild, ...options.env } });
 const local = ([verb, ...args], options) => ext([verb, '--data', server.data, ...args], options);
 
-// A package with a Python program that speaks for itself.
+// A package with a Python program that implements the protocol itself.
 let nMade = 0;
 function make(program, { capabilities = ['log'], id = `made-${++nMade}`, ...more } = {}) {
   const dir = join(directory, id);
@@ -55,7 +54,7 @@ for (const [language, program] of [['python', 'python3'], ['js', 'node'], ['ts',
 test('new: what it refuses', () => {
   assert.equal(ext(['new', 'Bad Name']).code, 2);
   assert.equal(ext(['new', 'twice']).code, 0);
-  assert.match(ext(['new', 'twice']).err, /is there already/);
+  assert.match(ext(['new', 'twice']).err, /exists already/);
   assert.equal(ext(['new', 'x1', '--language', 'ruby']).code, 2);
   assert.equal(ext(['new', 'x2', '--profile', 'safe']).code, 2); // an option of add
   const deep = ext(['new', 'deep/er/there']);
@@ -78,6 +77,7 @@ const wrongs = {
   'a call that it did not declare': [speaking('register(tools=[tool("t")])\nfor line in sys.stdin:\n    f = json.loads(line)\n    if f["type"] == "tool_call": say("host_call", {"call_id": "h", "capability": "exec", "method": "exec", "params": {"cmd": "ls"}}); say("tool_result", {"call_id": f["payload"]["call_id"], "output": {}, "is_error": True}, f["id"])'), /needs "exec", which extension.json does not declare/],
   'a capability that is another': [speaking('register(tools=[tool("t")])\nfor line in sys.stdin:\n    f = json.loads(line)\n    if f["type"] == "tool_call": say("host_call", {"call_id": "h", "capability": "log", "method": "http", "params": {}}); say("tool_result", {"call_id": f["payload"]["call_id"], "output": {}, "is_error": True}, f["id"])'), /declares the capability "log"; it needs "http"/],
   'a success for a tool that is not there': [speaking('register()\nfor line in sys.stdin:\n    f = json.loads(line)\n    if f["type"] == "tool_call": say("tool_result", {"call_id": f["payload"]["call_id"], "output": {}, "is_error": False}, f["id"])'), /a tool that does not exist gives a result that is no error/],
+  'an end at the cancel of an unknown call': [speaking('register()\nfor line in sys.stdin:\n    f = json.loads(line)\n    if f["type"] == "tool_call": say("tool_result", {"call_id": f["payload"]["call_id"], "output": {}, "is_error": True}, f["id"])\n    if f["type"] == "event_hook" and f["payload"]["event"] == "cancel": sys.exit(3)'), /after the cancel of an unknown call, .*: the extension has ended/],
   'no end': [speaking('register()\nfor line in sys.stdin:\n    f = json.loads(line)\n    if f["type"] == "tool_call": say("tool_result", {"call_id": f["payload"]["call_id"], "output": {}, "is_error": True}, f["id"])\ntime.sleep(1000)'), /does not end within/],
 };
 for (const [what, [program, expected]] of Object.entries(wrongs)) {
@@ -101,7 +101,7 @@ test('run: wrong inputs and failing tools', { skip: !has('node') && 'node is not
 test('add, list, explain, change, update, log, remove', () => {
   const dir = make('print(1)', { id: 'life', capabilities: undefined, capability_manifest: { schema: 'pi.ext.cap.v1', capabilities: [{ capability: 'read', methods: ['fs'], scope: { paths: ['src/**'] } }, { capability: 'exec' }, { capability: 'http', scope: { hosts: ['*.example.com', 'http://a.example:8080'] } }] } });
   const refused = local(['add', dir]);
-  assert.equal(refused.code, 2); // nobody to ask
+  assert.equal(refused.code, 2); // no terminal to ask on
   assert.match(refused.out, /life 1 \(python, profile balanced\) may:\n {2}read {5}allowed; by fs; in src\/\*\*\n {2}exec {5}asks each time\n {2}http {5}allowed to \*\.example\.com, http:\/\/a\.example:8080\n/);
   const added = local(['add', dir, '--yes', '--profile', 'safe', '--grant', 'exec,read', '--deny', 'http']);
   assert.equal(added.code, 0, added.err);
@@ -117,7 +117,7 @@ test('add, list, explain, change, update, log, remove', () => {
   assert.equal(local(['enable', 'life']).code, 0);
   assert.equal(local(['accept', 'life']).code, 0);
   writeFileSync(join(dir, 'main.py'), 'print(2)');
-  const updated = local(['update', dir]); // the same manifest: nobody is asked
+  const updated = local(['update', dir]); // the same manifest: no question
   assert.equal(updated.code, 0, updated.err);
   const manifest = JSON.parse(readFileSync(join(dir, 'extension.json'), 'utf8'));
   writeFileSync(join(dir, 'extension.json'), JSON.stringify({ ...manifest, capability_manifest: { ...manifest.capability_manifest, capabilities: [{ capability: 'exec' }, { capability: 'write' }] } }));
@@ -141,7 +141,7 @@ test('add: over HTTP the files are sent, with bytes that are no text and the exe
   assert.deepEqual([...readFileSync(join(server.data, 'extensions/sent', artifact, 'binary'))], [0, 1, 2, 255]);
   const again = local(['update', dir]);
   assert.equal(again.code, 0, again.err);
-  assert.equal((await server.ask('GET', '/api/extensions/sent')).json.artifact, artifact); // the same tree, whichever way it came
+  assert.equal((await server.ask('GET', '/api/extensions/sent')).json.artifact, artifact); // the same tree, however it was sent
 });
 
 test('add: the shipped extensions, and what is none', async () => {
@@ -151,7 +151,7 @@ test('add: the shipped extensions, and what is none', async () => {
   }
   const { artifact } = (await server.ask('GET', '/api/extensions/workspace')).json;
   assert.deepEqual(readdirSync(join(server.data, 'extensions/workspace', artifact)).sort(), ['extension.json', 'parley_ext.py', 'workspace.py']);
-  assert.match(local(['add', 'nothing', '--yes']).err, /none of the shipped extensions/);
+  assert.match(local(['add', 'nothing', '--yes']).err, /nor an extension that Parley ships/);
   assert.match(local(['add', 'workspce', '--yes']).err, /did you mean "workspace"\?/);
   const far = make('', { id: 'far', runtime: 'remote', entrypoint: undefined });
   for (const args of [['test', far], ['run', far, 'x']]) assert.match(ext(args).err, /"far" runs elsewhere \(runtime "remote"\), so there is nothing to start here/);
@@ -193,7 +193,7 @@ test('add --mcp: commands, npx and URLs become packages that are pinned', { skip
   assert.equal(read('server/server.py'), 'pass');
 
   assert.equal(local(['add', '--mcp', 'far', '--host', 'mcp.example', '--env', 'KEY', '--yes', '--', 'https://mcp.example/mcp']).code, 0);
-  assert.equal(local(['add', '--mcp', 'far2', '--yes', '--', 'https://mcp.example/mcp']).code, 2); // no host
+  assert.equal(local(['add', '--mcp', 'far2', '--yes', '--', 'https://mcp.example/mcp']).code, 2); // no --host
   assert.equal(local(['add', '--mcp', 'No', '--yes', '--', 'x']).code, 2);
   assert.equal(local(['add', '--mcp', 'no', '--yes']).code, 2);
   assert.equal(local(['add', '--mcp', 'no', '--yes', '--', 'npx']).code, 2);

@@ -1,5 +1,5 @@
-/* parley ext test and run: an extension against the scripted host. test looks at everything an extension has
- * registered and says what is wrong; run calls one tool. */
+/* parley ext test and run: runs an extension against the scripted host. test checks everything an
+ * extension registered and reports faults; run calls one tool. */
 #include "app/extension/scripted_host.h"
 
 #include "extproto/registration.h"
@@ -41,9 +41,9 @@ static const char *why_not(enum pl_status status)
                                    : "out of memory";
 }
 
-/* --- the register ------------------------------------------------------------------------------------ */
+/* --- the register ----------------------------------------------------------------------------- */
 
-/* The frame outlives what is read of it: schemas of tools are nodes of its document. */
+/* *ret_frame must outlive the registration: schemas of tools are nodes of its document. */
 static bool await_register(struct pl_scripted *host, struct pl_ext_frame *ret_frame,
                            struct pl_ext_registration *ret_registration)
 {
@@ -95,7 +95,7 @@ static void check_register(struct pl_scripted *host, const struct pl_ext_registr
            registered->n_commands, registered->n_subscriptions);
 }
 
-/* --- inputs for tools ---------------------------------------------------------------------------------- */
+/* --- inputs for tools ------------------------------------------------------------------------- */
 
 static void sample(struct pl_json_out *out, const struct pl_json_doc *doc,
                    const struct pl_json_node *schema, int depth);
@@ -127,7 +127,8 @@ static bool is_type(const struct pl_json_doc *doc, const struct pl_json_node *sc
     return n && pl_json_text_is(doc, n, pl_str_of(type));
 }
 
-/* A small value that fits the schema, as far as its type, default, enum and minimum tell. */
+/* Writes a small value that matches the schema, as far as its type, default, enum and minimum
+ * tell. */
 static void sample(struct pl_json_out *out, const struct pl_json_doc *doc,
                    const struct pl_json_node *schema, int depth)
 {
@@ -158,9 +159,9 @@ static void sample(struct pl_json_out *out, const struct pl_json_doc *doc,
         pl_json_out_text(out, PL_STR("text"));
 }
 
-/* --- calls ----------------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
-/* The frame of a result; its output is looked at by the caller. */
+/* Calls a tool and returns the frame of the result; the caller checks its output. */
 static enum pl_status call_tool(struct pl_scripted *host, struct pl_str name, struct pl_str input,
                                 int64_t limit_ms, struct pl_ext_frame *ret_frame)
 {
@@ -194,7 +195,7 @@ static bool is_error(const struct pl_ext_frame *frame)
     return pl_json_member(&frame->doc, frame->payload, "is_error", PL_JSON_TRUE);
 }
 
-/* What the model would get of an output. */
+/* The text of an output that the model would get. */
 static struct pl_str text_of(struct pl_scripted *host, const struct pl_ext_frame *frame)
 {
     const struct pl_json_doc *doc = &frame->doc;
@@ -278,13 +279,13 @@ static bool check_command(struct pl_scripted *host, const struct pl_ext_command 
     return status != PL_IO && status != PL_NOMEM;
 }
 
-/* What is said to every hook: enough for those that look at tools, inputs and results. */
+/* Sends the same data to every hook: enough for hooks that look at tools, inputs and results. */
 static bool check_hook(struct pl_scripted *host, const struct pl_ext_subscription *subscription)
 {
     PL_CLEANUP_BUF struct pl_buf payload;
     struct pl_ext_frame frame;
     if (subscription->hook == PL_EXT_HOOK_COUNT)
-        return true; /* a topic of the bus: nobody answers */
+        return true; /* a topic of the bus: no reply */
     const char *event = pl_ext_hook_text(subscription->hook);
     bool is_plain =
         subscription->glob.len && !memchr(subscription->glob.ptr, '*', subscription->glob.len);
@@ -309,17 +310,21 @@ static bool check_hook(struct pl_scripted *host, const struct pl_ext_subscriptio
     return status != PL_IO && status != PL_NOMEM;
 }
 
-/* A call that is taken back, and one of a tool that is not there: the extension stays. */
+/* Cancels an unknown call, then calls a tool that does not exist: the answer shows that the
+ * extension has survived both. */
 static bool check_manners(struct pl_scripted *host)
 {
     struct pl_ext_frame frame;
+    pl_scripted_say(host, PL_EXT_TYPE_EVENT_HOOK,
+                    "\"event\":\"cancel\",\"data\":{\"call_id\":\"none\"}");
     enum pl_status status = call_tool(host, PL_STR("no_such_tool"), PL_STR("{}"), CALL_MS, &frame);
     if (status == PL_OK && !is_error(&frame))
         pl_scripted_complain(host, "a tool that does not exist gives a result that is no error");
     else if (status != PL_OK)
-        pl_scripted_complain(host, "a call of a tool that does not exist: %s", why_not(status));
-    pl_scripted_say(host, PL_EXT_TYPE_EVENT_HOOK,
-                    "\"event\":\"cancel\",\"data\":{\"call_id\":\"none\"}");
+        pl_scripted_complain(host,
+                             "after the cancel of an unknown call, a call of a tool that does "
+                             "not exist: %s",
+                             why_not(status));
     return status != PL_IO && status != PL_NOMEM;
 }
 
@@ -371,7 +376,7 @@ enum pl_exit pl_ext_run_test(struct pl_deed *deed)
     return code;
 }
 
-/* --- run --------------------------------------------------------------------------------------------------- */
+/* --- run -------------------------------------------------------------------------------------- */
 
 static enum pl_exit print_result(struct pl_deed *deed, struct pl_scripted *host,
                                  const struct pl_ext_frame *frame)
