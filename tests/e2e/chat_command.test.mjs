@@ -1,5 +1,5 @@
-// parley chat and parley run: through pipes, and at a terminal that knows lines only (TERM=dumb), which util-linux script(1)
-// provides. One that knows more is in terminal_chat.test.mjs.
+// parley chat and parley run: through pipes, and on a terminal without cursor movement (TERM=dumb), which util-linux
+// script(1) provides. terminal_chat.test.mjs tests other terminals.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,13 +21,13 @@ const env = () => ({
   PATH: process.env.PATH, HOME: server.data, LC_ALL: 'C.UTF-8', TERM: 'dumb', SHELL: '/bin/sh', PARLEY_DATA: server.data,
 });
 
-// A message of several lines, as one is typed.
+// A message of several lines as a user types it.
 const typed = (text) => text.split('\n').join('\\\n');
 const call = (name, input) => `call ${name} ${JSON.stringify(input)}`;
 const asking = (question) => call('AskUserQuestion', { questions: [question] });
 const colours = { question: 'Which colour?', options: [{ label: 'red' }, { label: 'blue', description: 'like the sea' }] };
 
-// Through pipes: all of it is said, then the end.
+// Through pipes: writes all input, then closes it.
 function pipe(words, input) {
   return new Promise((resolve) => {
     const child = spawn(parley, words, { env: env() });
@@ -35,12 +35,12 @@ function pipe(words, input) {
     child.stdout.setEncoding('utf8').on('data', (text) => { said.out += text; });
     child.stderr.setEncoding('utf8').on('data', (text) => { said.err += text; });
     child.on('close', (code) => resolve({ code, ...said }));
-    child.stdin.on('error', () => {}); // it need not read all of it
+    child.stdin.on('error', () => {}); // the program may exit before it reads everything
     child.stdin.end(input);
   });
 }
 
-// At a terminal: keys go in, the screen comes out.
+// On a terminal: sends keys, reads the screen.
 class Terminal {
   constructor(...words) {
     const line = `exec ${[parley, ...words].map((word) => `'${word}'`).join(' ')}`;
@@ -53,13 +53,13 @@ class Terminal {
 
   type(text) { this.child.stdin.write(text); }
 
-  // A message of several lines, whose echo is waited for.
+  // Types a message of several lines and waits for its echo.
   async says(text) {
     this.type(`${typed(text)}\n`);
     await this.sees(`${text.split('\n').at(-1).replace(/[^\w ]/g, '\\$&')}\r\n`);
   }
 
-  // Waits until the screen says this, and forgets what stands before it.
+  // Waits until the screen shows this, and drops everything before it.
   async sees(pattern) {
     const found = await until(() => this.screen.match(pattern), () => `the screen does not say ${pattern}: ${JSON.stringify(this.screen.slice(-2000))}`);
     this.screen = this.screen.slice(found.index + found[0].length);
@@ -138,7 +138,7 @@ test('what an extension may is allowed once, for the session or always, and refu
     return out;
   };
   const asked = /use env: A\?/g;
-  // Once: the second call asks again; what is no word of these is a refusal.
+  // "Once": the second call asks again; an answer that is not one of the words is a refusal.
   const once = await chat(look('A'), 'y', look('A'), 'not now');
   assert.equal(once.match(asked).length, 2, once);
   assert.match(once, /allowed[^]*prompt_user_deny/);
@@ -147,7 +147,7 @@ test('what an extension may is allowed once, for the session or always, and refu
   assert.equal(session.match(/allowed/g).length, 2, session);
   assert.equal((await chat(look('B'), 'always')).match(/allowed/g).length, 1);
   assert.doesNotMatch(await chat(look('B')), /use env/);
-  // A confirmation of a tool knows none of these words.
+  // A confirmation of a tool does not accept these words.
   const publish = await pipe(['chat', '--model', 'demo/agent'], `${typed(script(call('publish', { title: 't', html: 'h' }), '---', 'results'))}\nalways\n`);
   assert.match(publish.out, /Denied: always/);
   await extension.remove();
@@ -251,7 +251,7 @@ test('a structured chat is run with what comes before its last message', async (
   assert.deepEqual([code, out], [0, 'You are kind.\n']);
   const wrong = await pipe(['run', file('wrong.json', '{"messages":[{"role":"assistant","content":"x"}]}')], '');
   assert.ok(wrong.code > 0);
-  assert.match(wrong.err, /a user message must stand before it/);
+  assert.match(wrong.err, /a user message must come before it/);
   assert.equal(await count(), before);
 });
 

@@ -1,6 +1,5 @@
-/* Sentences are put together from the words of a language and the sets of the expression: a part
- * for the time, one for the days and one for the months. English says the time first, Chinese
- * last. */
+/* Builds sentences from the words of a language and the sets of the expression: one part for the
+ * time, one for the days and one for the months. English puts the time first, Chinese last. */
 #include "cron/explain.h"
 
 enum {
@@ -8,19 +7,19 @@ enum {
     MIN_STEPS = 4, /* fewer values than this are listed one by one */
 };
 
-/* Words around a list: a noun, which gets the plural's ending when there are several, and what
- * stands right before and after the list. */
+/* Words around a list: a noun, which takes the plural ending if there are several values, and the
+ * words directly before and after the list. */
 struct around {
-    const char *noun, *before, *behind;
+    const char *noun, *before, *after;
 };
 
 struct words {
     const char *months[12], *weekdays[7], *nth[PL_CRON_MAX_NTH];
     const char *comma, *and, *through, *step[2], *plural; /* "0 to 30 (in steps of 10)" */
-    const char *pause, *either;                           /* between parts, and kinds of days */
+    const char *pause, *either; /* between parts, and between kinds of days */
     const char *times, *every_minute, *on_the_hour, *every_hour, *every_day;
     struct around n_minutes, minutes, n_hours, hours;
-    const char *of_each_month; /* before days, unless months are named */
+    const char *of_each_month; /* before days, unless there are months */
     struct around days, weekday, nth_weekday, last_weekday;
     const char *last_day, *in_months;
     bool is_time_first; /* and minutes before hours */
@@ -122,7 +121,7 @@ static unsigned lowest(uint64_t set)
     return (unsigned)__builtin_ctzll(set);
 }
 
-/* The distance that all neighbours in a set of two and more have; 0 when they differ. */
+/* The common distance between all neighbours in a set of two or more; 0 if they differ. */
 static unsigned step_of(uint64_t set)
 {
     unsigned before = lowest(set), step = 0;
@@ -136,7 +135,7 @@ static unsigned step_of(uint64_t set)
     return step;
 }
 
-/* "1, 5 to 9 and 12". Bits of a set are values; a set is never empty here. */
+/* Writes "1, 5 to 9 and 12". The bits of a set are values; a set is never empty here. */
 static void put_list(struct writer *w, uint64_t set, value_fn *put)
 {
     const struct words *words = w->words;
@@ -174,10 +173,10 @@ static void put_around(struct writer *w, const struct around *around, uint64_t s
         pl_buf_adds(w->to, w->words->plural);
     pl_buf_adds(w->to, around->before);
     put_list(w, set, put);
-    pl_buf_adds(w->to, around->behind);
+    pl_buf_adds(w->to, around->after);
 }
 
-/* The step by which the set divides n_values evenly ("every 15 minutes"); 0 when it does not. */
+/* The step with which the set divides n_values evenly ("every 15 minutes"); 0 if none. */
 static unsigned even_step(uint64_t set, unsigned n_values)
 {
     unsigned n = count(set), step = n > 1 && set & 1 ? step_of(set) : 0;
@@ -188,7 +187,7 @@ static void put_every(struct writer *w, const struct around *around, unsigned st
 {
     pl_buf_adds(w->to, around->before);
     put_number(w, step);
-    pl_buf_adds(w->to, around->behind);
+    pl_buf_adds(w->to, around->after);
 }
 
 static void put_times(struct writer *w, const struct pl_cron *cron)
@@ -214,7 +213,7 @@ static void put_minutes(struct writer *w, uint64_t minutes)
         put_around(w, &w->words->minutes, minutes, put_number);
 }
 
-/* After "every 15 minutes" there is no need for "every hour", nor room for "every 2 hours". */
+/* "every 15 minutes" needs no "every hour" after it, and "every 2 hours" would not fit there. */
 static void put_hours(struct writer *w, const struct pl_cron *cron)
 {
     bool is_even = even_step(cron->minutes, 60) > 0;
@@ -252,7 +251,7 @@ static bool names_months(const struct pl_cron *cron)
     return count(cron->months) < 12;
 }
 
-/* The conjunction before the next of several kinds of days. */
+/* Writes the conjunction before the next kind of days. */
 static void put_either(struct writer *w, const struct pl_cron *cron, bool is_monthly, bool *is_more)
 {
     if (*is_more)
@@ -265,7 +264,7 @@ static void put_either(struct writer *w, const struct pl_cron *cron, bool is_mon
 static void put_weekdays(struct writer *w, const struct pl_cron *cron, bool *is_more)
 {
     const struct words *words = w->words;
-    /* A week ends with Sunday: FRI-SUN is three days in a row. */
+    /* The week ends with Sunday: FRI-SUN is three days in a row. */
     uint64_t weekdays = cron->weekdays;
     if (weekdays & 1 && weekdays >> 6 & 1 && weekdays != 0x7F)
         weekdays = (weekdays & ~UINT64_C(1)) | 1 << 7;

@@ -1,5 +1,5 @@
-/* A manifest is a list of requirements. A call fits if one of them has its capability, its method and its
- * place; the reason of a refusal is that of the requirement that came closest. */
+/* A manifest is a list of requirements. A call is allowed if one requirement has its capability,
+ * its method and its place. A refusal has the reason of the closest requirement. */
 #include "extproto/manifest.h"
 
 #include "extproto/path_scope.h"
@@ -11,7 +11,7 @@ struct reader {
     struct pl_arena *arena;        /* borrowed */
     const struct pl_json_doc *doc; /* borrowed */
     struct pl_error *err;          /* borrowed; may be NULL */
-    char place[128];               /* pointer of the requirement that is read */
+    char place[128];               /* pointer to the current requirement */
 };
 
 static enum pl_status no_memory(struct reader *r)
@@ -28,7 +28,7 @@ static enum pl_status refuse(struct reader *r, const char *member, size_t i, str
     return status;
 }
 
-/* The strings of a list; a list that is absent stays so. */
+/* Reads the strings of a list; an absent list stays absent. */
 static enum pl_status read_texts(struct reader *r, const struct pl_json_node *object,
                                  const char *key, struct pl_ext_texts *ret_texts)
 {
@@ -97,11 +97,10 @@ static enum pl_status read_capability(struct reader *r, const struct pl_json_nod
     *ret_capability = pl_ext_capability_find(name);
     if (*ret_capability != PL_EXT_CAP_NONE)
         return PL_OK;
-    enum pl_status status = pl_fail(
-        r->err, PL_INVALID,
-        "\"%.*s\" is no capability; there are read, write, http, events, session, ui, exec, env, "
-        "tool and log",
-        PL_STR_ARG(pl_str_slice(name, 0, 100)));
+    enum pl_status status = pl_fail(r->err, PL_INVALID,
+                                    "\"%.*s\" is not a capability; there are read, write, http, "
+                                    "events, session, ui, exec, env, tool and log",
+                                    PL_STR_ARG(pl_str_slice(name, 0, 100)));
     pl_error_point(r->err, "%s", r->place);
     return status;
 }
@@ -213,7 +212,7 @@ static bool has_path(const struct pl_ext_texts *paths, struct pl_str path)
     return !paths->is_given;
 }
 
-/* Whether the place of the wish is in the requirement's scope. */
+/* Whether the requirement's scope contains the place of the call. */
 static enum pl_status judge_place(struct pl_arena *arena,
                                   const struct pl_ext_requirement *requirement,
                                   const struct pl_ext_wish *wish, enum pl_ext_reason *ret_reason)

@@ -1,4 +1,5 @@
-/* A register is read from the outside in: the extension, its manifest, its tools, its commands, its hooks. */
+/* A register is read from the outside in: the extension, its manifest, its tools, its commands, its
+ * hooks. */
 #include "extproto/registration.h"
 
 #include "base/ascii.h"
@@ -47,7 +48,7 @@ bool pl_ext_is_id(struct pl_str id)
     return id.len >= 1 && id.len <= MAX_NAME;
 }
 
-/* Empty for a member that is absent or no string. */
+/* Empty for a member that is absent or not a string. */
 static enum pl_status text_of(struct reader *r, const struct pl_json_node *object,
                               const char *member, struct pl_str *ret_text)
 {
@@ -71,7 +72,7 @@ static enum pl_status filled_text(struct reader *r, const struct pl_json_node *p
                              : refuse(r, member, "is blank; an extension has a name and a version");
 }
 
-/* Versions of one major number understand each other. */
+/* Versions with the same major number are compatible. */
 static enum pl_status check_api(struct reader *r, const struct pl_json_node *payload)
 {
     struct pl_str version;
@@ -85,7 +86,8 @@ static enum pl_status check_api(struct reader *r, const struct pl_json_node *pay
 
 /* --- tools ------------------------------------------------------------------------------------ */
 
-/* The words of a member that is absent, or one of a list; the first one is the default. -1: another. */
+/* Index of the member's word in a list. Absent: the first word, the default. -1: not in the
+ * list. */
 static int word_of(struct reader *r, const struct pl_json_node *tool, const char *member,
                    const char *const *words)
 {
@@ -103,7 +105,7 @@ static enum pl_status hash_tool(struct reader *r, struct pl_ext_tool *tool)
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     enum pl_status status = PL_OK;
-    /* Each part after its length: no two tools spell the same bytes. */
+    /* Each part has its length before it, so no two tools have the same bytes. */
     pl_buf_addf(&text, "%zu:%.*s%zu:%.*s", tool->name.len, PL_STR_ARG(tool->name),
                 tool->description.len, PL_STR_ARG(tool->description));
     if (tool->parameters)
@@ -114,7 +116,7 @@ static enum pl_status hash_tool(struct reader *r, struct pl_ext_tool *tool)
     return PL_OK;
 }
 
-/* A member that is a schema: absent, or an object that compiles. */
+/* A schema member: absent, or an object that compiles. */
 static enum pl_status schema_of(struct reader *r, const struct pl_json_node *tool,
                                 const char *member, const struct pl_json_node **ret_schema,
                                 bool *ret_is_good)
@@ -150,7 +152,7 @@ static bool is_taken(const struct reader *r, struct pl_str name)
     return false;
 }
 
-/* The first thing that is wrong with the plain members; NULL: nothing. */
+/* The first error in the plain members; NULL: none. */
 static const char *find_fault(struct reader *r, const struct pl_json_node *node,
                               struct pl_ext_tool *tool)
 {
@@ -185,9 +187,9 @@ static enum pl_status read_schemas(struct reader *r, const struct pl_json_node *
     if (status == PL_OK)
         status = schema_of(r, node, "output_schema", &tool->output_schema, &is_output_good);
     if (status == PL_OK && !tool->refusal && !is_good)
-        tool->refusal = "the schema of its parameters is none";
+        tool->refusal = "its parameters are not a valid JSON Schema";
     if (status == PL_OK && !tool->refusal && !is_output_good)
-        tool->refusal = "the schema of its output is none";
+        tool->refusal = "its output_schema is not a valid JSON Schema";
     return status;
 }
 
@@ -250,7 +252,7 @@ static enum pl_status read_all(struct reader *r, const struct pl_json_node *list
     return status;
 }
 
-/* Room for the items of a list; NULL when out of memory. */
+/* Allocates an array for the items of a list; NULL: out of memory. */
 static void *room_for(struct reader *r, const struct pl_json_node *list, size_t size)
 {
     return pl_arena_zalloc(r->arena, list ? pl_json_count(list) + 1 : 1, size);

@@ -1,4 +1,4 @@
-/* The last message of a prompt, and what its config asks of a model, as the settings and tools of a
+/* The last message of a prompt, and the model settings and tools of its config as those of a
  * session. */
 #include "prompt/asks.h"
 
@@ -40,10 +40,9 @@ static enum pl_status find_last(struct pl_arena *arena, const struct pl_json_doc
     asks->last = is_begun ? before : last;
     if (!is_role(doc, asks->last, "user"))
         return pl_fail(err, PL_INVALID,
-                       is_begun
-                           ? "The last message of this prompt is the assistant's, the beginning "
-                             "of an answer; a user message must stand before it."
-                           : "The last message of a prompt must be the user's to be run.");
+                       is_begun ? "The last message of this prompt is the beginning of the "
+                                  "assistant's answer; a user message must come before it."
+                                : "The last message of a prompt must be the user's to be run.");
     if (!is_begun)
         return PL_OK;
     const struct pl_json_node *content = pl_json_member(doc, last, "content", PL_JSON_STRING);
@@ -51,7 +50,7 @@ static enum pl_status find_last(struct pl_arena *arena, const struct pl_json_doc
     return content ? pl_json_text(arena, doc, content, &asks->prefill) : PL_OK;
 }
 
-/* The variables in a text that was filled in (prompt/render.h), or NULL. */
+/* The variables of a rendered text (prompt/render.h), or NULL. */
 static const struct pl_json_node *variables_of(const struct pl_json_doc *doc,
                                                const struct pl_json_node *text)
 {
@@ -70,7 +69,7 @@ static const struct pl_json_node *variables_of(const struct pl_json_doc *doc,
     return found;
 }
 
-/* The text with the places of its variables, then the media. */
+/* The text with the offsets of its variables, then the media. */
 static void write_parts(struct pl_buf *to, const struct pl_json_doc *doc,
                         const struct pl_json_node *content, const struct pl_json_node *variables,
                         const struct pl_json_node *media)
@@ -124,7 +123,7 @@ static enum pl_status read_message(struct pl_arena *arena, const struct pl_json_
 
 /* --- config ---------------------------------------------------------------------------------- */
 
-/* X: the name in a config, and in a session's settings. The first of two that are there counts. */
+/* X: the name in a config, and in a session's settings. If two are present, the first counts. */
 static const char *const names[][2] = {
     {"temperature", "temperature"},
     {"top_p", "top_p"},
@@ -180,7 +179,7 @@ static enum pl_status read_settings(struct pl_arena *arena, const struct pl_json
 
 /* --- tools ----------------------------------------------------------------------------------- */
 
-/* {"type":"function","function":{…}}, or the function itself; the schema is called parameters or
+/* {"type":"function","function":{…}}, or the function itself; its schema is named parameters or
  * input_schema. */
 static enum pl_status write_tool(struct pl_json_out *out, const struct pl_json_doc *doc,
                                  const struct pl_json_node *tool, size_t i, struct pl_error *err)

@@ -2,8 +2,8 @@
  * bytes of the prompt.
  *
  * Words are in single quotes, where no shell expands anything; a quote itself is \'. A terminal
- * would interpret a pasted control character, so printf makes each one; only a line feed is
- * literal, since a substitution would strip it at its end. */
+ * would interpret a pasted control character, so printf makes each one. Only a line feed is
+ * literal, since a command substitution would strip it at the end. */
 #include "format/convert.h"
 #include "format/loss_report.h"
 #include "format/model_name.h"
@@ -36,7 +36,7 @@ static void add_word(struct pl_buf *to, struct pl_str text)
         pl_buf_addc(to, '\'');
 }
 
-/* No argument can hold it. */
+/* An argument cannot contain NUL. */
 static enum pl_status refuse_nul(struct pl_str text, struct pl_error *err)
 {
     if (text.len && memchr(text.ptr, '\0', text.len))
@@ -46,9 +46,9 @@ static enum pl_status refuse_nul(struct pl_str text, struct pl_error *err)
 
 /* The endpoint of a model. */
 static const struct endpoint {
-    const char *model; /* what its name begins with; "": any */
+    const char *model; /* prefix of its name; "": any */
     const struct pl_format *format;
-    const char *url; /* the name of the model goes in for %s */
+    const char *url; /* %s is the name of the model */
     const char *headers;
 } endpoints[] = {
     {"claude", &pl_format_anthropic, "https://api.anthropic.com/v1/messages",
@@ -86,7 +86,7 @@ enum pl_status pl_exported_chat_read(struct pl_exported_chat *c, struct pl_str t
     return status;
 }
 
-/* By the provider in front of the name, or by how the name begins. */
+/* Finds it by the provider prefix of the model, or by the start of its name. */
 static const struct endpoint *find_endpoint(const struct pl_exported_chat *c)
 {
     const struct endpoint *e = endpoints;
@@ -100,7 +100,7 @@ static const struct endpoint *find_endpoint(const struct pl_exported_chat *c)
     return e;
 }
 
-/* A name goes into the path of a URL only if it has no unusual characters. */
+/* A name is put into a URL path only if it has no unusual characters. */
 static bool is_plain_name(struct pl_str name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -151,7 +151,7 @@ static bool is_one_of(struct pl_str name, const char *const *names)
     return false;
 }
 
-/* Members of an object that are none of `said`. null and an empty list say nothing. */
+/* Reports members of an object that are not in `said`. null and an empty list are no loss. */
 void pl_export_lose_others(const struct pl_export_how *how, const struct pl_exported_chat *c,
                            const struct pl_json_node *object, const char *const *said,
                            const char *detail)
@@ -168,7 +168,8 @@ void pl_export_lose_others(const struct pl_export_how *how, const struct pl_expo
     }
 }
 
-/* The ids of messages and the list of variables are the prompt's own: they mean nothing to a model. */
+/* The ids of messages and the list of variables belong to the prompt: they mean nothing to a
+ * model. */
 static bool is_own(struct pl_str pointer)
 {
     if (pl_str_starts(pointer, PL_STR("/variables")))
@@ -177,7 +178,7 @@ static bool is_own(struct pl_str pointer)
            pl_str_eq(pl_str_slice(pointer, pointer.len - 3, pointer.len), PL_STR("/id"));
 }
 
-/* What a curl command loses is what the vendor's format does not say. */
+/* A curl command loses what the vendor's format cannot express. */
 static enum pl_status pass_losses(const struct pl_export_how *how, struct pl_str report)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -244,8 +245,7 @@ static enum pl_status write_curl(struct pl_buf *to, struct pl_str text,
 
 /* --- claude ---------------------------------------------------------------------------------- */
 
-/* A single message is the prompt as it is. Several messages are each between tags with their
- * role. */
+/* A single message is copied; several are each put between tags with their role. */
 enum pl_status pl_exported_prompt_make(struct pl_exported_chat *c, struct pl_buf *to)
 {
     bool is_alone = pl_json_count(c->messages) == 1;
@@ -268,7 +268,7 @@ enum pl_status pl_exported_prompt_make(struct pl_exported_chat *c, struct pl_buf
     return to->status;
 }
 
-/* A model of another vendor means nothing to this command, which then takes its own default. */
+/* A model of another vendor means nothing to this command, so it uses its default. */
 bool pl_export_is_claude_model(struct pl_str model)
 {
     static const char *const names[] = {"claude", "opus", "sonnet", "haiku"};
@@ -278,8 +278,7 @@ bool pl_export_is_claude_model(struct pl_str model)
     return false;
 }
 
-/* The command takes a model of its own, a system prompt and one prompt; there is nothing else that
- * it could be told. */
+/* The command accepts only a model, a system prompt and one prompt. */
 static void lose_for_claude(const struct pl_export_how *how, const struct pl_exported_chat *c)
 {
     static const char *const chat_says[] = {"protocol", "system_prompt", "messages",
@@ -293,7 +292,7 @@ static void lose_for_claude(const struct pl_export_how *how, const struct pl_exp
     const struct pl_json_node *first = pl_json_first(c->messages);
     if (c->system.len && how->appends_system)
         pl_export_lose(how, c, PL_LOSS_MOVED, system,
-                       "stands behind the system prompt of the command");
+                       "it is added after the command's own system prompt");
     if (pl_json_count(c->messages) > 1)
         pl_export_lose(
             how, c, PL_LOSS_APPROXIMATED, c->messages,

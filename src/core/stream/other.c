@@ -1,16 +1,17 @@
-/* Parts that only their vendor has (a search, a program that ran there, an image) are converted like
- * those of whole answers, so that stream and whole answer agree. Such parts are rare and come whole.
+/* Parts that only their vendor has (a search, a program that ran there, an image) are converted
+ * like those of whole answers, so that stream and whole answer agree. Such parts are rare and come
+ * whole.
  *
- * Some targets have one item for a call and its result. So a call waits until its result comes, or
- * until something else comes, and both are converted together. */
+ * Some targets have one item for a call and its result. So a call waits for its result, or for any
+ * other part, and call and result are converted together. */
 #include "format/convert.h"
 #include "stream/stream.h"
 
-/* Where the parts stand in a whole answer: the text around them, and the way to them. A step
- * without a name is the first element of a list. */
+/* The form of a whole answer: the text around the parts, and the path to them. A step without a
+ * name is the first element of a list. */
 struct shape {
     const struct pl_dialect *dialect;
-    const char *before, *behind;
+    const char *before, *after;
     const char *way[5];
     size_t n_steps;
 };
@@ -61,7 +62,7 @@ static const struct pl_json_node *walk(const struct pl_json_doc *doc, const stru
     return at;
 }
 
-/* The target's answer with these parts, in the event's arena; empty when there is none. */
+/* Converts an answer with these parts, in the event's arena; empty if that fails. */
 static struct pl_str convert(struct pl_stream *s, const struct shape *from, struct pl_str parts)
 {
     PL_CLEANUP_BUF struct pl_buf answer;
@@ -71,7 +72,7 @@ static struct pl_str convert(struct pl_stream *s, const struct shape *from, stru
     pl_buf_init(&answer, 0);
     pl_buf_adds(&answer, from->before);
     pl_buf_add(&answer, parts);
-    pl_buf_adds(&answer, from->behind);
+    pl_buf_adds(&answer, from->after);
     pl_converted_init(&made);
     enum pl_status status = answer.status;
     if (status == PL_OK)

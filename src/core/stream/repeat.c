@@ -1,14 +1,14 @@
-/* A pattern is the bytes of an event with holes. Matching compares the bytes between the holes, and
- * checks that each hole has content that is legal there. */
+/* A pattern is the bytes of an event with holes. Matching compares the bytes between the holes and
+ * checks that the content of each hole is valid JSON. */
 #include "stream/repeat.h"
 
 #include "base/ascii.h"
 #include "base/text/utf8.h"
 
 enum {
-    /* Longer events are rare, and no faster this way. */
+    /* Longer events are rare, and this is no faster for them. */
     MAX_EVENT_BYTES = 16 << 10,
-    /* Events that never repeat are not remembered for ever. */
+    /* After so many events without a match, stop learning. */
     MAX_MISSES = 64,
 };
 
@@ -34,7 +34,7 @@ void pl_repeat_offer_hole(struct pl_repeat *r, struct pl_str is, uint8_t name)
         offer->is_spoilt = true;
         return;
     }
-    /* In the order they stand in the event. */
+    /* Sorts the holes by their position in the event. */
     size_t at = offer->n_holes++;
     for (; at && offer->holes[at - 1].is.ptr > is.ptr; at--)
         offer->holes[at] = offer->holes[at - 1];
@@ -49,9 +49,9 @@ void pl_repeat_offer_words(struct pl_repeat *r, struct pl_str words, struct pl_r
     pl_repeat_offer_hole(r, words, 0);
 }
 
-/* ---- what may stand in a hole ---- */
+/* ---- content of a hole ---- */
 
-/* Bytes of the escape at the beginning, or 0. */
+/* Length of the escape at the start, or 0. */
 static size_t escape_len(const char *at, const char *end)
 {
     if (end - at < 2)
@@ -76,7 +76,7 @@ static size_t escape_len(const char *at, const char *end)
     }
 }
 
-/* The quote after the contents of a string, or NULL when there is none or they are not JSON. */
+/* The closing quote of a string's contents, or NULL if missing or not JSON. */
 static const char *string_end(const char *from, const char *end)
 {
     unsigned char all = 0;
@@ -94,7 +94,7 @@ static const char *string_end(const char *from, const char *end)
     return at;
 }
 
-/* The end of a whole number that fits into 64 bits, or NULL. */
+/* The end of an integer that fits into 64 bits, or NULL. */
 static const char *number_end(const char *from, const char *end)
 {
     const char *at = from;
@@ -115,15 +115,15 @@ int64_t pl_repeat_number(struct pl_str digits)
 
 /* ---- learning ---- */
 
-/* Whether a hole stands in the event, with something before and after it. */
+/* Whether a hole is inside the event, with bytes before and after it. */
 static bool is_within(struct pl_str hole, const char *from, const char *end)
 {
     uintptr_t at = (uintptr_t)hole.ptr;
     return at > (uintptr_t)from && at < (uintptr_t)end && hole.len < (size_t)((uintptr_t)end - at);
 }
 
-/* Whether the holes of an offer stand in these bytes: those of an event that came in two pieces
- * were gathered elsewhere. */
+/* Whether the holes of an offer are inside these bytes. An event that came in two pieces was
+ * assembled in another buffer. */
 static bool are_within(const struct pl_repeat_offer *offer, struct pl_str event)
 {
     for (size_t i = 0; i < offer->n_holes; i++)
@@ -151,8 +151,8 @@ static void make(struct pl_repeat_pattern *p, const struct pl_repeat_offer *offe
         pl_buf_add(&p->around, (struct pl_str){at, p->n_before[i]});
         at = is.ptr + is.len;
     }
-    p->n_behind = (size_t)(end - at);
-    pl_buf_add(&p->around, (struct pl_str){at, p->n_behind});
+    p->n_after = (size_t)(end - at);
+    pl_buf_add(&p->around, (struct pl_str){at, p->n_after});
     p->is_set = p->around.status == PL_OK;
 }
 
@@ -163,7 +163,7 @@ enum pl_status pl_repeat_learn(struct pl_repeat *r, struct pl_str event)
         r->n_misses >= MAX_MISSES || !are_within(offer, event))
         return PL_OK;
     r->n_misses++;
-    /* A pattern that matched without use is replaced, otherwise the oldest one. */
+    /* Replaces a pattern that matched but could not be used, else the oldest one. */
     if (!r->has_matched)
         r->latest = (r->latest + 1) % PL_REPEAT_MAX_PATTERNS;
     make(&r->patterns[r->latest], offer, event);
@@ -191,9 +191,9 @@ static size_t match(struct pl_repeat *r, const struct pl_repeat_pattern *p, stru
             r->words = r->holes[i].is;
         at = to;
     }
-    if ((size_t)(end - at) < p->n_behind || memcmp(at, around, p->n_behind) != 0 || !r->words.len)
+    if ((size_t)(end - at) < p->n_after || memcmp(at, around, p->n_after) != 0 || !r->words.len)
         return 0;
-    return (size_t)(at - input.ptr) + p->n_behind;
+    return (size_t)(at - input.ptr) + p->n_after;
 }
 
 size_t pl_repeat_match(struct pl_repeat *r, struct pl_str input)

@@ -1,5 +1,5 @@
-/* Adds events to the answer. Each dialect has a function for its events; this file has what all
- * of them need: parsing, copying members, and strays. */
+/* Adds events to the answer. Each dialect has a function for its events; this file has the common
+ * code: parsing, copying members, and strays. */
 #include "stream/sum.h"
 
 #include "base/mem.h"
@@ -34,10 +34,10 @@ void pl_sum_deinit(struct pl_sum *sum)
     pl_vec_deinit(&sum->strays);
 }
 
-/* At most this many places are named; the report only says that there are more. */
+/* Limit of strays by place; beyond it the report only says that there are more. */
 enum { MAX_STRAYS = 256 };
 
-/* Its first bytes, as far as they are whole letters. */
+/* The start of a text, in whole characters. */
 static struct pl_str head_of(struct pl_str text, size_t n_most)
 {
     struct pl_str head = pl_str_slice(text, 0, text.len < n_most ? text.len : n_most);
@@ -95,7 +95,7 @@ void pl_sum_keep(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
 static void take_object(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     if (sum->is_over)
-        sum->n_behind++;
+        sum->n_after++;
     else if (pl_json_kind(doc->root) == PL_JSON_OBJECT)
         sum->dialect->sum(sum, doc);
     else
@@ -117,7 +117,7 @@ static enum pl_status take_json(struct pl_sum *sum, struct pl_str data)
     return sum->trees.status;
 }
 
-/* Objects one after the other, or the elements of an array. */
+/* Takes consecutive objects, or the elements of an array. */
 static enum pl_status take_objects(struct pl_sum *sum, struct pl_str bytes)
 {
     struct pl_json_frames frames;
@@ -182,7 +182,7 @@ enum pl_status pl_sum_add(struct pl_sum *sum, struct pl_str stream, struct pl_er
         status = PL_OK;
     if (status == PL_OK && sum->dialect->sum_end)
         sum->dialect->sum_end(sum);
-    if (status == PL_OK && sum->n_behind)
+    if (status == PL_OK && sum->n_after)
         pl_sum_stray(sum, PL_LOSS_DROPPED, "there are events after the end of the answer",
                      (struct pl_str){0}, "%s", "");
     if (status == PL_OK)

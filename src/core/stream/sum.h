@@ -1,13 +1,12 @@
 /* Adding up: the whole answer of a stream, as its vendor would have given it without streaming.
  * Every member of every event ends up in one of three places:
  *
- *   - in the answer, under the name it has there; members nobody knows, too
+ *   - in the answer, under the name it has there; unknown members, too
  *   - nowhere, because it is grammar of streaming (an event's type, a running number, padding)
  *   - in `strays`, because a whole answer has no place for it
  *
- * There is no fourth, so the answer and the strays together account for the whole stream. Adding up
- * reads all bytes of a stream and costs as much as parsing them; a stream that is only passed on
- * never does it. */
+ * So the answer and the strays together account for the whole stream. Adding up costs as much as
+ * parsing all bytes of the stream; a stream that is only translated is never added up. */
 #ifndef PL_STREAM_SUM_H
 #define PL_STREAM_SUM_H
 
@@ -15,7 +14,7 @@
 #include "stream/stream.h"
 #include "stream/tree.h"
 
-/* What the answer has no place for. */
+/* A member that the answer has no place for. */
 struct pl_stray {
     enum pl_loss_code code;
     struct pl_str pointer; /* arena; the nearest place in the answer */
@@ -28,18 +27,18 @@ struct pl_sum {
     struct pl_arena event; /* of one event: reset before each */
     struct pl_tree *answer;
     PL_VEC(struct pl_stray) strays; /* owned */
-    bool is_over;                   /* the answer has ended, in whichever way */
-    bool is_failed;                 /* … in an error, which is the member `error` */
-    uint32_t n_behind;              /* events that came after that */
-    void *state;                    /* owned; the dialect's own, zeroed to begin with */
+    bool is_over;                   /* the answer has ended, with or without an error */
+    bool is_failed;                 /* … with an error, which is the member `error` */
+    uint32_t n_after;               /* events after that */
+    void *state;                    /* owned; the dialect's own, zeroed at first */
 };
 
 enum pl_status pl_sum_init(struct pl_sum *sum, const struct pl_dialect *dialect);
 void pl_sum_deinit(struct pl_sum *sum);
-/* All bytes of a stream. One that is broken is added up as far as it can be read; PL_NOMEM and
+/* Adds all bytes of a stream. A broken stream is added up as far as it can be read; PL_NOMEM and
  * PL_LIMIT are the only failures. */
 enum pl_status pl_sum_add(struct pl_sum *sum, struct pl_str stream, struct pl_error *err);
-/* The whole answer as JSON text. */
+/* Writes the whole answer as JSON text. */
 void pl_sum_write(const struct pl_sum *sum, struct pl_buf *to);
 
 /* For dialects. */

@@ -1,15 +1,15 @@
-/* Byte-pair encoding by backtracking: the tokens that merging by rank ends in, found from left to
- * right without merging.
+/* Byte-pair encoding by backtracking. It finds the tokens that merging by rank would produce, from
+ * left to right and without merging.
  *
- * Two facts carry it (van Antwerpen and Neubeck, "So many tokens, so little time", 2024). A row of
- * tokens is the encoding of its bytes if and only if every two neighbours are: no merge across
- * their border would have come before the merges that made them. And a prefix of an encoding, cut
- * between tokens, is the encoding of that prefix; so there is at most one token a place can be
- * reached by.
+ * It relies on two facts (van Antwerpen and Neubeck, "So many tokens, so little time", 2024).
+ * First, a row of tokens is the encoding of its bytes if and only if every two neighbours are the
+ * encoding of theirs: no merge across their border would have come before the merges that made
+ * them. Second, a prefix of an encoding, cut between tokens, is the encoding of that prefix. So at
+ * most one token can end at a given place.
  *
- * So: take the longest token at a place; if it does not go with the one before, a shorter one; if
- * none does, step back over the one before and try a shorter one there. A place found to be a dead
- * end is never tried again, which keeps the time in proportion to the piece. */
+ * The search takes the longest token at a place. If it is not compatible with the token before, the
+ * search tries a shorter one. If none is, it steps back over the token before and tries a shorter
+ * one there. It never retries a dead end, so the time is linear in the length of the piece. */
 #include "tokens/bpe_int.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ struct piece {
     const struct pl_tokens *v;
     const char *p;
     size_t n, n_readable;
-    uint64_t *dead; /* bit i: no encoding ends a token at i */
+    uint64_t *dead; /* bit i: no token of the encoding ends at i */
     bool has_dead;
     uint32_t *tokens; /* found so far */
     size_t n_tokens;
@@ -30,7 +30,7 @@ struct match {
     uint32_t n_bytes;
 };
 
-/* The token of exactly n bytes at `at`; its id may be VOCAB_NONE. */
+/* Returns the token of exactly n bytes at `at`. The id is VOCAB_NONE if there is no such token. */
 static inline struct match find(const struct piece *piece, size_t at, size_t n)
 {
     uint32_t id = vocab_find(piece->v, piece->p + at, n, piece->n_readable - at);
@@ -42,7 +42,7 @@ static inline struct match find_two(const struct piece *piece, size_t at)
     return (struct match){piece->v->twos[vocab_two(piece->p + at)], 2};
 }
 
-/* Tokens so long that they share one bit of the mask. */
+/* Finds tokens that are so long that they share one bit of the mask. */
 static struct match longest_of_long(const struct piece *piece, size_t at, size_t n)
 {
     struct match found = {VOCAB_NONE, 0};
@@ -52,7 +52,7 @@ static struct match longest_of_long(const struct piece *piece, size_t at, size_t
     return found;
 }
 
-/* Tokens of six bytes and more, of the lengths in `allowed`: bit 0 is six. */
+/* Finds tokens of six bytes and more whose length is in `allowed`: bit 0 is six. */
 static struct match longest_of_six(const struct piece *piece, size_t at, size_t n, uint32_t allowed)
 {
     uint32_t mask = piece->v->masks[vocab_mask_place(piece->p + at)] & allowed;
@@ -69,7 +69,7 @@ static struct match longest_of_six(const struct piece *piece, size_t at, size_t 
     return found;
 }
 
-/* Tokens of two to five bytes. */
+/* Finds tokens of two to five bytes. */
 static struct match longest_of_two(const struct piece *piece, size_t at, size_t n)
 {
     struct match found = {VOCAB_NONE, 0};
@@ -83,33 +83,34 @@ static struct match longest_of_two(const struct piece *piece, size_t at, size_t 
     return found.id == VOCAB_NONE ? find_two(piece, at) : found;
 }
 
-/* The lengths from six bytes on of tokens that go on after a prefix of n bytes. */
-static uint32_t lengths_behind(size_t n, uint32_t more)
+/* The lengths, from six bytes up, of tokens that extend a prefix of n bytes. */
+static uint32_t lengths_after(size_t n, uint32_t more)
 {
     uint32_t last = n + VOCAB_MORE_BITS - VOCAB_MASKED;
     uint64_t lengths = (uint64_t)more << (n + 1) >> VOCAB_MASKED;
     return (uint32_t)lengths | (lengths >> last ? UINT32_MAX << last : 0);
 }
 
-/* Tokens of six bytes and more that begin with a character of three bytes. */
+/* Finds tokens of six bytes and more that begin with a character of three bytes. */
 static struct match longest_of_chars(const struct piece *piece, size_t at, size_t n, uint32_t more)
 {
     const char *p = piece->p + at;
     if (!vocab_is_char(p + VOCAB_CHAR_BYTES))
-        return longest_of_six(piece, at, n, lengths_behind(VOCAB_CHAR_BYTES, more));
+        return longest_of_six(piece, at, n, lengths_after(VOCAB_CHAR_BYTES, more));
     uint32_t codes = vocab_char(p) << VOCAB_CODE_BITS | vocab_char(p + VOCAB_CHAR_BYTES);
     struct token_prefix two = vocab_pair(piece->v, codes)->prefix;
     struct match found = {VOCAB_NONE, 0};
     more = two.more & vocab_more_up_to(n - 2 * VOCAB_CHAR_BYTES);
     if (more)
-        found = longest_of_six(piece, at, n, lengths_behind(2 * VOCAB_CHAR_BYTES, more));
+        found = longest_of_six(piece, at, n, lengths_after(2 * VOCAB_CHAR_BYTES, more));
     if (found.id == VOCAB_NONE && two.id != VOCAB_NO_ID)
         found = (struct match){two.id, 2 * VOCAB_CHAR_BYTES};
     return found;
 }
 
-/* Tokens of two bytes and more that begin with a character of three bytes: most of what is written
- * in most scripts, above all in Han. Its tables know what there is, so little is tried in vain. */
+/* Finds tokens of two bytes and more that begin with a character of three bytes. Such characters
+ * make up most text in many scripts, above all in Han. Their tables list the existing lengths, so
+ * few lookups fail. */
 static struct match longest_of_char(const struct piece *piece, size_t at, size_t n)
 {
     struct token_prefix one = piece->v->chars[vocab_char(piece->p + at)];
@@ -142,20 +143,20 @@ static struct match longest(const struct piece *piece, size_t at, size_t n)
     return found;
 }
 
-/* Would merging have left these two side by side, with their border at `at`? Undoes the merges of
- * both, latest first, and looks whether the two tokens then at the border would have been merged
- * with each other before. The piece itself spells the token that they would have become. */
+/* Would merging have left these two tokens side by side, with their border at `at`? Undoes the
+ * merges of both, latest first, and checks whether the two tokens then at the border would have
+ * been merged with each other before. The text of that merged token is in the piece itself. */
 static bool goes_together(const struct piece *piece, size_t at, uint32_t left, uint32_t right)
 {
     const struct token_split *splits = piece->v->splits;
-    uint32_t limit = UINT32_MAX; /* merges from here on have been undone */
+    uint32_t limit = UINT32_MAX; /* merges of this rank and later ones are undone */
     for (;;) {
         size_t n_left = vocab_len(piece->v, left), n_right = vocab_len(piece->v, right);
         uint32_t merged = find(piece, at - n_left, n_left + n_right).id;
         if (merged < limit && splits[merged].left == left)
             return false;
-        /* Of two merges of one rank the left one came first, so the right one is undone first.
-         * Which side it is cannot be guessed, so there is no branch for it. */
+        /* Of two merges of the same rank the left one came first, so the right one is undone first.
+         * The side is unpredictable, so there is no branch for it. */
         bool is_left = left > right;
         uint32_t latest = is_left ? left : right;
         if (latest < VOCAB_SINGLE)
@@ -166,7 +167,7 @@ static bool goes_together(const struct piece *piece, size_t at, uint32_t left, u
     }
 }
 
-/* The bytes on both sides of a border; zero where the piece ends. */
+/* The bytes on both sides of a border; zero beyond the piece. */
 struct border {
     uint32_t left, right;
 };
@@ -185,9 +186,9 @@ static inline struct border border_at(const struct piece *piece, size_t at)
                            vocab_right_of(copy + VOCAB_BORDER_BYTES)};
 }
 
-/* True when no two tokens that are ever merged have a border like the one at `at`: no token reaches
- * across it, and what is on both sides can be encoded by itself. Rare between Latin letters, the
- * rule in most other scripts. */
+/* True if no two tokens that are ever merged have a border like the one at `at`. Then no token
+ * crosses it, and both sides can be encoded separately. This is rare between Latin letters and
+ * common in most other scripts. */
 static bool is_quiet(const struct piece *piece, size_t at)
 {
     const struct pl_tokens *v = piece->v;
@@ -234,7 +235,7 @@ static bool fits(const struct piece *piece, size_t at, struct match next)
             goes_together(piece, at, piece->tokens[piece->n_tokens - 1], next.id));
 }
 
-/* `owned` becomes the memory of the tokens once they need some; the caller frees it. */
+/* Sets `owned` if the tokens need allocated memory; the caller frees it. */
 static enum pl_status search(struct piece *piece, uint32_t **owned)
 {
     size_t at = 0;
@@ -256,7 +257,7 @@ static enum pl_status search(struct piece *piece, uint32_t **owned)
             next.n_bytes = vocab_len(piece->v, next.id);
             at -= next.n_bytes;
         } else {
-            return PL_INTERNAL; /* every byte is a token: some way leads to the end */
+            return PL_INTERNAL; /* unreachable: every byte is a token */
         }
     }
 }
@@ -275,8 +276,8 @@ static enum pl_status put_all(struct token_sink *sink, const uint32_t *tokens, s
     return PL_OK;
 }
 
-/* A character of three bytes by itself. When it is no token, two of its bytes may be: those that
- * are merged first. */
+/* Encodes a single character of three bytes. If it is not a token, two of its bytes may be one: the
+ * pair that is merged first. */
 static enum pl_status put_char(const struct pl_tokens *v, const char *p, struct token_sink *sink)
 {
     uint32_t id = v->chars[vocab_char(p)].id;
@@ -293,7 +294,7 @@ static enum pl_status put_char(const struct pl_tokens *v, const char *p, struct 
     return put_all(sink, bytes, VOCAB_CHAR_BYTES);
 }
 
-/* A stretch that nothing is known about. */
+/* Encodes a stretch by searching. */
 static enum pl_status put_stretch(const struct pl_tokens *v, const char *p, size_t n,
                                   size_t n_readable, struct token_sink *sink)
 {
@@ -319,8 +320,8 @@ static enum pl_status put_stretch(const struct pl_tokens *v, const char *p, size
     return status == PL_OK ? put_all(sink, piece.tokens, piece.n_tokens) : status;
 }
 
-/* How many bytes at `at` are a character that may stand alone: one of three bytes, or the single
- * one before a word. 0: neither. */
+/* Returns the length of a character at `at` that may be encoded alone: one of three bytes, or the
+ * single byte before a word. 0 if there is neither. */
 static size_t unit_at(const struct piece *piece, size_t at)
 {
     if (piece->n - at >= VOCAB_CHAR_BYTES && vocab_is_char(piece->p + at))
@@ -328,7 +329,7 @@ static size_t unit_at(const struct piece *piece, size_t at)
     return at == 0 && piece->n > VOCAB_CHAR_BYTES && vocab_is_char(piece->p + 1) ? 1 : 0;
 }
 
-/* Where what begins at `from` ends: at the first quiet border after a unit. */
+/* The end of the stretch that begins at `from`: the first quiet border after a unit. */
 static size_t stretch_end(const struct piece *piece, size_t from)
 {
     size_t to = from, n_unit;
@@ -341,7 +342,7 @@ static size_t stretch_end(const struct piece *piece, size_t from)
 }
 
 /* Cuts the piece at quiet borders between characters of three bytes. In Chinese most characters
- * turn out to stand alone, and there is nothing to search for. */
+ * turn out to be alone, so there is nothing to search. */
 enum pl_status pl_bpe_encode(const struct pl_tokens *v, const char *p, size_t n, size_t n_readable,
                              struct token_sink *sink)
 {

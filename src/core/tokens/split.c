@@ -6,9 +6,9 @@
  *               \p{N}{1,3} |  ?[^\s\p{L}\p{N}]+[\r\n/]* | \s*[\r\n]+ | \s+(?!\S) | \s+
  *               where [UM] is \p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M} and [LM] is \p{Ll}\p{Lm}\p{Lo}\p{M}
  *
- * The first alternative that matches counts, and inside one the longest first try. Each function
- * below says what that comes to. No byte is looked at more than a few times: where a pattern would
- * back up, the place to back up to is remembered on the way. */
+ * The first alternative that matches wins, and matching is greedy. Each function below describes
+ * the result. No byte is read more than a few times: where a pattern would back up, the function
+ * remembers the place on the way. */
 #include "tokens/split_int.h"
 
 #define IN(class) (1u << CHAR_##class)
@@ -26,7 +26,7 @@ struct cursor {
     const unsigned char *p, *end;
 };
 
-/* The bit of the class of the character at the cursor; 0 at the end. */
+/* `in` is the bit of the character's class; 0 at the end of the text. */
 struct character {
     unsigned in;
     unsigned n_bytes;
@@ -44,9 +44,8 @@ static struct character classify(uint32_t code, unsigned n_bytes)
                               n_bytes};
 }
 
-/* A character that is not ASCII. A sequence cut short or ill-formed is one symbol per byte. The
- * shortest form is not asked for: what a longer one is called does not matter, only that it ends.
- */
+/* Reads a character that is not ASCII. Each byte of a truncated or malformed sequence is a symbol
+ * of its own. Overlong forms are not rejected: their class does not matter, only their length. */
 static inline struct character look_wide(struct cursor c)
 {
     const unsigned char *p = c.p;
@@ -76,8 +75,8 @@ static inline struct character look(struct cursor c)
     return look_wide(c);
 }
 
-/* Moves over characters of three bytes from the long run of letters without case that holds Han: in
- * Chinese they are nearly all there is, and no table needs to be asked about them. */
+/* Skips three-byte characters from the long run of caseless letters that contains Han. Chinese text
+ * consists almost entirely of them, and they need no table lookup. */
 static inline void skip_han(struct cursor *c)
 {
     const unsigned char *p = c->p;
@@ -90,7 +89,7 @@ static inline void skip_han(struct cursor *c)
     c->p = p;
 }
 
-/* Moves after every character of the classes and returns the one that stopped it. */
+/* Skips all characters of the classes and returns the one that stopped it. */
 static inline struct character skip(struct cursor *c, unsigned classes)
 {
     for (;;) {
@@ -101,8 +100,8 @@ static inline struct character skip(struct cursor *c, unsigned classes)
     }
 }
 
-/* Length of 's 't 're 've 'm 'll 'd at the cursor, in any case, or 0. In the folding of Unicode the
- * long s (U+017F) is an s. */
+/* Returns the length of 's 't 're 've 'm 'll 'd at the cursor, in any case, or 0. The long s
+ * (U+017F) folds to s in Unicode. */
 static inline size_t contraction(struct cursor c)
 {
     size_t n = (size_t)(c.end - c.p);
@@ -127,25 +126,26 @@ static void skip_digits(struct cursor *c)
     }
 }
 
-/* \s*[\r\n]+ | \s+(?!\S) | \s+: up to the last line break; without one all of it at the end of the
- * text, all but the last before a word, and a single one alone. */
+/* \s*[\r\n]+ | \s+(?!\S) | \s+: up to the last line break. Without a line break: everything at the
+ * end of the text, everything but the last character before a word, and a single character
+ * alone. */
 static void skip_space(struct cursor *c)
 {
-    const unsigned char *start = c->p, *last = c->p, *behind_newline = NULL;
+    const unsigned char *start = c->p, *last = c->p, *after_newline = NULL;
     struct character here;
     while ((here = look(*c)).in & SPACES) {
         last = c->p;
         c->p += here.n_bytes;
         if (here.in == IN(NEWLINE))
-            behind_newline = c->p;
+            after_newline = c->p;
     }
-    if (behind_newline)
-        c->p = behind_newline;
+    if (after_newline)
+        c->p = after_newline;
     else if (here.in && last != start)
         c->p = last;
 }
 
-/* [^\s\p{L}\p{N}]+ and then line breaks (and slashes, where the encoding says so). */
+/* [^\s\p{L}\p{N}]+ and then line breaks (and slashes, if takes_slash). */
 static void skip_symbols(struct cursor *c, bool takes_slash)
 {
     skip(c, SYMBOLS);
@@ -153,7 +153,7 @@ static void skip_symbols(struct cursor *c, bool takes_slash)
         c->p++;
 }
 
-/* What is left when the character at the cursor begins neither a word nor a number. */
+/* Handles a character that begins neither a word nor a number. */
 static void skip_rest(struct cursor *c, struct character here, struct character next,
                       bool takes_slash)
 {
@@ -165,38 +165,38 @@ static void skip_rest(struct cursor *c, struct character here, struct character 
     }
 }
 
-/* Both word alternatives of o200k_base at once; stays where it is when there is no word.
+/* Matches both word alternatives of o200k_base at once. Does not move if there is no word.
  *
- * Upper-case letters and those without case come first, as many as there are. If a lower-case
- * letter follows, the word goes on as long as it is in lower case or without case. If not, the
- * first alternative backs up to the last letter without case; and if there is none, the second
- * takes what there is. */
+ * It first takes all upper-case and caseless letters. If a lower-case letter follows, the word
+ * continues with all lower-case and caseless letters. If not, the first alternative backs up to the
+ * last caseless letter. If there is no caseless letter, the second alternative takes what was
+ * matched. */
 static void skip_word(struct cursor *c)
 {
     const unsigned char *start = c->p;
     skip_han(c);
-    const unsigned char *behind_caseless = c->p > start ? c->p : NULL;
+    const unsigned char *after_caseless = c->p > start ? c->p : NULL;
     struct character here;
     while ((here = look(*c)).in & UPPERISH) {
         c->p += here.n_bytes;
         if (here.in & BOTHISH)
-            behind_caseless = c->p;
+            after_caseless = c->p;
     }
     if (here.in == IN(LOWER)) {
         c->p += here.n_bytes;
         skip(c, LOWERISH);
-    } else if (behind_caseless) {
-        c->p = behind_caseless;
+    } else if (after_caseless) {
+        c->p = after_caseless;
     }
 }
 
-/* Eight bytes at a time, for words of ASCII letters: most of all words, and the number of letters
- * in one is nothing a processor could guess. */
+/* Eight bytes at a time, for words of ASCII letters. Most words are such words, and a processor
+ * cannot predict their length. */
 enum { WIDE = 8 };
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* How many of the eight bytes at p, from the first on, are from `low` to `high` (ASCII). `fold` is
- * 32 to read capitals as small letters. */
+/* Returns how many of the eight bytes at p, from the first on, are between `low` and `high`
+ * (ASCII). `fold` is 32 to treat capitals as small letters. */
 static inline unsigned run_of(const unsigned char *p, unsigned low, unsigned high, unsigned fold)
 {
     uint64_t bytes;
@@ -215,9 +215,9 @@ static inline bool is_ascii_letter(unsigned char byte)
     return (unsigned char)((byte | 0x20) - 'a') < 26;
 }
 
-/* Moves over a word of ASCII letters with the character before it, if that is one that goes with a
- * word. False, without moving, when there is none, when the text ends too soon to look at it eight
- * bytes at a time, or when what follows is not ASCII and may belong to the word. */
+/* Skips a word of ASCII letters and the character before it, if a word may begin with that
+ * character. Returns false without moving if there is no such word, if the text ends too soon to
+ * read eight bytes at a time, or if a byte follows that is not ASCII and may belong to the word. */
 static inline bool skip_plain_word(struct cursor *c, bool is_cased)
 {
     const unsigned char *p = c->p;

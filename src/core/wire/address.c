@@ -6,7 +6,7 @@
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* Four numbers from 0 to 255 without leading zeros, which some would read as octal. */
+/* Four numbers from 0 to 255 without leading zeros, which some readers take as octal. */
 static bool parse_v4(struct pl_str text, uint8_t ret_bytes[4])
 {
     size_t at = 0;
@@ -27,13 +27,13 @@ static bool parse_v4(struct pl_str text, uint8_t ret_bytes[4])
     return at == text.len;
 }
 
-/* The pieces before and after "::", read one after another. */
+/* Reads the pieces before and after "::" in order. */
 struct v6_reading {
     struct pl_str text;
     size_t at;
     uint8_t bytes[16];
     size_t n_bytes;
-    size_t gap; /* bytes before "::"; SIZE_MAX: there is none */
+    size_t gap; /* bytes before "::"; SIZE_MAX: no "::" */
 };
 
 static bool take_piece(struct v6_reading *r)
@@ -46,7 +46,7 @@ static bool take_piece(struct v6_reading *r)
             break;
         piece = piece << 4 | (unsigned)digit;
     }
-    /* The last four bytes may be written the old way. */
+    /* The last four bytes may be written as dotted IPv4. */
     if (r->at < r->text.len && r->text.ptr[r->at] == '.') {
         if (r->n_bytes > 12 ||
             !parse_v4(pl_str_slice(r->text, start, r->text.len), r->bytes + r->n_bytes))
@@ -94,12 +94,12 @@ static bool parse_v6(struct pl_str text, uint8_t ret_bytes[16])
             return false;
         r.gap = 16;
     }
-    size_t n_behind = r.n_bytes - r.gap;
+    size_t n_after = r.n_bytes - r.gap;
     if (r.n_bytes > (r.gap == 16 ? 16 : 14))
         return false;
     memset(ret_bytes, 0, 16);
     memcpy(ret_bytes, r.bytes, r.gap);
-    memcpy(ret_bytes + 16 - n_behind, r.bytes + r.gap, n_behind);
+    memcpy(ret_bytes + 16 - n_after, r.bytes + r.gap, n_after);
     return true;
 }
 
@@ -115,8 +115,8 @@ bool pl_address_parse(struct pl_str text, struct pl_address *ret_address)
     return true;
 }
 
-/* RFC 5952, 4: the first of the longest runs of two or more zero pieces becomes "::". IPv4 inside
- * is not written the old way, as URLs have it. */
+/* RFC 5952, 4: the first of the longest runs of two or more zero pieces becomes "::". An embedded
+ * IPv4 address is written in hexadecimal, as in URLs. */
 static void write_v6(const uint8_t bytes[16], struct pl_buf *to)
 {
     unsigned pieces[8];
@@ -155,12 +155,12 @@ struct block {
     uint8_t prefix[16];
     uint8_t n_bits;
     const char *word; /* NULL: global */
-    /* Where an IPv4 address is inside that counts, too; 0: nowhere. */
+    /* Offset of an embedded IPv4 address that is checked too; 0: none. */
     uint8_t v4_at, v4_too_at;
 };
 
-/* The first that fits counts, so the narrower stands before the wider. Globally reachable blocks
- * are named only inside others that are not. */
+/* The first match counts, so narrower blocks come before wider ones. Globally reachable blocks are
+ * listed only inside blocks that are not. */
 static const struct block v4_blocks[] = {
     {{0}, 8, "unspecified", 0, 0},
     {{10}, 8, "private", 0, 0},
@@ -172,7 +172,7 @@ static const struct block v4_blocks[] = {
     {{192, 0, 0, 10}, 32, NULL, 0, 0}, /* TURN anycast */
     {{192, 0, 0}, 24, "reserved", 0, 0},
     {{192, 0, 2}, 24, "documentation", 0, 0},
-    {{192, 88, 99}, 24, "reserved", 0, 0}, /* 6to4 relays, given up */
+    {{192, 88, 99}, 24, "reserved", 0, 0}, /* 6to4 relays, deprecated */
     {{192, 168}, 16, "private", 0, 0},
     {{198, 18}, 15, "benchmarking", 0, 0},
     {{198, 51, 100}, 24, "documentation", 0, 0},
@@ -182,15 +182,15 @@ static const struct block v4_blocks[] = {
     {{240}, 4, "reserved", 0, 0},
 };
 
-/* What is not in 2000::/3 is not given out as global unicast (RFC 4291, 2.4), but for NAT64. */
+/* Addresses outside 2000::/3 are not global unicast (RFC 4291, 2.4), except NAT64. */
 static const struct block v6_blocks[] = {
     {{[15] = 0}, 128, "unspecified", 0, 0},
     {{[15] = 1}, 128, "loopback", 0, 0},
     {{[10] = 0xFF, 0xFF}, 96, "mapped", 12, 0},
-    {{[10] = 0}, 96, "reserved", 12, 0},                /* IPv4-compatible, given up */
+    {{[10] = 0}, 96, "reserved", 12, 0},                /* IPv4-compatible, deprecated */
     {{[8] = 0xFF, 0xFF}, 96, "reserved", 12, 0},        /* IPv4-translated, RFC 2765 */
     {{0, 0x64, 0xFF, 0x9B}, 96, NULL, 12, 0},           /* NAT64, RFC 6052 */
-    {{0, 0x64, 0xFF, 0x9B, 0, 1}, 48, "private", 0, 0}, /* NAT64 of a network's own */
+    {{0, 0x64, 0xFF, 0x9B, 0, 1}, 48, "private", 0, 0}, /* local-use NAT64 */
     {{1}, 64, "discard", 0, 0},
     {{0x20, 0x01}, 32, NULL, 4, 12},                 /* Teredo: server, client */
     {{0x20, 0x01, 0, 1, [15] = 1}, 128, NULL, 0, 0}, /* anycast, three of them */
@@ -208,7 +208,7 @@ static const struct block v6_blocks[] = {
     {{0x20}, 3, NULL, 0, 0},
     {{0xFC}, 7, "private", 0, 0},
     {{0xFE, 0x80}, 10, "link-local", 0, 0},
-    {{0xFE, 0xC0}, 10, "private", 0, 0}, /* site-local, given up */
+    {{0xFE, 0xC0}, 10, "private", 0, 0}, /* site-local, deprecated */
     {{0xFF}, 8, "multicast", 0, 0},
     {{0}, 0, "reserved", 0, 0},
 };
@@ -242,7 +242,7 @@ const char *pl_address_special(const struct pl_address *address)
     const struct block *block = find_block(bytes, v6_blocks, sizeof v6_blocks / sizeof *v6_blocks);
     const char *word = block->v4_at ? special_v4(bytes + block->v4_at) : NULL;
     if (!word && block->v4_too_at) {
-        uint8_t client[4]; /* its bits are turned over (RFC 4380, 4) */
+        uint8_t client[4]; /* its bits are inverted (RFC 4380, 4) */
         for (size_t i = 0; i < 4; i++)
             client[i] = (uint8_t)~bytes[block->v4_too_at + i];
         word = special_v4(client);

@@ -1,11 +1,11 @@
-/* The life of a driver: it is loaded, it breaks and is loaded again, it leaves the memory.
+/* The lifetime of a driver: it is loaded, breaks and is loaded again, and leaves the memory.
  *
  *     machine driver
  *
  *     NEW -> LOADING -> READY -> DELETING -> GONE
- *     NEW -> READY                        a session that is made
+ *     NEW -> READY                        a new session
  *     LOADING, READY, DELETING -> BROKEN
- *     BROKEN -> LOADING                   a command arrives, or something is left to be settled
+ *     BROKEN -> LOADING                   a command arrives, or work has to be settled
  *     NEW, READY, BROKEN -> GONE
  */
 #include "agent/driver_int.h"
@@ -99,7 +99,7 @@ struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id)
     return driver;
 }
 
-/* No commit and no job of it may be on its way. */
+/* No commit and no job of it may be in progress. */
 static void destroy(struct pl_driver *driver)
 {
     struct pl_drivers *drivers = driver->drivers;
@@ -177,7 +177,7 @@ static void load_run(struct pl_job *job)
 {
     struct load *load = PL_CONTAINER_OF(job, struct load, job);
     struct pl_str id = load->driver->link.key;
-    /* The owner first: what is read after it cannot be older than that. */
+    /* The owner first: the rows read after it cannot be older. */
     load->status = pl_driver_look_at_owner(load->store, id, &load->claim, &load->err);
     if (load->status == PL_OK)
         load->status = pl_store_session_get(load->store, &load->arena, (struct pl_str){0}, id,
@@ -228,8 +228,8 @@ static void fail_load(struct pl_driver *driver, enum pl_status status, const str
     pl_driver_settle(driver);
 }
 
-/* A node that was killed may have left messages that wait. If somebody asks for the session before resume_queued.h
- * comes to it, nobody else will: it is this node's now. */
+/* A killed node may have left waiting messages. If somebody uses the session before resume_queued.h
+ * finds it, only this node can resume it, because it owns it now. */
 static void go_on(struct pl_driver *driver)
 {
     if (pl_session_queued_bytes(driver->session) &&
@@ -245,8 +245,8 @@ static void load_done(struct pl_job *job)
     struct pl_error err = load->err;
     pl_driver_is_back(driver, PL_AWAY_LOAD);
     if (job->is_refused)
-        status = pl_fail(&err, PL_IO, "the queue is full");
-    /* Taken over meanwhile, it would show what nobody changes any more. */
+        status = pl_fail(&err, PL_IO, "no worker was free in time");
+    /* If this node was taken over meanwhile, the loaded state is outdated. */
     if (status == PL_OK && !pl_driver_is_still_me(driver, &load->claim))
         status = pl_fail(&err, PL_CONFLICT, "this node was taken over by another one");
     if (status == PL_OK) {
@@ -271,7 +271,7 @@ static void load_done(struct pl_job *job)
     pl_driver_become(driver, PL_DRIVER_READY);
     pl_driver_tell_start(driver, PL_STR("resume"));
     pl_queued_memory_follow(driver);
-    /* Only a driver that broke finds it so: what it was doing is lost. */
+    /* Only a driver that broke finds a running session: its work is lost. */
     driver->is_unsettled = was_running;
     if (!was_running)
         go_on(driver);
@@ -326,7 +326,7 @@ bool pl_driver_leave(struct pl_driver *driver)
 
 static void on_idle(struct pl_timer *timer);
 
-/* With nodes it is looked at more often: others may come, who want the session sooner. */
+/* With nodes it is checked more often: other nodes may want the session sooner. */
 static void start_idle(struct pl_driver *driver)
 {
     pl_timer_start(driver->drivers->shard->loop, &driver->idle,

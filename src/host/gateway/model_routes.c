@@ -1,6 +1,6 @@
 /* Lists the models in the format of the client's vendor: OpenAI, Anthropic (its clients send the
- * version of the API) or Google. A list is given in pages where the client asks for them, with the
- * cursors of its vendor. */
+ * version of the API) or Google. A list has pages if the client requests them, with the cursors of
+ * its vendor. */
 #include "gateway/gateway.h"
 
 #include "base/text/decimal.h"
@@ -46,7 +46,7 @@ static struct pl_str owner_of(struct pl_str name)
     return slash ? pl_str_slice(name, 0, (size_t)(slash - name.ptr)) : PL_STR("parley");
 }
 
-/* As its server says; otherwise since when this one offers it. */
+/* The date from the model's server, else the start of this server. */
 static int64_t created_s(const struct pl_exchange *x, const struct pl_model_info *info)
 {
     return info->created_s ? info->created_s : x->shard->server->started_ms / 1000;
@@ -105,7 +105,7 @@ static void write_gemini(struct pl_exchange *x, struct pl_json_out *out,
 
 /* --- pages ----------------------------------------------------------------------------------- */
 
-/* Those of ours that make embeddings come after all that chat. */
+/* Our own embedding model comes after all chat models. */
 static const struct pl_model_info *model_at(const struct pl_models *models, size_t i)
 {
     const struct pl_model_info *info = pl_model_at(models, i);
@@ -115,7 +115,7 @@ static const struct pl_model_info *model_at(const struct pl_models *models, size
 }
 
 struct page {
-    size_t from, to, n; /* of n models those from `from` up to `to` */
+    size_t from, to, n; /* the models from `from` up to `to`, of n */
 };
 
 static size_t count_models(const struct pl_models *models)
@@ -126,7 +126,7 @@ static size_t count_models(const struct pl_models *models)
     return n;
 }
 
-/* The place of the model that a cursor names; false after making a problem. */
+/* The index of the model that a cursor names; false after making a problem. */
 static bool find_cursor(struct pl_exchange *x, const char *param, const char *prefix,
                         size_t *ret_place)
 {
@@ -144,7 +144,7 @@ static bool find_cursor(struct pl_exchange *x, const char *param, const char *pr
     return false;
 }
 
-/* Without a size all of them: nobody has to ask twice. */
+/* The default is all models, so that nobody has to ask twice. */
 static bool read_size(struct pl_exchange *x, const char *param, int64_t *ret_size)
 {
     struct pl_str text = pl_target_param(&x->target, param);
@@ -263,7 +263,7 @@ static const struct pl_model_info *find(struct pl_exchange *x, struct pl_str nam
     return pl_model_find(x->setup->models, name);
 }
 
-/* What was asked for may be one of many of its vendor: a listed one knows more. */
+/* The model may belong to a family: a listed entry of that name has more details. */
 static const struct pl_model_info *listed(struct pl_exchange *x, const struct pl_model_info *info,
                                           struct pl_str name)
 {
@@ -311,7 +311,7 @@ static void problem_gemini(struct pl_exchange *x, enum pl_problem problem, const
 #define SIZES "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}"
 static const struct pl_route_param anthropic_params[] = {
     {"limit", SIZES, "Anthropic's clients: the maximum number; all by default"},
-    {"after_id", "{\"type\":\"string\"}", "… those behind this one"},
+    {"after_id", "{\"type\":\"string\"}", "… those after this one"},
     {"before_id", "{\"type\":\"string\"}", "… those before this one"},
     {0},
 };

@@ -1,13 +1,13 @@
 /* Memories: the record, its list, and the search.
  *
- * The database names the best by its own score; the order among them is made here, so that it is
+ * The database finds the best rows by its own score. Their order is computed here, so that it is
  * the same in every store:
  *
- *     score = (terms found + what the database says, 0 to 1) / (terms asked for + 1) * recency
+ *     score = (terms found + the database's score, 0 to 1) / (terms requested + 1) * recency
  *     recency = 1/2 + 1/2 * 2 ^ (-age / 90 days)
  *
- * A row with more of the terms comes first, then one that the database ranks higher. Age lowers the
- * score, by half at most. found.c chooses the rows. */
+ * Rows with more of the terms come first, then rows that the database ranks higher. Age lowers the
+ * score by at most half. found.c chooses the rows. */
 #include "store/library.h"
 #include "store/store_int.h"
 #include "base/sort.h"
@@ -15,9 +15,9 @@
 
 #include <math.h>
 
-/* At most this many of the best are sorted; what follows them is in the database's order. Never
- * more, or a later page, which looks at more rows, would have another order than the pages before
- * it. */
+/* At most this many of the best are sorted; the rest stay in the database's order. The number is
+ * fixed: otherwise a later page, which looks at more rows, would have another order than the pages
+ * before. */
 enum { N_ORDERED = 200 };
 static const double HALF_LIFE_MS = 90.0 * 24 * 3600 * 1000;
 
@@ -48,8 +48,8 @@ static void add_texts(struct pl_params *params, const struct pl_memory_row *memo
         pl_params_text(params, texts[i]);
 }
 
-/* Room for one more. A user is locked and counted once in a batch, for all the new ones together:
- * that many fewer may come before them. */
+/* Reserves room for one more memory. A user is locked and counted once per batch, for all new
+ * memories together: the limit before the first one is lowered by their number. */
 static void want_room(struct pl_batch *batch, struct pl_str user_id)
 {
     struct pl_params params = {.err = &batch->err};
@@ -253,23 +253,22 @@ static void read_list(struct pl_read *read, const struct pl_memory_query *query,
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* Whether a term is among terms; one with a '*' after it may be the beginning of one. */
+/* Whether `term` is among `terms`; a term with a trailing '*' matches as a prefix. */
 static bool has_term(struct pl_str terms, struct pl_str term)
 {
     bool is_start = term.len && term.ptr[term.len - 1] == '*';
     term.len -= is_start;
     const char *at = terms.ptr, *end = terms.ptr + terms.len;
     while (at && (at = memmem(at, (size_t)(end - at), term.ptr, term.len))) {
-        const char *behind = at + term.len;
-        if ((at == terms.ptr || at[-1] == ' ') && (is_start || behind == end || *behind == ' '))
+        const char *after = at + term.len;
+        if ((at == terms.ptr || at[-1] == ' ') && (is_start || after == end || *after == ' '))
             return true;
-        at = behind;
+        at = after;
     }
     return false;
 }
 
-/* How many of the requested terms are among `terms`, or, if that is NULL, how many there are.
- */
+/* The number of requested terms that are among `terms`; all of them if `terms` is NULL. */
 static size_t count_terms(struct pl_str asked, const struct pl_str *terms)
 {
     size_t n = 0, at = 0;
@@ -286,11 +285,11 @@ static double recency(int64_t created_ms, int64_t now_ms)
 
 struct candidate {
     struct pl_memory_row row;
-    size_t n_found;      /* of the terms asked for */
-    int64_t given_score; /* by the database */
+    size_t n_found;      /* requested terms that the row has */
+    int64_t given_score; /* the database's score */
 };
 
-/* Higher scores first, then newer ones. */
+/* Higher scores first, then newer memories. */
 static int order_candidates(const void *ctx, const void *a, const void *b)
 {
     (void)ctx;
@@ -312,14 +311,15 @@ static void score(struct candidate *candidates, size_t n, size_t n_asked, int64_
     }
 }
 
-/* How many the page passes over: at most all there can be, so that sums of it fit. */
+/* The number of rows before the page; limited by the maximum per user, so that sums do not
+ * overflow. */
 static size_t skipped(const struct pl_memory_query *query)
 {
     int64_t offset = query->offset > 0 ? query->offset : 0;
     return (size_t)(offset < PL_MEMORY_MAX_PER_USER ? offset : PL_MEMORY_MAX_PER_USER);
 }
 
-/* Puts the candidates in order and takes the page out of them. */
+/* Sorts the candidates and copies the page. */
 static void take_page(struct pl_read *read, const struct pl_memory_query *query,
                       const struct pl_list *list, struct pl_memory_page *page)
 {
@@ -339,7 +339,7 @@ static void take_page(struct pl_read *read, const struct pl_memory_query *query,
         page->items[i] = ((const struct candidate *)order[from + i])->row;
 }
 
-/* The rows that a statement finds by these terms, without those already found. */
+/* Adds the rows that a statement finds by these terms, without duplicates. */
 static void add_candidates(struct pl_read *read, enum pl_sql sql,
                            const struct pl_memory_query *query, struct pl_str terms, int64_t wanted,
                            struct pl_list *list)
@@ -366,7 +366,7 @@ static void add_candidates(struct pl_read *read, enum pl_sql sql,
     }
 }
 
-/* The terms of the query are clean. */
+/* The terms of the query are already normalised. */
 static void search(struct pl_read *read, const struct pl_memory_query *query,
                    struct pl_memory_page *page)
 {

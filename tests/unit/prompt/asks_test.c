@@ -1,4 +1,4 @@
-/* What a structured chat asks: its last messages, and its config in a session's words. */
+/* The request of a structured chat: its last messages, and its config as settings of a session. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void what_nobody_could_answer_is_refused(void **state)
         {"{}", "no messages"},
         {"{\"messages\":[]}", "no message to send"},
         {"{\"messages\":[7]}", "no message to send"},
-        {"{\"messages\":[" ASSISTANT "]}", "must stand before it"},
+        {"{\"messages\":[" ASSISTANT "]}", "must come before it"},
         {"{\"messages\":[" USER ",{\"role\":\"tool\",\"content\":\"x\"}]}", "must be the user's"},
         {"{\"messages\":[" USER "],\"config\":{\"tools\":[{\"type\":\"web_search\"}]}}",
          "has no name"},

@@ -1,5 +1,5 @@
-/* Days are counted from 1 March of the year 0, so that a leap day is the last of its year; an era
- * is the 400 years after which the calendar repeats. */
+/* Days are counted from 1 March of the year 0, so that a leap day is the last of its year. An era
+ * is 400 years, after which the calendar repeats. */
 #include "base/text/utc.h"
 
 enum {
@@ -11,7 +11,7 @@ enum {
 
 static const int64_t us_per_second = 1000000;
 static const int64_t first_ms = -62167219200000; /* 0000-01-01 */
-static const int64_t last_ms = 253402300799999;  /* 9999-12-31, its last millisecond */
+static const int64_t last_ms = 253402300799999;  /* 9999-12-31, the last millisecond */
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -70,7 +70,7 @@ void pl_utc_write(char ret_text[PL_UTC_SIZE], int64_t unix_ms)
     pl_utc_digits(ret_text + 20, (int)(unix_ms - seconds * 1000), 3);
 }
 
-/* The number in `n` digits at *at, which moves past them; -1 when they are not all digits. */
+/* The number of `n` digits at *at; moves *at past them. -1 if they are not all digits. */
 static int digits(struct pl_str text, size_t *at, size_t n)
 {
     int value = 0;
@@ -90,12 +90,12 @@ static bool take(struct pl_str text, size_t *at, const char *one_of)
     return true;
 }
 
-/* "2026-01-31T23:59:60" into *civil; the fields are in their ranges afterwards. */
+/* Reads "2026-01-31T23:59:60" into *civil and checks the range of each field. */
 static bool read_fields(struct pl_str text, size_t *at, struct pl_civil *civil)
 {
     static const struct {
         int least, most;
-        const char *behind;
+        const char *after;
     } fields[] = {{1, 12, "-"}, {1, 31, "Tt "}, {0, 23, ":"}, {0, 59, ":"}, {0, 60, NULL}};
     int value[5];
     civil->year = digits(text, at, 4);
@@ -104,7 +104,7 @@ static bool read_fields(struct pl_str text, size_t *at, struct pl_civil *civil)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         value[i] = digits(text, at, 2);
         if (value[i] < fields[i].least || value[i] > fields[i].most ||
-            (fields[i].behind && !take(text, at, fields[i].behind)))
+            (fields[i].after && !take(text, at, fields[i].after)))
             return false;
     }
     civil->month = (uint8_t)value[0];
@@ -115,7 +115,7 @@ static bool read_fields(struct pl_str text, size_t *at, struct pl_civil *civil)
     return value[1] <= pl_civil_month_days(civil->year, value[0]);
 }
 
-/* ".5" as 500000; true as well when there is no fraction. */
+/* Reads ".5" as 500000; true also if there is no fraction. */
 static bool read_fraction(struct pl_str text, size_t *at, int64_t *ret_us)
 {
     *ret_us = 0;
@@ -130,7 +130,7 @@ static bool read_fraction(struct pl_str text, size_t *at, int64_t *ret_us)
     return *at > start;
 }
 
-/* Z or +hh:mm, in minutes east of Greenwich. */
+/* Reads Z or +hh:mm as minutes east of Greenwich. */
 static bool read_offset(struct pl_str text, size_t *at, int *ret_minutes)
 {
     *ret_minutes = 0;
@@ -156,7 +156,7 @@ bool pl_utc_read(struct pl_str text, int64_t *ret_unix_us)
     if (!read_fields(text, &at, &civil) || !read_fraction(text, &at, &us) ||
         !read_offset(text, &at, &offset) || at != text.len)
         return false;
-    /* A leap second is the last one of a UTC day, whatever the local time is then. */
+    /* A leap second is the last second of a UTC day, whatever the local time. */
     int utc_minute = civil.hour * 60 + civil.minute - offset + MINUTES_PER_DAY;
     if (civil.second == 60 && utc_minute % MINUTES_PER_DAY != MINUTES_PER_DAY - 1)
         return false;

@@ -1,6 +1,6 @@
-/* Images, audio and documents where the target does not accept them: out of tool results into a
- * user message after the results, out of the assistant's turns into the next turn of the user. A
- * short text says where each one came from, for the model that reads it. */
+/* Moves images, audio and documents that the target does not accept: from tool results into a user
+ * message after the results, from the assistant's turns into the next user turn. A short text tells
+ * the model where each one came from. */
 #include "conv/repair/repair_int.h"
 
 /* Parts on their way to another message. */
@@ -15,7 +15,7 @@ static void pack(struct luggage *bag, uint32_t part)
         bag->r->conv->status = PL_NOMEM;
 }
 
-/* Into the unit that is open. */
+/* Adds them to the open unit. */
 static void unpack(struct luggage *bag)
 {
     for (size_t i = 0; i < bag->parts.len; i++)
@@ -25,7 +25,7 @@ static void unpack(struct luggage *bag)
     bag->parts.len = 0;
 }
 
-/* Takes what is refused out of a result's content; what is left may need a word. */
+/* Removes refused parts from the content of a result; a note replaces them if nothing is left. */
 static bool unload_result(struct luggage *bag, const struct pl_unit *unit, uint32_t index)
 {
     struct pl_conv *conv = bag->r->conv;
@@ -66,8 +66,8 @@ static bool unload_result(struct luggage *bag, const struct pl_unit *unit, uint3
     return true;
 }
 
-/* A unit with results: results first, and what was after them goes with the luggage when there is
- * any, so that the message of results holds nothing else. */
+/* Deals a unit with results. Once the luggage holds something, other parts of the unit join it, so
+ * that the message of results holds nothing else. */
 static void deal_results(struct luggage *bag, const struct pl_unit *unit, bool is_last_of_run)
 {
     struct pl_repair *r = bag->r;
@@ -142,7 +142,7 @@ static void note_moved(struct luggage *bag)
     }
 }
 
-/* The luggage in front of what the user says, but never in front of results. */
+/* Puts the luggage before the user's own words, but never before results. */
 static void deliver(struct luggage *bag, const struct pl_unit *unit)
 {
     struct pl_repair *r = bag->r;
@@ -158,7 +158,7 @@ static void deliver(struct luggage *bag, const struct pl_unit *unit)
     }
 }
 
-/* No later message could hold it. */
+/* Drops parts that no later message can hold. */
 static void discard(struct luggage *bag)
 {
     struct pl_repair *r = bag->r;
@@ -176,15 +176,15 @@ void pl_repair_assistant_media(struct pl_repair *r)
     if (r->rules->refused_from_assistant == 0)
         return;
     struct luggage bag = {.r = r};
-    bool is_behind_results = false;
+    bool is_after_results = false;
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
-        if (unit->role == PL_ROLE_ASSISTANT && is_behind_results && bag.parts.len) {
+        if (unit->role == PL_ROLE_ASSISTANT && is_after_results && bag.parts.len) {
             pl_deal_new(r, PL_ROLE_USER);
             note_moved(&bag);
             unpack(&bag);
         }
-        is_behind_results = pl_unit_has(r, unit, PL_PART_BIT(PL_PART_RESULT));
+        is_after_results = pl_unit_has(r, unit, PL_PART_BIT(PL_PART_RESULT));
         if (unit->role == PL_ROLE_ASSISTANT &&
             pl_unit_has(r, unit, r->rules->refused_from_assistant))
             unload_assistant(&bag, unit);
@@ -193,7 +193,7 @@ void pl_repair_assistant_media(struct pl_repair *r)
         else
             pl_deal_whole(r, unit);
     }
-    if (bag.parts.len && is_behind_results) {
+    if (bag.parts.len && is_after_results) {
         pl_deal_new(r, PL_ROLE_USER);
         note_moved(&bag);
         unpack(&bag);

@@ -1,10 +1,10 @@
-/* The history summary: it replaces in a conversation what was left out.
+/* The history summary replaces the messages that were left out of a conversation.
  *
  *     [history_summary: They chose 2D.
  *     earlier messages were left out to make room: 5 of the user, 4 of the assistant, …]
  *
- * The words are those of whoever trimmed; the count is made where there are none. Who trims again
- * finds both: the words go on, the counts are added up. */
+ * The caller of the trim may give the words; without them there is only the count. A later trim
+ * finds both: it keeps the words and adds up the counts. */
 #include "conv/trim/trim_int.h"
 
 #include "base/ascii.h"
@@ -20,7 +20,7 @@ static bool is_marked(struct pl_str text)
 
 bool pl_trim_is_summary(struct pl_conv *conv, const struct pl_part *part)
 {
-    /* Most texts begin with something else, and need not be decoded. */
+    /* Fast path: most texts begin differently and need no decoding. */
     if (part->text.kind == PL_VAL_NODE && pl_json_is(part->text.node, PL_JSON_STRING)) {
         struct pl_str raw = pl_json_raw(conv->doc, part->text.node);
         if (!raw.len || (raw.ptr[0] != '[' && raw.ptr[0] != '\\'))
@@ -38,22 +38,22 @@ static struct pl_str trimmed(struct pl_str s)
     return s;
 }
 
-/* Takes a number off the front, and the words that must follow it. */
-static bool take_number(struct pl_str *text, struct pl_str behind, uint32_t *ret_n)
+/* Reads a number at the start of *text, and the words that must follow it. */
+static bool take_number(struct pl_str *text, struct pl_str after, uint32_t *ret_n)
 {
     uint32_t n = 0;
     size_t at = 0;
     for (; at < text->len && at < 9 && pl_ascii_is_digit(text->ptr[at]); at++)
         n = n * 10 + (uint32_t)(text->ptr[at] - '0');
     struct pl_str rest = pl_str_slice(*text, at, text->len);
-    if (!at || !pl_str_starts(rest, behind))
+    if (!at || !pl_str_starts(rest, after))
         return false;
-    *text = pl_str_slice(rest, behind.len, rest.len);
+    *text = pl_str_slice(rest, after.len, rest.len);
     *ret_n = n;
     return true;
 }
 
-/* Where `words` begin at the end of the text; its length when they do not. */
+/* The offset of the last occurrence of `words`, or the length of the text if there is none. */
 static size_t find_last(struct pl_str text, struct pl_str words)
 {
     for (size_t at = text.len; at + 1 > words.len; at--)
@@ -62,7 +62,7 @@ static size_t find_last(struct pl_str text, struct pl_str words)
     return text.len;
 }
 
-/* Adds the count an earlier summary ends with, and returns the words before it. */
+/* Adds the count at the end of an earlier summary, and returns the words before it. */
 static struct pl_str take_count(struct pl_trim *t, struct pl_str text)
 {
     size_t at = find_last(text, PL_STR(COUNT));

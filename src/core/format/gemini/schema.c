@@ -1,9 +1,9 @@
-/* Gemini's schema dialect and JSON Schema. Both directions walk the schema with a stack of frames
- * of its own (a schema may nest as deep as a document may), and write as they go.
+/* Gemini's schema dialect and JSON Schema. Both directions walk the schema with an explicit stack
+ * (a schema may nest as deep as a document), and write as they go.
  *
  * A frame is in one of three places: among the keywords of a schema, the named schemas of
- * `properties`, or the schemas of `anyOf`. Only the first place has keywords: a property that
- * happens to be called "type" or "$id" is a name like any other. */
+ * `properties`, or the schemas of `anyOf`. Only the first place has keywords: a property with the
+ * name "type" or "$id" is a name like any other. */
 #include "format/gemini/schema.h"
 
 #include "json/pointer.h"
@@ -14,16 +14,17 @@ enum place { IN_SCHEMA, IN_NAMES, IN_LIST };
 struct frame {
     enum place place;
     const struct pl_json_node *at, *end; /* the next member or element */
-    const struct pl_json_node *object;   /* IN_SCHEMA: whose keywords these are */
-    const struct pl_json_node *base;     /* IN_SCHEMA: what refers to `object`; its words win */
-    bool is_nullable;                    /* as the schema of this frame says */
+    const struct pl_json_node *object;   /* IN_SCHEMA: the schema of these keywords */
+    const struct pl_json_node *base;     /* IN_SCHEMA: the schema that refers to `object`; its
+                                            keywords win */
+    bool is_nullable;                    /* from the schema of this frame */
 };
 
 struct walk {
     struct pl_writer *w;
     const struct pl_json_node *root;
     PL_VEC(struct frame) stack; /* owned */
-    uint32_t n_refs;            /* put in place so far */
+    uint32_t n_refs;            /* inlined so far */
 };
 
 /* A schema may refer to one definition from many places; at most this many are inlined. */
@@ -35,8 +36,8 @@ static const struct pl_json_node *member(const struct walk *k, const struct pl_j
     return pl_conv_node(k->w->conv, object, key);
 }
 
-/* A value as it is. A value that is in the output already (a definition used twice) is written
- * without a link: it has only one way home. */
+/* Copies a value. A value that is in the output already (a definition used twice) is written
+ * without a link: the way home needs a single link. */
 static void put(struct walk *k, const struct pl_json_node *value)
 {
     if (pl_conv_fate_of(k->w->conv, value) == PL_FATE_SAID)
@@ -50,7 +51,8 @@ static void put_key(struct walk *k, const struct pl_json_node *key)
     pl_w_key_str(k->w, pl_conv_text(k->w->conv, pl_val_node(key)));
 }
 
-/* Marks what the other dialect spells differently: a type, a type of a list, an order, a bound. */
+/* Marks values that the other dialect spells differently: a type, a type of a list, an order, a
+ * bound. */
 static void know(struct walk *k, const struct pl_json_node *node)
 {
     pl_conv_know_all(k->w->conv, node);
@@ -94,8 +96,8 @@ enum dialect_word {
     D_EXAMPLE
 };
 
-/* Keywords with their own rule; all others are the same on both sides. The second spelling is the
- * one protocol buffers accept as well. */
+/* Keywords with their own rule; all others are the same on both sides. The second spelling is also
+ * accepted by protocol buffers. */
 static const struct {
     const char *word, *also;
     enum dialect_word rule;
@@ -169,8 +171,7 @@ static void put_count(struct walk *k, const struct pl_json_node *value)
     }
 }
 
-/* If the properties are in this order already, nothing is lost; otherwise the list keeps no
- * fate. */
+/* If the properties already have this order, nothing is lost; otherwise the list gets no fate. */
 static void know_order(struct walk *k, const struct pl_json_node *order,
                        const struct pl_json_node *names)
 {
@@ -332,7 +333,7 @@ enum json_word {
     J_ALL
 };
 
-/* What the dialect can say of JSON Schema. A keyword that is not here has no place in it. */
+/* The keywords of JSON Schema that the dialect supports. */
 static const struct {
     const char *word;
     enum json_word rule;
@@ -374,7 +375,7 @@ static bool is_null_schema(struct walk *k, const struct pl_json_node *schema)
            pl_conv_says(k->w->conv, member(k, schema, "type"), "null");
 }
 
-/* Whether one of the elements is null, or a schema of null alone. */
+/* Whether an element is null, or a schema of null alone. */
 static bool has_null(struct walk *k, const struct pl_json_node *list)
 {
     if (!pl_json_is(list, PL_JSON_ARRAY))
@@ -387,7 +388,7 @@ static bool has_null(struct walk *k, const struct pl_json_node *list)
     return false;
 }
 
-/* An enum that no type narrows allows null when it lists it. */
+/* An enum without a type allows null if it lists null. */
 static bool lists_null(struct walk *k, const struct pl_json_node *schema)
 {
     const struct pl_json_node *list = member(k, schema, "enum");
@@ -407,7 +408,7 @@ static bool allows_null(struct walk *k, const struct pl_json_node *schema)
             has_null(k, member(k, schema, "oneOf")) || lists_null(k, schema));
 }
 
-/* Where "#/$defs/Name" points to in this schema; NULL when it points elsewhere. */
+/* The target of "#/$defs/Name" in this schema; NULL if it points elsewhere. */
 static const struct pl_json_node *referred(struct walk *k, const struct pl_json_node *ref)
 {
     struct pl_str rest = pl_conv_text(k->w->conv, pl_val_node(ref)), token;
@@ -428,9 +429,8 @@ static bool is_being_written(const struct walk *k, const struct pl_json_node *sc
     return false;
 }
 
-/* The schema that this one continues with: the target of its $ref, or the only schema of its
- * allOf. */
-static const struct pl_json_node *behind(struct walk *k, const struct pl_json_node *schema)
+/* The schema that this one extends: the target of its $ref, or the only schema of its allOf. */
+static const struct pl_json_node *base_of(struct walk *k, const struct pl_json_node *schema)
 {
     const struct pl_json_node *ref = member(k, schema, "$ref"), *all = member(k, schema, "allOf");
     if (!ref && pl_json_is(all, PL_JSON_ARRAY) && pl_json_count(all) == 1 &&
@@ -467,7 +467,7 @@ static void push_dialect(struct walk *k, const struct pl_json_node *schema)
         put_nullable(k);
 }
 
-/* One type (besides null) is written as it is; several become a list of schemas. */
+/* One type (besides null) is written as one; several become a list of schemas. */
 static void put_upper_type(struct walk *k, const struct pl_json_node *type,
                            const struct pl_json_node *schema)
 {
@@ -514,7 +514,7 @@ static void put_string_type(struct walk *k, const struct pl_json_node *schema)
         pl_w_key_word(k->w, "type", "STRING");
 }
 
-/* Enums of the dialect hold strings only; `nullable` stands for null among them. */
+/* Enums of the dialect hold only strings; null is expressed by `nullable`. */
 static void put_enum(struct walk *k, const struct pl_json_node *value,
                      const struct pl_json_node *schema)
 {
@@ -603,13 +603,13 @@ static void dialect_keyword(struct walk *k, const struct pl_json_node *key, size
     }
 }
 
-/* The next keyword of a schema. At its end, the schema it continues with is written into the same
- * object. */
+/* Writes the next keyword of a schema. At its end, the schema that it extends is written into the
+ * same object. */
 static void schema_step(struct walk *k)
 {
     struct frame *f = top(k);
     if (f->at >= f->end) {
-        const struct pl_json_node *next = f->base ? NULL : behind(k, f->object);
+        const struct pl_json_node *next = f->base ? NULL : base_of(k, f->object);
         if (!next) {
             pl_w_close(k->w, '}');
             k->stack.len--;

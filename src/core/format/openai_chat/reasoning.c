@@ -1,18 +1,18 @@
-/* openai-chat: what the assistant thought. OpenAI has no place for it in Chat Completions;
+/* openai-chat: the assistant's reasoning. OpenAI has no place for it in Chat Completions;
  * compatible servers do:
  *
  *     reasoning_content, reasoning     the words
  *     reasoning_signature              a proof of the server's own
- *     reasoning_details                OpenRouter: each thought with the proof of the vendor behind
- *                                      it: reasoning.text {text, signature}, reasoning.summary
- *                                      {summary}, reasoning.encrypted {data, id}; `format` says
- *                                      whose they are
+ *     reasoning_details                OpenRouter: each thought with the proof of its vendor:
+ *                                      reasoning.text {text, signature}, reasoning.summary
+ *                                      {summary}, reasoning.encrypted {data, id}; `format` names
+ *                                      the vendor
  *
  * Reasoning that a server sends under several names is read once. */
 #include "format/openai_chat/openai_chat_int.h"
 #include "format/profile.h"
 
-/* The vendors OpenRouter names in `format`, and what the names of their models begin with. */
+/* The vendors that OpenRouter names in `format`, and the prefixes of their model names. */
 static const struct vendor {
     const struct pl_format *format;
     const char *word, *models;
@@ -39,7 +39,7 @@ static inline void know_member(struct pl_conv *conv, const struct pl_json_node *
     pl_conv_know(conv, pl_conv_node(conv, object, key));
 }
 
-/* Whether `rest` goes on with `piece`, perhaps after white space; steps over it. */
+/* Whether `rest` continues with `piece`, perhaps after white space; skips it. */
 static bool goes_on(struct pl_str *rest, struct pl_str piece)
 {
     struct pl_str at = *rest;
@@ -60,7 +60,7 @@ static struct pl_val words_of(struct pl_conv *conv, const struct pl_json_node *e
     return pl_val_is_set(text) ? text : pl_conv_get(conv, entry, "summary", PL_WANT_STRING);
 }
 
-/* Whose proof an entry holds, as in pl_part.home; 0: the server's own. */
+/* The vendor of an entry's proof, as in pl_part.home; 0: the server's own. */
 static uint8_t home_of(struct pl_conv *conv, const struct pl_json_node *entry)
 {
     const struct pl_json_node *word = pl_conv_member(conv, entry, "format", PL_WANT_STRING);
@@ -93,7 +93,7 @@ static void read_entry(struct pl_conv *conv, const struct pl_json_node *entry,
     struct pl_val data = pl_conv_get(conv, entry, "data", PL_WANT_STRING);
     struct pl_val text = words_of(conv, entry);
     know_member(conv, entry, "type");
-    know_member(conv, entry, "index"); /* their order says it too */
+    know_member(conv, entry, "index"); /* their order implies it */
     if (!pl_val_is_set(data) && !pl_val_is_set(text))
         return;
     struct pl_part *part =
@@ -106,7 +106,7 @@ static void read_entry(struct pl_conv *conv, const struct pl_json_node *entry,
         part->id = item_id(conv, entry, end);
 }
 
-/* Whether the entries repeat the whole text: then they are read instead of it. */
+/* Whether the entries repeat the whole text: then they are read instead. */
 static bool repeats(struct pl_conv *conv, const struct pl_json_node *details,
                     const struct pl_json_node *text)
 {
@@ -122,8 +122,7 @@ static bool repeats(struct pl_conv *conv, const struct pl_json_node *details,
     return rest.len == 0;
 }
 
-/* Beside a different text, only entries without text are read, and those that repeat a piece of
- * it. */
+/* If the text differs, reads only entries without text and those that repeat a piece of it. */
 static void read_beside(struct pl_conv *conv, const struct pl_json_node *details,
                         const struct pl_json_node *text)
 {
@@ -157,7 +156,7 @@ static const struct pl_json_node *text_of(struct pl_conv *conv, const struct pl_
     return text;
 }
 
-/* The first text of the entries; NULL when none has one. */
+/* The first text of the entries; NULL if there is none. */
 static const struct pl_json_node *first_words(struct pl_conv *conv,
                                               const struct pl_json_node *details)
 {
@@ -192,16 +191,16 @@ void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
     }
 }
 
-/* Google signs calls: the entry has the id of the call it is about. */
+/* Google signs calls: the entry has the id of its call. */
 void pl_chat_sign_calls(struct pl_conv *conv)
 {
-    /* Out of memory there may be no message. */
+    /* When out of memory there may be no message. */
     if (conv->status != PL_OK || !conv->messages.len)
         return;
     const struct pl_message *m = &conv->messages.ptr[conv->messages.len - 1];
     uint8_t google = pl_format_place(&pl_format_gemini);
     struct pl_part *parts = pl_conv_parts(conv, m), *proof = parts;
-    /* Thoughts come first and calls last, both in their order. */
+    /* Thoughts come first and calls last, each in order. */
     for (uint32_t i = 0; i < m->n_parts && conv->status == PL_OK; i++) {
         struct pl_part *call = &parts[i];
         if (call->kind != PL_PART_CALL || pl_val_is_set(call->signature) || !call->id.node)
@@ -220,8 +219,8 @@ void pl_chat_sign_calls(struct pl_conv *conv)
 
 /* ---- writing ---- */
 
-/* The vendor whose proof a part has, for a server that forwards it; NULL: none, or not this one. */
-static const struct vendor *vendor_behind(const struct pl_chat_out *c, const struct pl_part *part)
+/* The vendor of a part's proof, for a server that forwards it; NULL: none, or another server. */
+static const struct vendor *proof_vendor(const struct pl_chat_out *c, const struct pl_part *part)
 {
     if (!c->task->profile || !c->task->profile->takes_reasoning_details)
         return NULL;
@@ -233,13 +232,13 @@ static bool has_text(const struct pl_part *part)
     return part->kind == PL_PART_THINKING && pl_val_is_set(part->text);
 }
 
-/* Whether the part's proof can be said. */
+/* Whether the part's proof can be written. */
 static bool is_proved(const struct pl_chat_out *c, const struct pl_part *part)
 {
     bool has_proof = part->kind == PL_PART_REDACTED
                          ? pl_val_is_set(part->data)
                          : has_text(part) && pl_val_is_set(part->signature);
-    return has_proof && (pl_chat_is_kept(c, part) || vendor_behind(c, part));
+    return has_proof && (pl_chat_is_kept(c, part) || proof_vendor(c, part));
 }
 
 static void open_entry(struct pl_writer *w, const char *type, const struct vendor *vendor)
@@ -263,7 +262,7 @@ static void write_entry(struct pl_chat_out *c, const struct pl_part *part)
 {
     struct pl_writer *w = c->w;
     bool is_ours = is_proved(c, part);
-    const struct vendor *vendor = is_ours ? vendor_behind(c, part) : NULL;
+    const struct vendor *vendor = is_ours ? proof_vendor(c, part) : NULL;
     bool is_summary = vendor && vendor->format == &pl_format_openai_responses;
     if (part->kind == PL_PART_REDACTED) {
         write_encrypted(w, vendor, part->data, vendor ? part->id : (struct pl_val){0});
@@ -278,7 +277,7 @@ static void write_entry(struct pl_chat_out *c, const struct pl_part *part)
         write_encrypted(w, vendor, part->signature, part->id);
 }
 
-/* Every thought with its own proof, in their order. */
+/* Writes every thought with its own proof, in order. */
 static void write_details(struct pl_chat_out *c, const struct pl_utterance *u)
 {
     pl_w_key(c->w, "reasoning_details");

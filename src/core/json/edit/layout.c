@@ -1,25 +1,25 @@
-/* What inserts and removals do to the bytes between the children of one container.
+/* How inserts and removals change the bytes between the children of one container.
  *
  *     [ 1, 2 /+ two +/ ]      lead " "   gap ", "   tail " /+ two +/ "        (/+ for a comment)
  *
- * - A removed child takes the gap before it along; the first one, the gap after it. So one
- *   separator goes with each. If such a gap has a comment, only the comma goes.
- * - A new child goes after the gap and gets a separator like its neighbour's.
- * - The lead stays before whatever is first now, the tail after whatever is last.
- * - A tail with comments or a trailing comma stays whole; what is appended goes after it.
+ * - The gap before a removed child is removed too; for the first child, the gap after it. So each
+ *   removal removes one separator. If that gap has a comment, only its comma is removed.
+ * - A new child is inserted after the gap and gets a separator like its neighbour's.
+ * - The lead stays before the new first child, the tail after the new last one.
+ * - A tail with comments or a trailing comma stays whole; a new last child comes after it.
  *
- * Comments and trailing commas are only met when a document that was read leniently is edited. */
+ * Only documents that were read leniently have comments and trailing commas. */
 #include "json/edit/edit_int.h"
 #include "base/map.h"
 #include "json/text.h"
 
-/* White space longer than this is not copied: many inserts must not multiply a huge gap. */
+/* Longer white space is not copied: many inserts must not multiply a huge gap. */
 enum { MAX_COPIED = 256 };
 
 /* White space, comments and at most one mark (a comma, a colon) between two tokens. */
 struct gap {
     uint32_t from, to;
-    uint32_t mark;      /* where the mark is, if has_mark */
+    uint32_t mark;      /* offset of the mark, if has_mark */
     uint32_t solid_end; /* after the last comment or mark: only white space follows */
     bool has_mark, has_comment, ends_in_line_comment;
 };
@@ -29,14 +29,14 @@ struct layout {
     struct pl_str text;
     const struct pl_json_node *root, *parent;
     uint32_t at;      /* where new bytes go */
-    bool has_output;  /* an element stands before that */
-    bool is_gap_used; /* the gap before the current child follows another element already */
+    bool has_output;  /* an element is before `at` */
+    bool is_gap_used; /* the gap before the current child already follows another element */
     struct gap gap;   /* before the current child */
-    struct gap model; /* what new separators look like */
-    const struct pl_json_node *sibling; /* key whose colon new members copy, or NULL */
+    struct gap model; /* the gap that new separators copy */
+    const struct pl_json_node *sibling; /* key whose colon new members copy; or NULL */
 };
 
-static uint32_t behind_comment(struct pl_str text, uint32_t at, uint32_t end)
+static uint32_t after_comment(struct pl_str text, uint32_t at, uint32_t end)
 {
     bool is_line = text.ptr[at + 1] == '/';
     for (at += 2; at < end; at++) {
@@ -56,7 +56,7 @@ static struct gap scan_gap(struct pl_str text, uint32_t from, uint32_t to, char 
         if (c == '/' && at + 1 < to) {
             gap.ends_in_line_comment = text.ptr[at + 1] == '/';
             gap.has_comment = true;
-            gap.solid_end = at = behind_comment(text, at, to);
+            gap.solid_end = at = after_comment(text, at, to);
             continue;
         }
         if (c == mark) {
@@ -86,13 +86,14 @@ static struct pl_str copied(const struct layout *l, uint32_t from, uint32_t to)
     return to - from > MAX_COPIED ? PL_STR("") : pl_str_slice(l->text, from, to);
 }
 
-/* The white space that comes before a child in the model. */
+/* The white space before a child in the model. */
 static struct pl_str model_space(const struct layout *l)
 {
     return copied(l, l->model.solid_end, l->model.to);
 }
 
-/* The whole gap where that is white space and its mark, otherwise the mark and what follows it. */
+/* Copies the whole gap if it is white space and its mark; otherwise adds the mark and the white
+ * space at the end of the gap. */
 static void add_like(struct layout *l, const struct gap *gap, struct pl_str mark)
 {
     struct pl_str all = copied(l, gap->from, gap->to);
@@ -137,7 +138,7 @@ static void drop_gap(struct layout *l)
     l->is_gap_used = true;
 }
 
-/* Before an element, new or kept, in front of the current child. */
+/* Called before each element, new or kept, in front of the current child. */
 static void begin_element(struct layout *l)
 {
     if (!l->has_output && !l->is_gap_used)
@@ -147,7 +148,7 @@ static void begin_element(struct layout *l)
     l->has_output = l->is_gap_used = true;
 }
 
-/* Line comments end with their line, so something new after one starts on the next. */
+/* A line comment ends with its line, so a new element after it needs a line break. */
 static void add_break(struct layout *l, const struct gap *gap, struct pl_str space)
 {
     bool has_break =
@@ -157,7 +158,8 @@ static void add_break(struct layout *l, const struct gap *gap, struct pl_str spa
     add(l, space);
 }
 
-/* Inside an empty container that holds a line break: one step deeper than its closing bracket. */
+/* For an empty container with a line break inside: indents one step deeper than its closing
+ * bracket. */
 static void add_first_space(struct layout *l, const struct gap *inner)
 {
     uint32_t from = inner->to;
@@ -195,7 +197,7 @@ static void append(struct layout *l, const struct gap *tail,
             drop(l, tail->mark, tail->mark + 1);
         l->at = tail->solid_end;
         add_break(l, tail, model_space(l));
-        l->has_output = false; /* its separator is there already */
+        l->has_output = false; /* its separator exists already */
     }
     for (size_t i = 0; i < n; i++) {
         if (l->has_output)
@@ -207,7 +209,7 @@ static void append(struct layout *l, const struct gap *tail,
         add(l, PL_STR(","));
 }
 
-/* Nothing is left: white space goes, comments stay, and no comma may. */
+/* No child is left: removes the white space and any comma, keeps comments. */
 static void finish_emptied(struct layout *l, const struct gap *lead, const struct gap *tail)
 {
     if (lead->has_comment || tail->has_comment) {
@@ -226,13 +228,14 @@ static const struct pl_json_node *next_child(const struct pl_json_node *parent,
                                                   : pl_json_next(child);
 }
 
-/* Where the element, or the value after the key, ends in the text. */
+/* End offset of an element, or of the value of a key. */
 static uint32_t child_end(const struct pl_json_node *parent, const struct pl_json_node *child)
 {
     return end_of(pl_json_kind(parent) == PL_JSON_OBJECT ? child + 1 : child);
 }
 
-/* Sets gap and model for the child after `from`. The first child's gap is the lead: it stays. */
+/* Sets gap and model for the child after `from`. The gap of the first child is the lead, which
+ * stays. */
 static void look_at(struct layout *l, const struct pl_json_node *child, uint32_t from)
 {
     bool is_first = child == pl_json_first(l->parent);
@@ -246,7 +249,7 @@ static void look_at(struct layout *l, const struct pl_json_node *child, uint32_t
         l->model = scan_gap(l->text, child_end(l->parent, child), second->off, ',');
 }
 
-/* The inserts before one child and its removal; returns how many changes that were. */
+/* Applies the inserts before one child, and its removal; returns the number of changes. */
 static size_t change_child(struct layout *l, const struct pl_json_node *child,
                            const struct pl_json_change *const *changes, size_t n)
 {
@@ -303,7 +306,7 @@ static bool is_taken(const struct pl_json_doc *doc, const struct pl_json_node *k
     return *ret_status == PL_OK && pl_map_get(names, text);
 }
 
-/* No new member may have the name of another new one, or of one that stays. */
+/* A new member must not have the name of another new member or of one that stays. */
 static enum pl_status check_names(const struct pl_json_doc *doc, const struct pl_json_node *parent,
                                   const struct pl_json_change *const *changes, size_t n)
 {

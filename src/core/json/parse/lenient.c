@@ -1,6 +1,6 @@
-/* JSON as people write it, in three steps: blank out what the grammar has no place for, parse what
- * is left strictly, and look through the tree for what the parser let pass. Line breaks inside
- * comments stay, so lines agree; columns are counted in the text that was given. */
+/* JSON as people write it, in three steps: blank out everything that is not JSON, parse the rest
+ * strictly, then search the tree for what the parser tolerated. Line breaks inside comments stay,
+ * so line numbers agree; columns are counted in the given text. */
 #include "json/parse/lenient.h"
 #include "base/map.h"
 #include "base/sort.h"
@@ -12,7 +12,7 @@ enum { FEW_MEMBERS = 8 };
 
 struct reader {
     struct pl_str text; /* as given */
-    char *copy;         /* arena; what gets blanked */
+    char *copy;         /* arena; the blanked copy */
     struct pl_error *err;
     PL_VEC(struct pl_json_note) notes;
 };
@@ -44,8 +44,8 @@ static enum pl_status blank(struct reader *r, enum pl_json_note_kind kind, size_
     return note(r, kind, off, len);
 }
 
-/* The string whose opening quote is at `off`: the offset after its closing quote. */
-static size_t behind_string(struct pl_str text, size_t off)
+/* The offset after the string whose opening quote is at `off`. */
+static size_t after_string(struct pl_str text, size_t off)
 {
     for (size_t at = off + 1; at < text.len; at++) {
         const char *quote = memchr(text.ptr + at, '"', text.len - at);
@@ -61,15 +61,15 @@ static size_t behind_string(struct pl_str text, size_t off)
     return text.len;
 }
 
-static size_t behind_line(struct pl_str text, size_t off)
+static size_t after_line(struct pl_str text, size_t off)
 {
     while (off < text.len && text.ptr[off] != '\n' && text.ptr[off] != '\r')
         off++;
     return off;
 }
 
-/* The end of the block comment that starts at `off`, or 0 when there is none. */
-static size_t behind_block(struct pl_str text, size_t off)
+/* The end of the block comment that starts at `off`; 0 if it has no end. */
+static size_t after_block(struct pl_str text, size_t off)
 {
     for (size_t at = off + 2; at + 1 < text.len; at++) {
         const char *star = memchr(text.ptr + at, '*', text.len - 1 - at);
@@ -89,7 +89,7 @@ static enum pl_status fail_at(struct reader *r, size_t off, const char *message)
     return status;
 }
 
-/* A lone slash is none: it stays for the parser to refuse. */
+/* A lone slash is not a comment: the parser refuses it. */
 static bool is_comment(struct pl_str text, size_t at)
 {
     return text.ptr[at] == '/' && at + 1 < text.len &&
@@ -100,7 +100,7 @@ static bool is_comment(struct pl_str text, size_t at)
 static enum pl_status take_comment(struct reader *r, size_t *at)
 {
     bool is_line = r->text.ptr[*at + 1] == '/';
-    size_t end = is_line ? behind_line(r->text, *at) : behind_block(r->text, *at);
+    size_t end = is_line ? after_line(r->text, *at) : after_block(r->text, *at);
     if (!end)
         return fail_at(r, *at, "this comment is not closed; add the missing */");
     size_t n_valid = pl_utf8_valid_prefix(pl_str_slice(r->text, *at, end));
@@ -112,7 +112,7 @@ static enum pl_status take_comment(struct reader *r, size_t *at)
     return status;
 }
 
-/* A comma is tolerated before a closing bracket when a value, or the end of one, is before it. */
+/* A comma is tolerated before a closing bracket if a value comes before the comma. */
 static enum pl_status blank_all(struct reader *r)
 {
     struct pl_str text = r->text;
@@ -141,7 +141,7 @@ static enum pl_status blank_all(struct reader *r)
             comma = at;
         }
         before = c;
-        at = c == '"' ? behind_string(text, at) : at + 1;
+        at = c == '"' ? after_string(text, at) : at + 1;
     }
     return status;
 }
@@ -199,7 +199,8 @@ static bool is_surrogate(const char *p, char from, char to)
     return p[0] == '\\' && p[1] == 'u' && (p[2] | 0x20) == 'd' && third >= from && third <= to;
 }
 
-/* A pair is one of \ud800 … \udbff and then one of \udc00 … \udfff; any other is half a pair. */
+/* A pair is one of \ud800 … \udbff and then one of \udc00 … \udfff; any other is a lone
+ * surrogate. */
 static enum pl_status note_surrogates(struct reader *r, const struct pl_json_doc *doc,
                                       const struct pl_json_node *string)
 {
@@ -231,7 +232,7 @@ static enum pl_status note_keys(struct reader *r, const struct pl_json_doc *doc,
     return pl_json_count(n) <= FEW_MEMBERS ? note_few_keys(r, doc, n) : note_many_keys(r, doc, n);
 }
 
-/* What the strict parser was told to let pass. */
+/* Notes what the strict parser was told to tolerate. */
 static enum pl_status note_tree(struct reader *r, const struct pl_json_doc *doc)
 {
     enum pl_status status = PL_OK;

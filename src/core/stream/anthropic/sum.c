@@ -5,7 +5,7 @@
 #include "stream/pick.h"
 #include "stream/sum.h"
 
-/* A block that is open: its input comes as pieces of JSON text. */
+/* The open block of an index. Its input comes as pieces of JSON text. */
 static struct pl_anthropic_sum_block *block_of(struct pl_anthropic_sum *state, int64_t index)
 {
     for (size_t i = state->n_open; i-- > 0;)
@@ -29,7 +29,7 @@ static void start_block(struct pl_sum *sum, const struct pl_json_doc *doc, int64
         .index = index, .tree = tree, .input = pl_tree_new(&sum->trees, PL_TREE_TEXT)};
 }
 
-/* The pieces are the text of a value; text that is none stays a text. */
+/* The pieces are JSON text of a value; if they are not JSON, they stay a string. */
 static void end_input(struct pl_sum *sum, const struct pl_anthropic_sum_block *block)
 {
     struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
@@ -110,8 +110,8 @@ static void keep_members(struct pl_sum *sum, const struct pl_json_doc *doc,
         pl_sum_keep(sum, sum->answer, pl_json_raw(doc, k), doc, k + 1);
 }
 
-/* An answer begins once. Another answer before the end of the first ends the sum, with an error.
- * The same one again is ignored. */
+/* An answer starts once. Another answer before the end of the first ends the sum with an error. A
+ * duplicate start is ignored. */
 static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     const struct pl_json_node *message = pl_json_get(doc, doc->root, PL_STR("message"));
@@ -120,14 +120,14 @@ static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
     struct pl_tree *before = pl_tree_get(sum->answer, PL_STR("id"));
     if (before && !pl_tree_is(&sum->trees, before, pl_pick_raw(doc, id))) {
         sum->is_over = true;
-        sum->n_behind++;
+        sum->n_after++;
         return;
     }
     if (!before)
         keep_members(sum, doc, message);
 }
 
-/* The members of an event beside the one that its type names. */
+/* Keeps the members of an event beside the one that its type names. */
 static void keep_beside(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     static const struct pl_str own[] = {{"type", 4},           {"index", 5},   {"delta", 5},
@@ -161,7 +161,7 @@ void pl_anthropic_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
         pl_sum_stray(sum, PL_LOSS_DROPPED, "an answer has no place for the event", type, "%s", "");
 }
 
-/* A stream that broke off has left its blocks open. */
+/* A stream that broke off leaves its blocks open: close them. */
 void pl_anthropic_sum_end(struct pl_sum *sum)
 {
     struct pl_anthropic_sum *state = sum->state;

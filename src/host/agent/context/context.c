@@ -1,5 +1,5 @@
-/* The newest compaction of a loop and the finished turns after it, at most MAX_TURNS of them, are the
- * input of its next model call. */
+/* The newest compaction of a loop and at most MAX_TURNS finished turns after it are the input of
+ * its next model call. */
 #include "agent/context/context.h"
 
 #include "base/text/utc.h"
@@ -18,7 +18,7 @@ enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
     if (status != PL_OK && status != PL_NOT_FOUND)
         return status;
     context.is_compacted = status == PL_OK;
-    if (err && !context.is_compacted) /* that is no failure: a later one has its own words */
+    if (err && !context.is_compacted) /* not a failure: a later failure sets its own message */
         *err = (struct pl_error){0};
     struct pl_turn_query query = {
         .session_id = session_id,
@@ -106,7 +106,7 @@ static enum pl_status write_row(const struct pl_context *context, const struct p
                                 struct pl_buf *to)
 {
     enum pl_status status = pl_turn_row_write_shown(row, to);
-    if (context->added.len && pl_str_eq(row->turn_id, context->added_behind)) {
+    if (context->added.len && pl_str_eq(row->turn_id, context->added_after)) {
         pl_buf_addc(to, ',');
         pl_buf_add(to, context->added);
     }

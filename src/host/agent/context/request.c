@@ -22,7 +22,7 @@ static enum pl_status keep(struct pl_arena *arena, const struct pl_buf *from, st
     return ret->ptr ? PL_OK : PL_NOMEM;
 }
 
-/* What is left of a context when a summary has taken its place: the message at hand. */
+/* Reduces a context to what follows a summary: the message being answered. */
 static void sum_up(struct pl_context *context)
 {
     for (size_t i = context->n_turns; i > 0 && !context->has_asked; i--)
@@ -49,11 +49,11 @@ static enum pl_status read_context(struct pl_store *store, struct pl_arena *aren
     if (status == PL_OK && query->summary.ptr)
         sum_up(ret_context);
     if (status == PL_OK && !query->is_answering)
-        ret_context->has_asked = false; /* what comes next is a new message */
+        ret_context->has_asked = false; /* a new message comes next */
     return status;
 }
 
-/* What the front is there for (format/turns/read.c). */
+/* The purpose of the front (format/turns/read.c). */
 static void write_segment(struct pl_buf *to, const char *kind, struct pl_str items)
 {
     pl_buf_addf(to, "{\"kind\":\"%s\",\"items\":", kind);
@@ -61,7 +61,7 @@ static void write_segment(struct pl_buf *to, const char *kind, struct pl_str ite
     pl_buf_adds(to, "}");
 }
 
-/* --- what extensions add ---------------------------------------------------------------------- */
+/* --- additions of extensions ------------------------------------------------------------------ */
 
 static enum pl_status add_texts(struct pl_arena *arena, const struct pl_json_doc *doc,
                                 const struct pl_json_node *blocks, struct pl_buf *to)
@@ -87,7 +87,8 @@ static enum pl_status read_asked(struct pl_arena *arena, const struct pl_context
     return pl_memory_question(arena, row, &request->asked, err);
 }
 
-/* A message of an extension: a text, or an object whose content is a text or a list of blocks with a text. */
+/* A message of an extension: a text, or an object with a content that is a text or a list of blocks
+ * with texts. */
 static enum pl_status message_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                                    const struct pl_json_node *message, struct pl_buf *to)
 {
@@ -147,11 +148,11 @@ static enum pl_status take_agent_start(struct pl_arena *arena, struct pl_str age
     if (status == PL_OK && messages)
         status = write_added(arena, &doc, messages, &added);
     if (status == PL_OK && turn)
-        status = pl_json_text(arena, &doc, turn, &context->added_behind);
+        status = pl_json_text(arena, &doc, turn, &context->added_after);
     return status == PL_OK ? keep(arena, &added, &context->added) : status;
 }
 
-/* What stays the same comes first: vendors keep what they have read of a beginning. */
+/* Constant parts come first, because vendors cache the beginning. */
 static enum pl_status write_turns(struct pl_arena *arena, const struct pl_request_query *query,
                                   const struct pl_context *context, struct pl_request *request)
 {
@@ -177,7 +178,7 @@ static enum pl_status write_turns(struct pl_arena *arena, const struct pl_reques
 
 /* --- media ----------------------------------------------------------------------------------- */
 
-/* How many tokens the request may have; 0: nobody knows. */
+/* The number of tokens that the request may have; 0: unknown. */
 static int64_t room_of(struct pl_arena *arena, const struct pl_request_query *query,
                        const struct pl_request *request)
 {
@@ -206,8 +207,8 @@ static enum pl_status count_tokens(const struct pl_request *request, struct pl_s
     return status;
 }
 
-/* The blobs become data. The oldest images are left out where the request is over the window. What
- * one image has is an estimate, so that is counted again, a few times. */
+/* Replaces blobs by data. Leaves out the oldest images if the request exceeds the window. The size
+ * of an image is an estimate, so the request is counted again, a few times. */
 static enum pl_status fit_media(struct pl_store *store, struct pl_arena *arena,
                                 const struct pl_request_query *query, struct pl_request *request,
                                 struct pl_error *err)
@@ -275,7 +276,7 @@ enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
                                 info ? info->context_window : 0, request.turns, &request.tools);
     if (status != PL_OK)
         return status;
-    /* Only the answer to the message itself: what follows a tool has begun already. */
+    /* Only for the first turn of an answer: after a tool call the answer has already begun. */
     request.tells_settings =
         context.n_turns && pl_turn_row_is_user(&context.turns[context.n_turns - 1]);
     request.prefill = request.tells_settings ? how.prefill : (struct pl_str){0};
@@ -315,8 +316,8 @@ enum pl_status pl_request_write(const struct pl_request *request, struct pl_buf 
     return to->status;
 }
 
-/* What a model is sent has no marks for memories and the values of variables: they are told apart
- * by their words. The document itself has marks. */
+/* The vendor's body has no marks for memories and values of variables, so they are recognized by
+ * their text. The document itself has marks. */
 struct telling {
     struct pl_arena arena;
     PL_VEC(struct pl_segment_known) known;
@@ -330,7 +331,7 @@ static void add_known(struct telling *t, struct pl_str words, enum pl_segment_ki
     t->is_oom |= words.len && !pl_vec_push(&t->known, known);
 }
 
-/* The code points from one place to another. */
+/* The code points from `from` to `to`. */
 static struct pl_str cut(struct pl_str text, int64_t from, int64_t to)
 {
     size_t at = 0, begin = 0;
@@ -403,8 +404,8 @@ enum pl_status pl_request_count(const struct pl_request *request, const struct p
     struct pl_buf document PL_CLEANUP_BUF;
     pl_buf_init(&document, 0);
     enum pl_status status = pl_model_prepare(&ask, &prepared, err);
-    /* A request that cannot be made (its model is gone, or nothing was said yet) is counted as the
-     * document itself. */
+    /* A request that cannot be made (its model is gone, or there is no message yet) is counted as
+     * the document itself. */
     if (!prepared && status != PL_NOMEM)
         status = pl_request_write(request, &document);
     struct pl_str body =

@@ -1,4 +1,5 @@
-/* Packages that were added: the row of the store as what a supervisor needs, and the command that runs it. */
+/* Added packages: converts the row of the store for the supervisor, and makes the command that
+ * runs it. */
 #include "ext/package/package.h"
 
 #include "ext/package/tree.h"
@@ -59,7 +60,7 @@ enum pl_status pl_ext_capabilities_read(struct pl_str lines, uint32_t *ret_set,
         enum pl_ext_capability capability = pl_ext_capability_find(name);
         if (capability == PL_EXT_CAP_NONE)
             return pl_fail(err, PL_INVALID,
-                           "\"%.*s\" is no capability; there are read, write, http, events, "
+                           "\"%.*s\" is not a capability; there are read, write, http, events, "
                            "session, ui, exec, env, tool and log",
                            PL_STR_ARG(pl_str_slice(name, 0, 60)));
         set |= PL_EXT_CAP_BIT(capability);
@@ -133,7 +134,7 @@ enum pl_status pl_ext_package_verify(const struct pl_ext_package *package, struc
     pl_arena_init(&arena, 0);
     struct pl_ext_tree tree;
     char hash[PL_EXT_HASH_SIZE];
-    /* The tree's own words would name its place on the disk. */
+    /* The messages of the tree would contain its path on the disk. */
     if (!pl_ext_package_is_here(package))
         return pl_fail(err, PL_NOT_FOUND, "%s", PL_EXT_NOT_HERE);
     enum pl_status status = pl_ext_tree_load(&arena, package->dir.ptr, &tree, err);
@@ -153,7 +154,7 @@ enum pl_status pl_ext_package_verify(const struct pl_ext_package *package, struc
     return status;
 }
 
-/* "/ext/" and the path, with a 0 after it. */
+/* "/ext/" and the path, NUL-terminated. */
 static const char *in_cell(struct pl_arena *arena, struct pl_str path)
 {
     static const char root[] = "/ext/";
@@ -180,8 +181,8 @@ static const char *cstr(struct pl_arena *arena, struct pl_str text)
 enum pl_status pl_ext_package_command(struct pl_arena *arena, const struct pl_ext_package *package,
                                       const char *const **ret_argv, struct pl_error *err)
 {
-    /* What comes before the entry point; an adapter is in the package too, put there when it was
-     * added, and is told the entry point. */
+    /* The words before the entry point. An adapter is in the package too, added at installation,
+     * and gets the entry point as an argument. */
     static const char *const before[PL_EXT_RUNTIME_COUNT][3] = {
         [PL_EXT_RUNTIME_PROCESS] = {NULL},
         [PL_EXT_RUNTIME_PYTHON] = {"python3", "-B", NULL},

@@ -2,17 +2,17 @@
  *
  *     machine link
  *
- *     BUSY -> IDLE -> BUSY         its answer was whole: it is kept for the next call
+ *     BUSY -> IDLE -> BUSY         its answer was complete: it is kept for the next call
  *     BUSY, IDLE -> CLOSED
  *
- * An answer on a kept connection is known to belong to the call by its place only. So a connection
- * is kept for calls of the same owner, and one on which anything came that nobody had asked for is
- * closed: bytes after an answer, bytes while it was idle, and an answer that begins before its
- * request was wholly written to a kept connection.
+ * On a kept connection, only its position tells which call an answer belongs to. So a connection is
+ * kept only for calls of the same owner, and is closed if unexpected bytes arrive: bytes after an
+ * answer, bytes while it was idle, or, on a kept connection, an answer that begins before its
+ * request was wholly written.
  *
- * The other side may close a kept connection in the moment we write to it. A request that was not
- * wholly written then is sent once more, on a new connection; any other may have been carried out
- * already, and fails. */
+ * The other side may close a kept connection while we write to it. If the request was not wholly
+ * written, it is sent once more, on a new connection. Any other request may have been executed
+ * already, so it fails. */
 #include "io/upstream/upstream_int.h"
 
 #include "base/mem.h"
@@ -23,16 +23,16 @@
 #include "wire/http1/http1_answer.h"
 
 enum {
-    N_KEPT = 256,   /* connections to one server */
-    KEPT_MS = 4000, /* many servers close a connection that was idle for 5 s (Node, uvicorn), and a
-                       request that meets the close is lost */
+    N_KEPT = 256,   /* maximum of kept connections to one server */
+    KEPT_MS = 4000, /* many servers (Node, uvicorn) close a connection that was idle for 5 s, and a
+                       request sent at that moment is lost */
 };
 
 struct pl_plain_origin {
     struct pl_plain_origin *next;
-    struct link *idle; /* owned; those nobody uses, the last used first */
+    struct link *idle; /* owned; the idle connections, last used first */
     size_t n_idle;
-    struct pl_place place; /* its authority follows the struct */
+    struct pl_place place; /* its authority is stored after the struct */
 };
 
 enum link_state { LINK_BUSY, LINK_IDLE, LINK_CLOSED };
@@ -48,7 +48,7 @@ static const struct pl_state link_states[] = {
 #undef TO
 static const struct pl_machine link_machine = PL_MACHINE("link", link_states);
 
-/* Freed when it is CLOSED and no callback of it runs. */
+/* Freed when it is CLOSED and none of its callbacks is running. */
 struct link {
     enum link_state state;
     struct pl_upstreams *upstreams; /* borrowed */
@@ -56,15 +56,15 @@ struct link {
     struct pl_conn *conn;           /* owned; NULL: CLOSED */
     struct pl_http1_answer *reader; /* owned */
     struct plain_call *call;        /* borrowed; NULL unless BUSY */
-    struct link *next;              /* the next idle one */
-    int n_inside;                   /* callbacks of it that are running */
-    bool is_used;                   /* it has brought an answer before */
-    struct pl_str owner;            /* after the struct; empty: not to be kept */
+    struct link *next;              /* in the list of idle links */
+    int n_inside;                   /* number of its callbacks that are running */
+    bool is_used;                   /* it has received an answer before */
+    struct pl_str owner;            /* stored after the struct; empty: do not keep the connection */
 };
 
 enum lost {
-    LOST_STALE,     /* a kept connection that failed before the request was wholly written */
-    LOST_UNREACHED, /* nobody is at the address */
+    LOST_STALE,     /* a kept connection failed before the whole request was written */
+    LOST_UNREACHED, /* connecting failed */
     LOST_BROKEN,
     LOST_MEMORY,
 };
@@ -72,13 +72,13 @@ enum lost {
 struct plain_call {
     struct pl_upstream_call base;
     struct pl_plain_origin *origin; /* borrowed */
-    struct link *link;              /* owned; NULL between two tries */
-    struct pl_str owner;            /* after the struct */
-    struct pl_buf head;             /* owned; of the request */
-    size_t n_sent;                  /* of head and body */
-    size_t i_address;               /* the one that is tried */
-    struct pl_loop_hook later;      /* after the link was lost */
-    enum lost lost;                 /* why */
+    struct link *link;              /* owned; NULL between two attempts */
+    struct pl_str owner;            /* stored after the struct */
+    struct pl_buf head;             /* owned; the head of the request */
+    size_t n_sent;                  /* bytes sent of head and body */
+    size_t i_address;               /* the address being tried */
+    struct pl_loop_hook later;      /* runs after the link was lost */
+    enum lost lost;                 /* the reason */
 };
 
 static struct plain_call *call_of(struct pl_upstream_call *base)
@@ -116,7 +116,7 @@ static void free_link(struct link *link)
     pl_mem_free(link);
 }
 
-/* It is not in the list of the idle ones. */
+/* The link must not be in the list of idle links. */
 static void close_link(struct link *link)
 {
     become(link, LINK_CLOSED);
@@ -159,9 +159,8 @@ static bool is_fresh(const struct link *link)
     return pl_loop_now_ms(link->upstreams->loop) - pl_conn_active_ms(link->conn) < KEPT_MS;
 }
 
-/* The owner's own that was used last; NULL: there is none. Those after one that is too old are
- * older still. Bytes that have arrived on it already, and that the loop has not read yet, answer no
- * request. */
+/* The owner's most recently used connection; NULL if there is none. All links after one that is too
+ * old are older still. If unread bytes wait on a link, they answer no request, so it is closed. */
 static struct link *take_fresh(struct pl_plain_origin *origin, struct pl_str owner)
 {
     for (struct link **at = &origin->idle; *at;) {
@@ -196,7 +195,7 @@ static void keep(struct link *link)
     origin->n_idle++;
 }
 
-static struct pl_str copy_behind(void *place, struct pl_str text)
+static struct pl_str copy_after(void *place, struct pl_str text)
 {
     if (text.len)
         memcpy(place, text.ptr, text.len);
@@ -226,7 +225,7 @@ static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
         .origin = call->origin,
         .conn = conn,
         .reader = reader,
-        .owner = copy_behind(link + 1, call->owner),
+        .owner = copy_after(link + 1, call->owner),
     };
     pl_conn_start(conn, &conn_ops, link);
     *ret_link = link;
@@ -251,14 +250,14 @@ static bool is_sent(const struct plain_call *call)
     return call->n_sent == call->head.len + call->base.n_body;
 }
 
-/* What a kept connection brings before the request is wholly written cannot be the answer to it. A
- * new one may say early that it does not want the rest (413). */
+/* Bytes on a kept connection cannot answer a request that is not wholly written yet. On a new
+ * connection, a server may refuse the rest early (413). */
 static bool is_too_early(const struct plain_call *call)
 {
     return call->link->is_used && !is_sent(call);
 }
 
-/* The connection has ended under the call. */
+/* The connection of the call has ended. */
 static void lose_link(struct plain_call *call)
 {
     lose(call, call->base.state == PL_UP_CONNECTING ? LOST_UNREACHED
@@ -271,7 +270,7 @@ static void send_rest(struct plain_call *call)
     const struct pl_upstream_call *base = &call->base;
     struct pl_str pieces[1 + PL_UPSTREAM_PIECES];
     size_t n_pieces = 0, n = 0;
-    size_t skip = call->n_sent; /* of the pieces that follow */
+    size_t skip = call->n_sent; /* bytes to skip in the pieces */
     for (size_t i = 0; i <= base->n_pieces; i++) {
         struct pl_str piece = i ? base->pieces[i - 1] : pl_buf_str(&call->head);
         size_t n_skipped = skip < piece.len ? skip : piece.len;
@@ -340,7 +339,7 @@ static void on_later(struct pl_loop_hook *later)
 
 /* --- what the connection brings -------------------------------------------------------------- */
 
-/* The answer is whole. */
+/* The answer is complete. */
 static void finish(struct link *link)
 {
     struct plain_call *call = PL_TAKE(link->call);
@@ -392,7 +391,7 @@ static void read_answer(struct link *link)
 static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct link *link = ctx;
-    /* Nobody has asked. */
+    /* There is no request to answer. */
     if (link->state == LINK_IDLE) {
         drop_idle(link);
         return;
@@ -502,7 +501,7 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
     *call = (struct plain_call){
         .origin = origin,
         .later.fn = on_later,
-        .owner = copy_behind(call + 1, request->owner),
+        .owner = copy_after(call + 1, request->owner),
     };
     pl_buf_init(&call->head, 0);
     pl_upstream_init(&call->base, upstreams, &road, request, ops, ctx);

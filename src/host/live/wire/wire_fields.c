@@ -1,5 +1,5 @@
-/* A text is "" for {NULL, 0}, and else a '+' and its bytes. Words are looked for one by one: the
- * longest table has some thirty. */
+/* A text is "" for {NULL, 0}, else a '+' and its bytes. Words are searched linearly: the longest
+ * table has about thirty. */
 #include "live/wire/wire_fields.h"
 
 #define THERE '+'
@@ -7,21 +7,21 @@
 enum pl_status pl_wire_fail_syntax(struct pl_error *err)
 {
     return pl_fail(err, PL_SYNTAX,
-                   "A letter of another server is cut or of another form; let all servers of the "
-                   "cluster run the same version.");
+                   "A message from another server is incomplete or has another format; run the "
+                   "same version on all servers of the cluster.");
 }
 
 static enum pl_status fail_value(const char *name, struct pl_error *err)
 {
     return pl_fail(err, PL_INVALID,
-                   "A letter of another server has a value of %s that is unknown here; let all "
-                   "servers of the cluster run the same version.",
+                   "A message from another server has an unknown value of %s; run the same version "
+                   "on all servers of the cluster.",
                    name);
 }
 
 /* --- single values --------------------------------------------------------------------------- */
 
-/* Bytes whose length is not known yet: it is put into its place when they are there. */
+/* The length of a field is filled in after its bytes are written. */
 enum { N_HEAD = 1 + 4 };
 
 size_t pl_wire_open(struct pl_buf *to)

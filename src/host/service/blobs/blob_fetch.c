@@ -6,8 +6,8 @@
  *     PUTTING -> FINDING -> OVER                    it was the last one: a worker reads the row
  *     FETCHING, LOOKING -> OVER                     failed
  *
- * A failure in PUTTING or FINDING waits until the store or the worker is back. While a piece is away
- * the fetch is paused, so the memory needed is a piece and the bytes of one read. */
+ * A failure in PUTTING or FINDING waits for the store or the worker. The fetch is paused while a
+ * piece is in use, so it needs the memory of one piece and of one read. */
 #include "service/blobs/blob_fetch.h"
 
 #include "access/meter.h"
@@ -44,29 +44,29 @@ static const struct pl_state states[] = {
 static const struct pl_machine machine = PL_MACHINE("blob-fetch", states);
 
 struct pl_blob_fetch {
-    struct pl_blob_fetch *prev, *next; /* the shard's list */
+    struct pl_blob_fetch *prev, *next; /* in the shard's list */
     struct pl_shard *shard;            /* borrowed */
     pl_blob_fetch_fn *done;
     void *ctx;
     struct pl_arena arena;
     struct pl_blob_fetch_options options; /* arena */
     struct pl_fetch_rules rules;
-    struct pl_fetch *fetch; /* owned; NULL once it has ended */
+    struct pl_fetch *fetch; /* owned; NULL after its end */
     enum blob_fetch_state state;
     struct pl_id id;
-    struct pl_buf bytes; /* owned; what has come */
-    size_t n_taken;      /* of them: they are in pieces that were away */
+    struct pl_buf bytes; /* owned; received bytes */
+    size_t n_taken;      /* of them: already taken into pieces */
     bool is_begun;       /* the declared type is known */
-    bool is_whole;       /* the fetch has ended well */
-    bool is_last;        /* the piece that is away is the last one */
+    bool is_whole;       /* the fetch has ended successfully */
+    bool is_last;        /* the piece in use is the last one */
     struct pl_blob_fetched result;
-    /* What is away has these to itself: */
+    /* Used only by the job or the store while a piece is with them: */
     struct pl_job job;
     struct pl_arena job_arena;
     struct pl_blob_look look;
     char *piece; /* owned */
     size_t n_piece;
-    int64_t n_pieces; /* that were put */
+    int64_t n_pieces; /* stored so far */
     enum pl_status job_status;
     struct pl_error job_err;
 };
@@ -95,8 +95,8 @@ static void is_dropped(void *ctx, enum pl_status status, const struct pl_error *
     (void)ctx, (void)status, (void)err;
 }
 
-/* Pieces stored before a failure. Those that cannot be dropped now are swept later: a server that
- * shuts down starts nothing new. */
+/* Drops pieces stored before a failure. A server that shuts down starts nothing new: its pieces are
+ * swept later. */
 static void drop_pieces(struct pl_blob_fetch *f)
 {
     struct pl_server *server = f->shard->server;
@@ -137,7 +137,7 @@ static size_t n_waiting(const struct pl_blob_fetch *f)
     return f->bytes.len - f->n_taken;
 }
 
-/* More bytes arrive while the piece is away, so it is a copy. */
+/* Copies the piece, because more bytes arrive while it is in use. */
 static void take_piece(struct pl_blob_fetch *f)
 {
     size_t n = n_waiting(f) < PL_BLOB_PIECE ? n_waiting(f) : PL_BLOB_PIECE;
@@ -153,7 +153,7 @@ static void take_piece(struct pl_blob_fetch *f)
     f->n_taken = 0;
 }
 
-/* The first failure is the one that is reported. */
+/* Keeps only the first failure. */
 static void note_failure(struct pl_blob_fetch *f, enum pl_status status, bool is_stores_fault,
                          const struct pl_error *err)
 {
@@ -170,7 +170,7 @@ static void note_failure(struct pl_blob_fetch *f, enum pl_status status, bool is
 static void work(struct pl_blob_fetch *f, enum blob_fetch_state to, enum pl_work lane,
                  void (*run)(struct pl_job *), void (*done)(struct pl_job *))
 {
-    /* The blob was stored a moment ago: there is no way back. */
+    /* The blob was just stored: this cannot be undone. */
     bool is_begun = to == BLOB_FETCH_FINDING;
     become(f, to);
     f->job = (struct pl_job){
@@ -184,11 +184,11 @@ static void work(struct pl_blob_fetch *f, enum blob_fetch_state to, enum pl_work
     pl_workers_submit(f->shard->server->workers, f->shard->loop, &f->job);
 }
 
-/* What the job found, or that it waited too long for its turn. */
+/* Notes the job's failure, or that it waited too long for a worker. */
 static void note_job(struct pl_blob_fetch *f, bool is_stores_fault)
 {
     if (f->job.is_refused)
-        f->job_status = pl_fail(&f->job_err, PL_IO, "the queue is full");
+        f->job_status = pl_fail(&f->job_err, PL_IO, "no worker was free in time");
     note_failure(f, f->job_status, is_stores_fault || f->job.is_refused, &f->job_err);
 }
 
@@ -278,7 +278,7 @@ static void look_done(struct pl_job *job)
         put(f);
 }
 
-/* Nothing is away: the next piece, or more bytes, or the end. */
+/* No piece is in use: takes the next piece, waits for more bytes, or ends. */
 static void go_on(struct pl_blob_fetch *f)
 {
     bool has_piece = n_waiting(f) >= PL_BLOB_PIECE;
@@ -391,7 +391,7 @@ bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_opti
     return true;
 }
 
-/* Pieces that are away return when the loop is destroyed, and find that the fetch has failed. */
+/* Pieces in use return when the loop is destroyed, and find that the fetch has failed. */
 void pl_blob_fetch_end_all(struct pl_shard *shard)
 {
     struct pl_error err;

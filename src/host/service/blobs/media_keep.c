@@ -4,8 +4,8 @@
  *     READING -> WRITING          nothing is to be stored
  *     READING, STORING -> HOME    it failed
  *
- * The bytes of all blocks are one transaction. A user who has the same bytes already has a blob of
- * them: so the ids are known only when that is committed. */
+ * The bytes of all blocks are one transaction. A user may already have a blob with the same bytes,
+ * so the ids are known only after the commit. */
 #include "service/blobs/media_keep.h"
 
 #include "access/meter.h"
@@ -39,7 +39,7 @@ static const struct pl_machine machine = PL_MACHINE("media-keep", states);
 /* One block. */
 struct pl_media_item {
     const struct pl_json_node *content;
-    const struct pl_json_node *data; /* NULL: it names a blob already */
+    const struct pl_json_node *data; /* NULL: it already names a blob */
     struct pl_str declared;          /* arena */
     struct pl_blob_look look;
 };
@@ -62,8 +62,8 @@ static const struct pl_json_node *media_of(const struct pl_json_doc *doc,
 
 typedef bool visit_fn(void *ctx, const struct pl_json_node *content);
 
-/* The blocks of a list, and those in a list that is the content of one: the result of a tool.
- * False: the visitor wants no more. */
+/* Visits the blocks of a list, and those in a block's content (the result of a tool). False: the
+ * visitor wants no more. */
 static bool visit_blocks(const struct pl_json_doc *doc, const struct pl_json_node *list,
                          visit_fn *visit, void *ctx)
 {
@@ -214,7 +214,7 @@ static enum pl_status parse(struct pl_media_keep *keep)
     return pl_json_parse(keep->arena, keep->document, &opts, &keep->doc, &keep->err);
 }
 
-/* The parts of a message as blocks. */
+/* Converts the parts of a message to blocks. */
 static enum pl_status read_parts(struct pl_media_keep *keep)
 {
     PL_CLEANUP_BUF struct pl_buf blocks;
@@ -247,8 +247,8 @@ static void read_run(struct pl_job *job)
 
 /* --- writing, on a worker -------------------------------------------------------------------- */
 
-/* A blob that nothing refers to is about to be referred to: its grace begins again, before the
- * message that names it can be stored. */
+/* An unreferenced blob is about to be referenced: restarts its grace period before the message
+ * that names it can be stored. */
 static enum pl_status touch(struct pl_media_keep *keep, const struct pl_blob_row *blob)
 {
     if (blob->unused_ms <= 0)
@@ -279,7 +279,7 @@ static enum pl_status find_blob(struct pl_media_keep *keep, const struct pl_medi
                : status;
 }
 
-/* What the blob knows takes the place of what the block said of the bytes. */
+/* Members that are replaced by those of the blob. */
 static bool is_replaced(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
     static const char *const names[] = {"data", "blob", "mime", "size", NULL};
@@ -399,7 +399,7 @@ static void read_done(struct pl_job *job)
     struct pl_media_keep *keep = PL_CONTAINER_OF(job, struct pl_media_keep, job);
     keep->is_refused = job->is_refused;
     if (job->is_refused)
-        keep->status = pl_fail(&keep->err, PL_IO, "The queue is full.");
+        keep->status = pl_fail(&keep->err, PL_IO, "No worker was free in time.");
     if (keep->status != PL_OK) {
         end(keep);
     } else if (keep->batch) {

@@ -1,4 +1,4 @@
-/* When tasks are due: a worker looks, what it finds is acted upon, and then it sleeps until the next.
+/* The scan for due tasks: a worker looks, its findings are acted upon, then the scheduler sleeps.
  *
  *     machine scheduler
  *
@@ -85,7 +85,7 @@ static enum pl_status decide_waiting(struct pl_scheduler *scheduler, struct pl_d
     return PL_OK;
 }
 
-/* The effect of an earlier run that is still active on this one. */
+/* The effect of an active earlier run on this one. */
 static enum pl_status decide_overlap(struct pl_scheduler *scheduler, struct pl_due_task *item)
 {
     struct pl_task_run_page page;
@@ -144,7 +144,7 @@ static enum pl_status decide(struct pl_scheduler *scheduler, struct pl_due_task 
     return item->due.has_run ? decide_overlap(scheduler, item) : PL_OK;
 }
 
-/* When this node may take an occurrence of the task. */
+/* The time from which this node may take an occurrence of the task. */
 static int64_t may_at_ms(struct pl_scheduler *scheduler, const struct pl_task_row *task)
 {
     pthread_mutex_lock(&scheduler->nodes_lock);
@@ -156,7 +156,7 @@ static int64_t may_at_ms(struct pl_scheduler *scheduler, const struct pl_task_ro
     return task->next_ms + wait_ms;
 }
 
-/* What another node is to take first is left out; *ret_next_ms is when it is this one's turn. */
+/* Skips tasks that another node takes first; *ret_next_ms is when this node may take them. */
 static enum pl_status decide_all(struct pl_scheduler *scheduler, const struct pl_task_page *page,
                                  int64_t *ret_next_ms)
 {
@@ -234,8 +234,8 @@ struct noting {
     struct pl_scheduler *scheduler; /* borrowed */
     struct pl_arena arena;
     struct pl_task_row task;    /* arena */
-    struct pl_task_run_row row; /* to be told; id empty: none */
-    struct pl_due_task due;     /* its strings are not looked at, but for `missed` */
+    struct pl_task_run_row row; /* to be reported; id empty: none */
+    struct pl_due_task due;     /* its strings are not used, except `missed` */
     struct pl_id run_id, missed_id;
 };
 
@@ -420,7 +420,7 @@ static void look_done(struct pl_job *job)
         return;
     }
     if (job->is_refused)
-        looking->status = pl_fail(&looking->err, PL_IO, "the queue is full");
+        looking->status = pl_fail(&looking->err, PL_IO, "no worker was free in time");
     if (looking->status == PL_OK && looking->is_rewinding)
         scheduler->must_rewind = false;
     if (looking->status != PL_OK) {
@@ -431,8 +431,7 @@ static void look_done(struct pl_job *job)
         looking->n_items = 0;
         scheduler->has_failed = true;
     }
-    /* Counts one more item while they are counted, so that no item continues before the last has
-     * started. */
+    /* Counts one extra item, so that no item continues before the last has started. */
     scheduler->n_acting = looking->n_items + 1;
     become(scheduler, PL_SCHEDULER_ACTING);
     for (size_t i = 0; i < looking->n_items; i++)
@@ -441,9 +440,9 @@ static void look_done(struct pl_job *job)
     pl_scheduler_acted(scheduler, false);
 }
 
-/* Compares the wall clock with the monotonic one. If the wall clock was set back, tasks would wait
- * until it shows the old time again. Their next times are computed again from the last scan on,
- * which is the earliest moment of the change. */
+/* Compares the wall clock with the monotonic one. If the wall clock was set back, tasks would
+ * wait until it shows the old time again. Their next times are computed again from the last scan
+ * on, the earliest possible moment of the change. */
 static void look_at_clock(struct pl_scheduler *scheduler)
 {
     struct pl_loop *loop = scheduler->shard->loop;
@@ -471,7 +470,7 @@ void pl_scheduler_look(struct pl_scheduler *scheduler)
     struct pl_loop *loop = scheduler->shard->loop;
     scheduler->wants_look = true;
     if (!scheduler->shard->setup->config.has_schedules)
-        return; /* another server runs what is due */
+        return; /* another server runs due tasks */
     if (scheduler->state == PL_SCHEDULER_LOOKING || scheduler->n_acting ||
         pl_scheduler_is_over(scheduler) || pl_life_is_ending(&scheduler->server->life))
         return;

@@ -1,4 +1,4 @@
-/* Letters as rows: a few statements on a connection that nobody else uses. */
+/* Letters as rows: a few statements on a separate connection. */
 #include "store/node/letters.h"
 #include "base/mem.h"
 #include "store/node/node_line_int.h"
@@ -24,7 +24,7 @@ bool pl_store_has_letters(const struct pl_store *store)
     return store->ops->line != NULL;
 }
 
-/* Listening belongs to the connection, so it is said again on every new one. */
+/* LISTEN belongs to the connection, so it is repeated on every new one. */
 static enum pl_status listen(struct pl_letter_desk *desk, struct pl_error *err)
 {
     char text[sizeof "LISTEN parley_" + 2 * PL_NODE_ID_BYTES] = "LISTEN parley_";
@@ -53,9 +53,9 @@ enum pl_status pl_letters_open(struct pl_store *store, const struct pl_node_id *
                                struct pl_error *err)
 {
     if (!pl_store_has_letters(store))
-        return pl_fail(err, PL_INVALID,
-                       "only a store in PostgreSQL carries letters between nodes: use --store "
-                       "postgres://…");
+        return pl_fail(
+            err, PL_INVALID,
+            "only a store in PostgreSQL carries messages between nodes: use --store postgres://…");
     struct pl_letter_desk *desk = pl_mem_alloc(1, sizeof *desk);
     if (!desk)
         return pl_fail(err, PL_NOMEM, "out of memory while the bus was opened");
@@ -80,7 +80,7 @@ void pl_letters_close(struct pl_letter_desk *desk)
 
 /* --- sending --------------------------------------------------------------------------------- */
 
-/* Asks, and counts the rows of the answer. */
+/* Runs a query and counts its rows. */
 static enum pl_status count(struct pl_letter_desk *desk, enum pl_sql sql,
                             const struct pl_params *params, size_t *ret_n, struct pl_error *err)
 {

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 
-/* It waits a second for a lock; after that, the holder of the lock is stuck. It may leave a transaction
- * alone for two seconds; after that, its machine is lost, and the database ends the transaction. A renewal
- * that a crash of the database loses is made again. */
+/* A line waits one second for a lock; after that, the holder of the lock is stuck. It may leave a
+ * transaction idle for two seconds; after that, its machine is lost, and the database ends the
+ * transaction. If a crash of the database loses a renewal, the next one repeats it. */
 #define LINE_SETTINGS                                                                              \
     "SET synchronous_commit = off; SET lock_timeout = 1000; "                                      \
     "SET idle_in_transaction_session_timeout = 2000"
@@ -57,7 +57,8 @@ static bool was_told(struct postgres_db *db)
     return is_told;
 }
 
-/* A notification may have come with the answer to a statement: the socket says nothing of it then. */
+/* A notification may have arrived with the answer to a statement; then the socket does not show
+ * it. */
 static enum pl_status wait_told(struct pl_db *base, int wake_fd, int64_t ms, struct pl_error *err)
 {
     struct postgres_db *db = (struct postgres_db *)base;
@@ -68,7 +69,8 @@ static enum pl_status wait_told(struct pl_db *base, int wake_fd, int64_t ms, str
     struct pollfd fds[] = {{libpq.PQsocket(db->conn), POLLIN, 0}, {wake_fd, POLLIN, 0}};
     int n = poll(fds, 2, ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms);
     if (n < 0 && errno != EINTR)
-        return pl_fail(err, PL_IO, "waiting for letters failed: %s", strerror(errno));
+        return pl_fail(err, PL_IO, "waiting for messages of other nodes failed: %s",
+                       strerror(errno));
     if (n <= 0 || !fds[0].revents)
         return PL_OK;
     if (libpq.PQconsumeInput(db->conn) && postgres_is_connected(db)) {

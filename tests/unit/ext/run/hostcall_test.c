@@ -1,6 +1,6 @@
-/* A host call from its line to its one answer, where no child runs: the loop is real, and the channel is two pipes that the
- * test holds the other ends of. Wrong types anywhere, ids that come twice, what comes too early, manifests, scopes and
- * policies, and quotas one step over. */
+/* A host call from its line to its one answer, without a child process: the loop is real, and the
+ * channel is two pipes; the test holds the other ends. Wrong types anywhere, repeated ids, early
+ * calls, manifests, scopes and policies, and quotas one step over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct host {
     struct pl_ext_instance instance;
     int to_host, from_host; /* our ends */
     unsigned n_said;
-    char heard[16 << 10]; /* the lines of the last answer */
+    char heard[16 << 10]; /* lines of the last answer */
 };
 
 static void no_line(void *ctx, struct pl_str line)
@@ -123,14 +123,14 @@ static void destroy(struct host *h)
     close(h->from_host);
 }
 
-/* Of the audit. */
+/* Rows of the audit. */
 static size_t n_rows(struct host *h)
 {
     pl_ext_audit_write(&h->exts);
-    return pl_batch_n_writes(h->exts.gathered) - 1; /* the lock of the audit is one, too */
+    return pl_batch_n_writes(h->exts.gathered) - 1; /* the lock of the audit is one write, too */
 }
 
-/* The lines that it has answered with. */
+/* The lines of the host's answer. */
 static const char *hear(struct host *h)
 {
     (void)pl_loop_settle(h->shard.loop);
@@ -145,7 +145,7 @@ static const char *say_line(struct host *h, const char *line)
     return hear(h);
 }
 
-/* A host call with an id of its own. */
+/* Sends a host call with a new id. */
 static const char *say(struct host *h, const char *capability, const char *method,
                        const char *params)
 {
@@ -179,13 +179,13 @@ static void a_call_has_one_answer(void **state)
     (void)state;
     const char *answer = say(h, "env", "env", "{\"name\":\"PLAIN\"}");
     assert_true(has(answer, "\"values\":{\"PLAIN\":\"value\"}") && n_lines(answer) == 1);
-    /* Trimmed and in any case. */
+    /* Capabilities are trimmed and case-insensitive. */
     assert_true(has(say(h, " ENV ", "env", "{\"names\":[\"PLAIN\"]}"), "\"PLAIN\":\"value\""));
     assert_true(
         has(say(h, "log", "log", "{\"message\":\"m\",\"level\":\"warn\"}"), "\"output\":{}"));
     assert_string_equal(hear(h), "");
     assert_null(h->instance.hostcalls);
-    assert_int_equal(n_rows(h), 2); /* a log entry is no deed */
+    assert_int_equal(n_rows(h), 2); /* a log entry is not audited */
     destroy(h);
 }
 
@@ -224,7 +224,7 @@ static void wrong_types_are_told(void **state)
         assert_int_equal(n_lines(answer), 1);
         assert_null(h->instance.hostcalls);
     }
-    /* Two that the schema refuses; a third in a row would end the instance. */
+    /* The schema refuses two; a third in a row would end the instance. */
     assert_true(has(say(h, "env", "env", "[]"), "schema_violation"));
     assert_true(has(say(h, "env", "env", "null"), "schema_violation"));
     assert_true(has(say(h, "env", "env", "{\"name\":\"PLAIN\"}"), "\"is_error\":false"));
@@ -240,7 +240,7 @@ static void ids_count_once(void **state)
     char line[2048];
     (void)state;
     assert_true(has(say_line(h, call), "\"is_error\":false"));
-    assert_true(has(say_line(h, call), "this call_id is in use, was used lately"));
+    assert_true(has(say_line(h, call), "this call_id is missing, in use, or was used recently"));
     /* The longest id, and one byte more. */
     for (int more = 0; more < 2; more++) {
         char id[PL_EXT_CALL_ID_BYTES + 2];
@@ -253,7 +253,7 @@ static void ids_count_once(void **state)
             id);
         assert_true(has(say_line(h, line), more ? "invalid_request" : "\"is_error\":false"));
     }
-    /* An answer nobody waits for, a cancel and credits of a call that is not: nothing runs. */
+    /* An answer without an ask, a cancel and credits for an unknown call: nothing runs. */
     assert_true(has(say_line(h, "{\"id\":\"f\",\"version\":\"1.0\",\"type\":\"tool_result\","
                                 "\"payload\":{\"call_id\":\"none\",\"output\":{},\"is_error\":"
                                 "false}}"),
@@ -266,7 +266,7 @@ static void ids_count_once(void **state)
                                 "\"payload\":{\"event\":\"stream.credit\",\"data\":{\"call_id\":"
                                 "\"none\",\"credits\":\"many\"}}}"),
                     "credits, a whole number from 1"));
-    /* Before the register was accepted. */
+    /* Before the register is accepted. */
     h->instance.life = PL_EXT_LIFE_AWAITING_REGISTER;
     assert_true(has(say(h, "log", "log", "{\"message\":\"m\"}"), "has not registered"));
     destroy(h);
@@ -318,7 +318,7 @@ static void a_policy_decides_the_rest(void **state)
     for (size_t i = 0; i < sizeof ones / sizeof *ones; i++) {
         struct host *h = host_of(ones[i].profile);
         assert_true(has(say(h, "env", "env", "{\"name\":\"PLAIN\"}"), ones[i].says));
-        /* Over a socket there is no cell: what needs one is denied, whatever the policy. */
+        /* Over a socket there is no cell: calls that need one are denied, whatever the policy. */
         h->instance.is_remote = true;
         assert_true(has(say(h, "env", "env", "{\"name\":\"PLAIN\"}"), "\"reason\":\"remote\""));
         destroy(h);

@@ -69,7 +69,7 @@ static void destroy(struct pl_ext_hostcall *call)
     pl_mem_free(call);
 }
 
-/* A small one is the next call's. */
+/* Keeps a small buffer for the next call. */
 static void keep_output(struct pl_ext_hostcall *call)
 {
     enum { SMALL = 4096 };
@@ -100,7 +100,8 @@ static void on_bury(struct pl_loop_hook *hook)
     destroy(call);
 }
 
-/* Out of the instance's lists; freed at the end of the turn, or when it is back. */
+/* Removes it from the instance's lists; it is freed at the end of this turn of the loop, or when it
+ * is back. */
 static void leave(struct pl_ext_hostcall *call)
 {
     struct pl_ext_instance *instance = call->instance;
@@ -126,7 +127,7 @@ static void leave(struct pl_ext_hostcall *call)
         pl_loop_hook_add(call->exts->loop, &call->bury);
 }
 
-/* It is back, and nobody waits for it. */
+/* The store or the worker is done, and nobody waits for the call. */
 static void come_back_late(struct pl_ext_hostcall *call)
 {
     pl_hostcall_become(call, PL_HOSTCALL_OVER);
@@ -135,9 +136,9 @@ static void come_back_late(struct pl_ext_hostcall *call)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* What a row says of a call. */
+/* The contents of an audit row. */
 struct told {
-    struct pl_ext_shard *exts; /* borrowed, as everything else */
+    struct pl_ext_shard *exts; /* borrowed, like everything else */
     struct pl_str user_id, extension_id, session_id, call_id, method;
     const struct pl_id *instance_id;
     const char *hash, *error;
@@ -146,7 +147,7 @@ struct told {
     int64_t at_ms;
 };
 
-/* `status`: of the hash. Without `done` nobody waits for the row. */
+/* `status`: of the hash. `done` NULL: nobody waits for the row. */
 static void audit_row(const struct told *told, const char *action, enum pl_status status,
                       pl_batch_done_fn *done, void *ctx)
 {
@@ -227,7 +228,7 @@ static const char *action_of_end(const char *error)
     return error && strcmp(error, "denied") == 0 ? "policy.decision" : "host_call.end";
 }
 
-/* The row of a call that is gone: its texts, and what its hash is made of. */
+/* The row of a call that is gone: its texts, and the input of its hash. */
 struct late_row {
     struct pl_ext_unwritten row;
     struct told told; /* its texts are in `space`, its error is static */
@@ -251,7 +252,7 @@ static void write_late(struct pl_ext_unwritten *row)
     pl_mem_free(late);
 }
 
-/* The text as a part of `*space`, which moves on. */
+/* Copies the text to `*space`, and advances it. */
 static struct pl_str put_down(char **space, struct pl_str text)
 {
     struct pl_str copy = {*space, text.len};
@@ -287,8 +288,9 @@ static struct late_row *late_of(const struct pl_ext_hostcall *call)
     return late;
 }
 
-/* The hash and the row of a small call are made after its answer has gone: the extension does not wait for them. What
- * they need is put down, so that the next call has the memory of this one, which is warm. */
+/* Makes the hash and the row of a small call after its answer was sent: the extension does not
+ * wait for them. Their input is copied, so that the next call can reuse this call's memory,
+ * which is warm. */
 static void audit_after(struct pl_ext_hostcall *call)
 {
     enum { SMALL = 2048 };
@@ -303,19 +305,19 @@ static void audit_after(struct pl_ext_hostcall *call)
 
 static void pump(struct pl_ext_instance *instance);
 
-/* A log entry is no deed: it would only fill the audit. */
+/* A log entry is not an action: it would only fill the audit. */
 static bool is_audited(const struct pl_ext_hostcall *call)
 {
     return call->capability != PL_EXT_CAP_NONE && call->capability != PL_EXT_CAP_LOG;
 }
 
-/* The last word, and nothing more. */
+/* Sends the final result and ends the call. */
 static void end_with(struct pl_ext_hostcall *call, const struct pl_ext_result *result)
 {
     struct pl_ext_instance *instance = call->instance;
     if (is_audited(call))
         audit_after(call);
-    leave(call); /* its bytes stay until the end of the turn */
+    leave(call); /* its bytes stay until the end of this turn of the loop */
     pl_ext_instance_send_result(instance, result);
     if (!instance->is_over)
         pump(instance);
@@ -356,7 +358,7 @@ void pl_hostcall_finish(struct pl_ext_hostcall *call)
     end_with(call, &result);
 }
 
-/* Hooks look at what a tool gave. */
+/* Lets hooks inspect the output of a tool. */
 static void finish(struct pl_ext_hostcall *call)
 {
     if (!pl_nested_result(call))
@@ -412,7 +414,7 @@ void pl_hostcall_deny(struct pl_ext_hostcall *call, enum pl_ext_reason reason)
                      pl_ext_capability_name(call->capability), pl_ext_reason_text(reason));
 }
 
-/* --- ends that come from elsewhere ------------------------------------------------------------ */
+/* --- timeouts and cancels --------------------------------------------------------------------- */
 
 static void stop(struct pl_ext_hostcall *call)
 {
@@ -525,7 +527,7 @@ static void on_audited(void *ctx, enum pl_status status, const struct pl_error *
                      err->message);
 }
 
-/* What writes or executes is durable in the audit before it begins. */
+/* Writing and executing are durable in the audit before they begin. */
 static void allow(struct pl_ext_hostcall *call, enum pl_ext_reason reason)
 {
     call->reason = reason;
@@ -680,14 +682,14 @@ static void answer_wrong(struct pl_ext_instance *instance, const struct pl_ext_f
     pl_ext_instance_send(instance, &line);
 }
 
-/* The members of a host_call; the schema has seen their types. NULL: it is not there. */
+/* The members of a host_call; the schema has checked their types. NULL: absent. */
 enum member { CALL_ID, CAPABILITY, METHOD, PARAMS, CONTEXT, TIMEOUT_MS, CANCEL_TOKEN, N_MEMBERS };
 struct said {
     const struct pl_ext_frame *frame; /* borrowed */
     const struct pl_json_node *members[N_MEMBERS];
 };
 
-/* All of them in one walk: to look each up by its name would be a walk for each. */
+/* Reads all of them in one pass: a lookup by name would be a pass for each. */
 static struct said read_members(const struct pl_ext_frame *frame)
 {
 #define NAME(text)                                                                                 \
@@ -726,7 +728,7 @@ static enum pl_status said_text(struct pl_arena *arena, const struct said *said,
     return PL_OK;
 }
 
-/* The open ask that context.parent names, else the only one, else none. */
+/* The open ask that context.parent names, otherwise the only open one, otherwise NULL. */
 static struct pl_ext_ask *parent_of(struct pl_ext_instance *instance, const struct said *said)
 {
     const struct pl_ext_frame *frame = said->frame;
@@ -773,7 +775,7 @@ static int64_t time_of(const struct said *said, const struct pl_ext_hostcall *ca
     return ms < PL_EXT_MOST_MS ? ms : PL_EXT_MOST_MS;
 }
 
-/* The session it is about: the one in params, or that of the call it belongs to. */
+/* Its session: the one in params, or that of the call it belongs to. */
 static void find_session(struct pl_ext_hostcall *call)
 {
     const struct pl_json_node *n =
@@ -791,7 +793,8 @@ enum pl_status pl_ext_hostcall_hash(struct pl_arena *arena, const struct pl_ext_
     return status == PL_OK ? pl_ext_params_hash(method, &frame->doc, params, ret_hash) : status;
 }
 
-/* A long line was read and hashed by a worker: its memory changes hands, and the loop does not touch its bytes again. */
+/* A worker has parsed and hashed a long line. Its memory is taken over, and the loop does not
+ * touch its bytes again. */
 static void take_line(struct pl_ext_hostcall *call)
 {
     struct pl_ext_instance *instance = call->instance;
@@ -802,8 +805,8 @@ static void take_line(struct pl_ext_hostcall *call)
     memcpy(call->hash, instance->params_hash, sizeof call->hash);
 }
 
-/* The line and its nodes: to copy them costs less than to parse the params again, and the texts of the call are parts of
- * the copy. */
+/* Copies the line and its nodes: this is cheaper than parsing the params again, and the call's
+ * texts are parts of the copy. */
 static bool copy_line(struct pl_ext_hostcall *call, const struct pl_json_doc *doc)
 {
     struct pl_json_node *nodes = pl_arena_alloc(&call->arena, doc->n_nodes, sizeof *nodes);
@@ -815,7 +818,7 @@ static bool copy_line(struct pl_ext_hostcall *call, const struct pl_json_doc *do
     return true;
 }
 
-/* A text that was read from the frame, as a part of the call's own line; one that had escapes is copied. */
+/* A text of the frame, as a part of the call's own line; a text with escapes is copied. */
 static struct pl_str own(struct pl_ext_hostcall *call, const struct pl_ext_frame *frame,
                          struct pl_str text, bool *is_whole)
 {
@@ -824,7 +827,7 @@ static struct pl_str own(struct pl_ext_hostcall *call, const struct pl_ext_frame
     return is_part ? pl_str_slice(call->doc.text, off, off + text.len) : keep(call, text, is_whole);
 }
 
-/* As it is compared: in lower case. */
+/* In lower case, for comparisons. */
 static struct pl_str lower(struct pl_ext_hostcall *call, struct pl_str text, bool *is_whole)
 {
     size_t i = 0;
@@ -896,7 +899,7 @@ static bool is_within_quota(struct pl_ext_instance *instance)
                               pl_loop_now_ms(instance->exts->loop));
 }
 
-/* Declared is what the extension says; derived is what counts. */
+/* The extension declares a capability; only the derived one counts. */
 static const char *wrong_with(struct pl_ext_hostcall *call, const struct said *said)
 {
     struct pl_str declared;
@@ -939,7 +942,7 @@ void pl_ext_hostcall_hear(struct pl_ext_instance *instance, const struct pl_ext_
                                           : "invalid_request",
                      is_full ? "quota" : NULL,
                      is_full ? "256 calls wait already"
-                             : "this call_id is in use, was used lately, or is none");
+                             : "this call_id is missing, in use, or was used recently");
         destroy(call);
         return;
     }
