@@ -1,4 +1,4 @@
-"""A Parley server as an object: HTTP for what is, a WebSocket for what happens.
+"""A client of a Parley server: HTTP for its state, a WebSocket for its events.
 
 One file for Python 3.9 and later, with the standard library only. Copy it beside your program.
 
@@ -10,8 +10,8 @@ One file for Python 3.9 and later, with the standard library only. Copy it besid
         if event["event"] == "turn:patch":
             print(event["data"]["data"].get("text_delta", ""), end="")
 
-Objects of the API are dicts with the members that /openapi.json describes. What a server refuses is a ProblemError. The names are
-those of the TypeScript client (clients/ts), as Python spells them.
+Objects of the API are dicts with the members that /openapi.json describes. If the server refuses a request, a ProblemError is
+raised. The names are those of the TypeScript client (clients/ts), in Python's spelling.
 """
 import base64
 import hashlib
@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 
 
 class ProblemError(Exception):
-    """What a server refused. `problem` is the object of RFC 9457: status, code, detail, retryable, errors."""
+    """The server refused a request. `problem` is the object of RFC 9457: status, code, detail, retryable, errors."""
 
     def __init__(self, problem):
         super().__init__(problem.get("detail") or problem.get("title"))
@@ -41,11 +41,11 @@ class ProblemError(Exception):
 
 
 class LiveError(ProblemError):
-    """The same, for a frame of a socket."""
+    """The server refused a frame of a socket."""
 
 
 def _read_problem(response, body):
-    """What stands between may answer in its own words: a proxy, a server that is starting."""
+    """The answer may have another format, if it comes from a proxy or from a server that is starting."""
     text = body.decode("utf-8", "replace")
     try:
         problem = json.loads(text)
@@ -88,7 +88,7 @@ def _given(**members):
 
 
 class Parley:
-    """A server. `key` is a key of a user; `headers` are sent with every request; `context` is an ssl.SSLContext."""
+    """A client. `key` is a key of a user; `headers` are sent with every request; `context` is an ssl.SSLContext."""
 
     def __init__(self, url, key=None, headers=None, timeout=None, context=None):
         self.url = url.rstrip("/")
@@ -112,7 +112,7 @@ class Parley:
         return http.client.HTTPConnection(host, port, timeout=self._timeout)
 
     def _send(self, method, path, body, headers):
-        """A connection and its response, both open; the caller closes the connection."""
+        """Returns a connection and its response, both open; the caller closes the connection."""
         conn = self._connect()
         try:
             conn.request(method, path, body, {**self._headers, **headers})
@@ -125,7 +125,7 @@ class Parley:
         return conn, response
 
     def raw(self, method, path, body=None, headers=None):
-        """A request with bytes as its body, or none."""
+        """Sends a request with bytes as its body, or without a body."""
         conn, response = self._send(method, path, body, headers or {})
         try:
             return Answer(response, response.read())
@@ -133,7 +133,7 @@ class Parley:
             conn.close()
 
     def request(self, method, path, body=None, headers=None, idempotency_key=None):
-        """A request with JSON. The same `idempotency_key` gets the same answer, and the request is carried out once."""
+        """Sends JSON. Requests with the same `idempotency_key` get the same answer and are carried out once."""
         sent = dict(headers or {})
         if idempotency_key is not None:
             sent["Idempotency-Key"] = idempotency_key
@@ -144,7 +144,7 @@ class Parley:
         return self.raw(method, path, data, sent)
 
     def json(self, method, path, body=None, headers=None, idempotency_key=None):
-        """The same, and the object of the answer; None where there is none."""
+        """Like request(), but returns the parsed answer; None if it has no body."""
         return self.request(method, path, body, headers, idempotency_key).json()
 
     # --- sessions
@@ -156,7 +156,7 @@ class Parley:
         return self.json("GET", _at("sessions", session_id))
 
     def sessions(self, **query):
-        """A page: items, total, limit, offset, next_cursor."""
+        """Returns a page: items, total, limit, offset, next_cursor."""
         return self.json("GET", _query("/api/sessions", query))
 
     def change_session(self, session_id, **fields):
@@ -166,7 +166,7 @@ class Parley:
         self.json("DELETE", _at("sessions", session_id))
 
     def messages(self, session_id, **query):
-        """Turns, and the position of the same read: load them into a view, then subscribe."""
+        """Returns turns, and the stream position at that read: load both into a view, then subscribe."""
         answer = self.request("GET", _query(_at("sessions", session_id, "messages"), query))
         epoch, _, sequence = answer.headers.get("x-stream-position", "1:0").partition(":")
         return {"turns": answer.json(), "total": int(answer.headers.get("x-total-count", 0)),
@@ -177,28 +177,28 @@ class Parley:
         return self.json("GET", _at("sessions", session_id, "turns", turn_id))
 
     def chat(self, session_id, message=None, idempotency_key=None, **fields):
-        """Says something. `fields`: model, mode, client_message_id, when_busy, system_prompt, settings, tools, prefill; or
+        """Sends a message. `fields`: model, mode, client_message_id, when_busy, system_prompt, settings, tools, prefill; or
         askuser_answer instead of a message."""
         return self.json("POST", _at("sessions", session_id, "chat"), {**_given(message=message), **fields},
                          idempotency_key=idempotency_key)
 
     def stream(self, session_id, message=None, **fields):
-        """Says it, and gives the events of that chat, to its end. Leaving the loop cancels nothing. A message that was said
-        before (the same client_message_id) has no events."""
+        """Sends a message and yields the events of that chat, to its end. Leaving the loop does not cancel the chat. A message
+        that was sent before (the same client_message_id) yields no events."""
         body = json.dumps({**_given(message=message), **fields}).encode()
         conn, response = self._send("POST", _at("sessions", session_id, "chat"), body,
                                     {"Content-Type": "application/json", "Accept": "text/event-stream"})
         return _events(conn, response)
 
     def events(self, session_id, since=None):
-        """The events of a session from now on, or from a position, without end. Each has its position as `id`."""
+        """Yields the events of a session from now on, or from a position, without end. Each has its position as `id`."""
         conn, response = self._send("GET", _at("sessions", session_id, "events"), None, {
             "Accept": "text/event-stream",
             **({"Last-Event-ID": "%(epoch)d:%(sequence)d" % since} if since else {})})
         return _events(conn, response)
 
     def change_replay(self, session_id, **change):
-        """A replay that is under way: status (running, paused) and speed."""
+        """Changes a running replay: status (running, paused) and speed."""
         return self.json("PATCH", _at("sessions", session_id, "replay"), change)
 
     def stop(self, session_id):
@@ -208,11 +208,11 @@ class Parley:
         return self.json("GET", _at("sessions", session_id, "questions"))["items"]
 
     def answer(self, session_id, tool_call_id, answer):
-        """To a question any JSON; to a confirmation {"approve": True} or {"approve": False, "reason": "..."}."""
+        """The answer to a question is any JSON; to a confirmation, {"approve": True} or {"approve": False, "reason": "..."}."""
         return self.json("POST", _at("sessions", session_id, "questions", tool_call_id, "answer"), {"answer": answer})
 
     def tool_result(self, session_id, tool_call_id, result, is_error=False):
-        """The result of a call that has runs "client"; once."""
+        """Sends the result of a call that has runs "client"; possible once."""
         return self.json("POST", _at("sessions", session_id, "tool-calls", tool_call_id, "result"),
                          {"result": result, "is_error": is_error})
 
@@ -275,7 +275,7 @@ class Prompts(_Things):
     path = "prompts"
 
     def update(self, thing_id, revision=None, **fields):
-        """`revision` is the one that was read: somebody else's change meanwhile is a ProblemError 412."""
+        """`revision` is the one that was read: if somebody else has changed the prompt since, ProblemError 412 is raised."""
         return self._ask("PATCH", thing_id, body=fields,
                          headers={} if revision is None else {"If-Match": '"%s"' % revision})
 
@@ -301,17 +301,17 @@ class Prompts(_Things):
         return self._ask("GET", prompt_id, "versions", version)
 
     def save(self, prompt_id, content, **fields):
-        """`based_on` is the version the writer had before him; a newer one is a ProblemError with both texts."""
+        """`based_on` is the version that the draft started from; a newer one raises a ProblemError with both texts."""
         return self._ask("POST", prompt_id, "versions", body={"content": content, **fields})
 
     def diff(self, prompt_id, before, after):
-        """Between two versions, or a version and a draft {"content", "type"}."""
+        """Compares two versions, or a version and a draft {"content", "type"}."""
         if isinstance(after, dict):
             return self._ask("POST", prompt_id, "versions", before, "diff", body=after)
         return self._ask("GET", prompt_id, "versions", before, "diff", after)
 
     def label(self, prompt_id, label, version):
-        """Puts a label on a version; None takes it away."""
+        """Sets a label on a version; None removes it."""
         if version is None:
             return self._ask("DELETE", prompt_id, "labels", label)
         return self._ask("PUT", prompt_id, "labels", label, body={"version": version})
@@ -350,15 +350,15 @@ class Memories(_Things):
     path = "memories"
 
     def batch(self, create=None, update=None, delete=None):
-        """All of it, or nothing."""
+        """Applies all changes, or none."""
         return self._ask("POST", "batch", body=_given(create=create, update=update, delete=delete))
 
     def supersede(self, memory_id, by, expected=None):
-        """`expected` is what superseded_by must be now; `by` None takes it back."""
+        """`expected` is the current value of superseded_by; `by` None removes the link."""
         return self._ask("POST", memory_id, "supersede", body={"by": by, "expected": expected})
 
     def search(self, query, **options):
-        """The best first."""
+        """The best matches first."""
         return self._ask("POST", "search", body={"query": query, **options})
 
 
@@ -372,7 +372,7 @@ class Tasks(_Things):
         return self._ask("POST", task_id, "stop")
 
     def run(self, task_id):
-        """Now, whatever the clock says."""
+        """Runs the task now, regardless of its schedule."""
         return self._ask("POST", task_id, "run")
 
     def runs(self, task_id, **query):
@@ -392,7 +392,7 @@ class Blobs(_Things):
     path = "blobs"
 
     def create(self, data, name=None, type=None, idempotency_key=None):
-        """Stores bytes, or what an open file has."""
+        """Stores bytes, or the contents of an open file."""
         headers = {"Content-Type": type or "application/octet-stream"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
@@ -403,7 +403,7 @@ class Blobs(_Things):
         return self._ask("GET", blob_id, "info")
 
     def read(self, blob_id, range=None):
-        """Its bytes, or those of a range like "0-99"."""
+        """Returns the bytes of a blob, or those of a range such as "0-99"."""
         return self._parley.raw("GET", _at("blobs", blob_id), None, {"Range": "bytes=" + range} if range else {}).body
 
     def fetch(self, url, name=None):
@@ -413,7 +413,7 @@ class Blobs(_Things):
         return self.info(thing_id)
 
 
-# --- what a patch does to a turn ----------------------------------------------------------------
+# --- applying patches to a turn -----------------------------------------------------------------
 
 
 def _block(type_, content, call=None):
@@ -461,7 +461,7 @@ def _open_call(turn, data):
 
 
 def _tool_result(turn, data):
-    """The first terminal result wins; cards and page actions become blocks of their own."""
+    """The first terminal result counts; cards and page actions become separate blocks."""
     call = _open_call(turn, data)
     if not call:
         return
@@ -494,17 +494,17 @@ _PATCHES = {"add_content": _add_content, "add_tool_call": _add_tool_call, "tool_
 
 
 def apply_patch(turn, patch):
-    """Changes a turn as the data of a turn:patch says. A patch of a kind that is not known changes nothing."""
+    """Applies the data of a turn:patch to a turn. A patch of an unknown kind changes nothing."""
     change = _PATCHES.get(patch["patch_type"])
     if change:
         change(turn, patch["data"])
 
 
 class SessionView:
-    """A session as its events tell it.
+    """A session, built from its events.
 
-    The rule: apply an event if its sequence is the last one plus one; drop it if it is less; if it is more, something is
-    missing: subscribe again from here.
+    The rule: apply an event if its sequence is the last one plus one; drop it if it is less or equal; if it is more, events
+    are missing: subscribe again from this position.
     """
 
     def __init__(self):
@@ -515,16 +515,16 @@ class SessionView:
 
     @property
     def ordered(self):
-        """Turns by their place in the session."""
+        """Turns in the order of the session."""
         return sorted(self.turns.values(), key=lambda turn: turn["sequence"])
 
     def load(self, turns, position):
-        """A page of history, with the position of the same read."""
+        """Loads a page of history, with the stream position at that read."""
         self.turns = {turn["turn_id"]: turn for turn in turns}
         self.position = dict(position)
 
     def apply(self, event):
-        """'applied', 'dropped' or 'gap'."""
+        """Returns 'applied', 'dropped' or 'gap'."""
         name, data = event["event"], event["data"]
         if name == "session:snapshot":
             return self._snapshot(data)
@@ -623,7 +623,7 @@ class _WebSocket:
         return data
 
     def next(self):
-        """The next text; _Closed when there is none."""
+        """Returns the next text; raises _Closed at the end."""
         text = b""
         while True:
             first, second = self._exactly(2)
@@ -643,7 +643,7 @@ class _WebSocket:
                     return text.decode()
 
     def end(self, code=None):
-        """Ends it, from any thread: whoever reads gets _Closed."""
+        """Ends the socket, from any thread: the reading thread gets _Closed."""
         try:
             if code:
                 self._write(8, struct.pack("!H", code))
@@ -657,7 +657,7 @@ class _WebSocket:
 
 
 class _Reading:
-    """What http.client reads a head from."""
+    """The object from which http.client reads a head."""
 
     def __init__(self, reader):
         self._reader = reader
@@ -667,7 +667,7 @@ class _Reading:
 
 
 class _Unclosed:
-    """http.client closes its file after a head without a body; the socket goes on."""
+    """http.client closes its file after a head without a body; this keeps the socket open."""
 
     def __init__(self, reader):
         self._reader = reader
@@ -684,7 +684,7 @@ class _Subscription:
         self.view = view
         self.content = content
         self.listeners = known.listeners if known else []
-        self.is_followed = bool(known)  # once the server has agreed: then a new connection resumes it
+        self.is_followed = bool(known)  # true once the server has agreed: then a new connection resumes it
         self.is_resuming = False
 
 
@@ -700,11 +700,11 @@ class _Waiting:
 
 
 class Live:
-    """One socket for many sessions. It reconnects by itself, waits longer each time it fails, and resumes every session where
-    its view is, so a view never has a gap and never sees an event twice.
+    """One socket for many sessions. It reconnects automatically, with longer delays after each failure, and resumes every
+    session at the position of its view, so a view has no gap and sees no event twice.
 
-    A thread reads. `on_event`, `on_open`, `on_close`, `on_lost` and listeners are called in it, and must not wait for an answer
-    of the same socket. `changed` is a threading.Condition that is notified after each event was applied.
+    A thread reads. It calls `on_event`, `on_open`, `on_close`, `on_lost` and the listeners, which must not wait for an answer
+    on the same socket. `changed` is a threading.Condition that is notified after each event was applied.
     """
 
     def __init__(self, parley, retry_ms=250, timeout=None):
@@ -734,10 +734,10 @@ class Live:
     def __exit__(self, *_):
         self.close()
 
-    # --- what a program calls
+    # --- functions for the program
 
     def subscribe(self, session_id, content=None, view=None):
-        """The view of a session, kept up to date from now on."""
+        """Returns the view of a session, kept up to date from now on."""
         with self._lock:
             known = self._subscriptions.get(session_id)
             view = view or (known.view if known else SessionView())
@@ -752,7 +752,7 @@ class Live:
         return view
 
     def subscribe_user(self):
-        """What changes in the lists of this user: it arrives at `on_event`, again after each reconnection."""
+        """Subscribes to changes in the lists of this user. They arrive at `on_event`, and again after each reconnection."""
         self._listens_to_user = True
         self.request("user:subscribe", {})
 
@@ -764,13 +764,13 @@ class Live:
             self.request("session:unsubscribe", {"session_id": session_id})
 
     def listen(self, session_id, listener):
-        """Called with each event of the session after it was applied. Gives a function that ends it."""
+        """Calls the listener with each event of the session, after it was applied. Returns a function that removes it."""
         listeners = self._subscriptions[session_id].listeners
         listeners.append(listener)
         return lambda: listener in listeners and listeners.remove(listener)
 
     def wait_for(self, holds, timeout=None):
-        """Waits until holds() is true, looking after each event. False: the time is over."""
+        """Waits until holds() is true; checks after each event. False: the time is over."""
         with self.changed:
             return self.changed.wait_for(holds, timeout)
 
@@ -797,13 +797,13 @@ class Live:
         return waiting.result
 
     def cut(self):
-        """Cuts the connection as a broken network would; it comes back."""
+        """Cuts the connection as a broken network would; it is opened again."""
         ws = self._socket
         if ws:
             ws.end()
 
     def close(self):
-        """Ends it for good."""
+        """Closes the connection for good."""
         with self._lock:
             self._is_closed = True
             ws, thread = self._socket, self._thread
@@ -813,10 +813,10 @@ class Live:
         if thread and thread is not threading.current_thread():
             thread.join(5)
 
-    # --- the thread that reads
+    # --- the reading thread
 
     def _open(self):
-        """Begins the thread where there is none, and waits for its first attempt."""
+        """Starts the thread if there is none, and waits for its first attempt."""
         with self.changed:
             if self._is_closed:
                 raise _Closed(1000)
@@ -827,7 +827,7 @@ class Live:
             self.changed.wait_for(lambda: self._socket or self._thread is None or self._last_error)
 
     def _run(self):
-        """Connects, reads, and connects again for as long as somebody wants to hear something."""
+        """Connects, reads, and reconnects as long as there are subscriptions."""
         while not self._is_closed:
             code = self._serve()
             with self.changed:
@@ -851,7 +851,7 @@ class Live:
             self.changed.notify_all()
 
     def _serve(self):
-        """One connection, to its end; gives the code that it ended with."""
+        """Serves one connection to its end; returns its close code."""
         parley = self._parley
         try:
             ws = _WebSocket(parley.url, parley.ticket(), parley._timeout, parley._context)
@@ -881,7 +881,7 @@ class Live:
             ws.close()
 
     def _send(self, event, data, done=None):
-        """A frame from the thread that reads: it cannot wait for the answer, so `done` is called with it."""
+        """Sends a frame from the reading thread, which cannot wait for the answer: `done` is called with it."""
         with self._lock:
             frame_id, self._next_id = self._next_id, self._next_id + 1
             waiting = self._waiting[frame_id] = _Waiting()

@@ -1,4 +1,4 @@
-/* parley COMMAND: finds the command in the table, reads its options by its table, runs it. */
+/* parley COMMAND: finds the command in the table, parses its options, runs it. */
 #include "app/manual/complete.h"
 #include "app/manual/help.h"
 #include "base/text/suggest.h"
@@ -72,7 +72,7 @@ static enum pl_exit run_command(struct pl_console *console, const struct pl_comm
     return code == PL_EXIT_OK ? pl_command_run(command, console, &args) : code;
 }
 
-/* `parley --lang zh COMMAND`: the words before the command that say the language. */
+/* `parley --lang zh COMMAND`: takes --lang before the command. */
 static enum pl_exit take_lang(struct pl_console *console, int *argc, char *const **argv)
 {
     static const struct pl_option options[] = {PL_OPTIONS_SHARED, {0}};
@@ -98,7 +98,7 @@ static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)
     if (code != PL_EXIT_OK)
         return code;
     const char *name = argc > 1 ? argv[1] : "help";
-    /* What people type before they know better. */
+    /* Common spellings that are not commands. */
     static const char *const aliases[][2] = {
         {"--help", "help"}, {"-h", "help"}, {"--version", "version"}};
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     setvbuf(stderr, err_lines, _IOLBF, sizeof err_lines);
     pl_fd_guard_standard();
     signal(SIGPIPE, SIG_IGN);
-    /* The server starts us again like this, with descriptors that nobody else has; not a command. */
+    /* Not a command: the server starts this program so, with descriptors that only it can pass. */
     if (argc > 1 && strcmp(argv[1], "cell") == 0 && pl_cell_main_is_called())
         pl_cell_main(argc > 2 && strcmp(argv[2], "inner") == 0);
     struct pl_hash_key key;

@@ -1,6 +1,6 @@
-// The acceptance suite against the real program, when it lies beside the source tree
+// Runs the acceptance suite against the real program, if it is present beside the source tree
 // (../shared/acceptance, or PARLEY_ACCEPTANCE). One test per category of cases, one per property.
-// Cases of a command this program does not have are skipped by name, not in silence.
+// Cases of a command that this program does not have are skipped and named in the output.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, copyFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ if (!existsSync(runner)) {
   const help = run(['help']).out;
   const commands = new Set(cases.map((it) => it.cmd ?? 'convert'));
   const commandOf = (it) => it.argv?.find((word) => !word.startsWith('-')) ?? it.cmd ?? 'convert';
-  // A word that is no command of the suite is the point of its case.
+  // A command outside the suite's list is deliberately unknown: its case always runs.
   const isThere = (command) => !commands.has(command) || new RegExp(`^ +${command}\\b`, 'm').test(help);
   const chosen = join(directory, 'cases');
   mkdirSync(chosen);
@@ -40,7 +40,7 @@ if (!existsSync(runner)) {
     result = JSON.parse(done.stdout);
     assert.equal(result.passed + result.failed, readdirSync(chosen).length);
   });
-  try { result = JSON.parse(done.stdout); } catch { /* the test above says so */ }
+  try { result = JSON.parse(done.stdout); } catch { /* the test above reports it */ }
   for (const category of Object.keys(result?.categories ?? {}).sort()) {
     const ids = new Set(cases.filter((it) => it.category === category).map((it) => it.id));
     test(`cases ${category}: all ${result.categories[category].passed + result.categories[category].failed} pass`, () => {

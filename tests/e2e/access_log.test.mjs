@@ -1,4 +1,4 @@
-// The access log: a file that is rotated and reopened, journald's own protocol, standard error; a level of its own.
+// The access log: a file that is rotated and reopened, journald's own protocol, standard error; its own level.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ test('a file has a line for each request: who, what, how much, and the model', a
   const asked = await server.raw('POST', '/v1/chat/completions', { body: { model: 'demo/echo', messages: [{ role: 'user', content: 'hello' }] }, headers: { 'x-request-id': 'mine-1' } });
   await server.raw('GET', '/api/sessions/sess_none');
   await server.bytes(`GET /api/models?\x1fPARLEY_STATUS=1 HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nConnection: close\r\n\r\n`);
-  // A client that leaves in the middle of an answer has an address all the same.
+  // A client that disconnects during an answer is still logged with its address.
   const socket = net.connect(server.port, '127.0.0.1');
   socket.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: 888\r\n\r\n`
     + JSON.stringify({ model: 'demo/slow', stream: true, messages: [{ role: 'user', content: 'word '.repeat(150) }] }).padEnd(888));
@@ -81,7 +81,7 @@ test('a streamed chat, a prompt run and a draft have the models and tokens they 
   assert.equal(drafted.model, 'demo/echo');
   assert.ok(drafted.tokens_in > 0 && drafted.tokens_out > 0);
 
-  // A reader that leaves in the middle: the line says so, and comes when it is gone.
+  // A reader that disconnects during an answer: the line says so, and is written after the disconnect.
   const slow = (await server.ask('POST', '/api/sessions', { body: { model: 'demo/slow' } })).json.id;
   const body = JSON.stringify({ message: 'word '.repeat(200) });
   const socket = net.connect(server.port, '127.0.0.1');
@@ -132,7 +132,7 @@ test('a file that was moved is made again at a reload, and the level changes wit
   await server.raw('GET', '/api/nothing');
   await until(() => linesOf(path).length, 'the new file has a line');
   assert.deepEqual(linesOf(path).map(({ status }) => status), [404]);
-  // It cannot be opened for a while: the server goes on, and tells what was lost.
+  // The file cannot be opened for a while: the server goes on, and reports the lost lines.
   rmSync(path);
   execFileSync('mkdir', [path]);
   run(['reload', '--data', server.data]);
@@ -145,7 +145,7 @@ test('a file that was moved is made again at a reload, and the level changes wit
   await server.stop();
 });
 
-// A socket as journald has it; what it gets is printed, a line of base64 for each datagram.
+// A socket like journald's; it prints each datagram it receives as a line of base64.
 function journal(path) {
   const child = spawn('python3', ['-c', `
 import base64, socket, sys

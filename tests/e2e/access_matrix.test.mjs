@@ -1,11 +1,11 @@
-// Every route of /openapi.json for every kind of caller: what the table below says, and nothing else. A route that the
-// table does not know fails the test.
+// Calls every route of /openapi.json as every kind of caller and compares with the table below. A route that is
+// missing in the table fails the test.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
-// Who a route lets in. `public`: everybody. Otherwise the scopes besides `all`, and whether it is an administrator's.
+// The callers that a route admits. `public`: everybody. Otherwise the scopes besides `all`, and whether it is for administrators.
 const P = 'public', R = 'read', S = 'sessions', G = 'gateway';
 const table = {
   'GET /': P, 'GET /healthz': P, 'GET /readyz': P, 'GET /api/version': P, 'GET /openapi.json': P, 'POST /api/login': P, 'GET /api/login': P, 'GET /api/login/oidc': P, 'GET /api/login/oidc/callback': P,
@@ -56,14 +56,14 @@ before(async () => {
   const post = async (path, body, key = server.key) => { const answer = await server.ask('POST', path, { body, key }); assert.ok(answer.status < 300, answer.text); return answer.json; };
   const ada = await post('/api/users', { name: 'ada' }), other = await post('/api/users', { name: 'other' }), gone = await post('/api/users', { name: 'disabled' });
   const keyOf = async (body, user = ada) => (await post(`/api/users/${user.id}/api-keys`, { name: 'k', ...body })).plaintext;
-  // Far enough ahead that the request which makes the key comes before it, also on a busy machine.
+  // Far enough ahead that the request that makes the key arrives earlier, even on a busy machine.
   const soon = () => new Date(Date.now() + 10_000).toISOString();
   keys = {
     none: null, read: await keyOf({ scope: R }), gateway: await keyOf({ scope: G }), sessions: await keyOf({ scope: S }), member: ada.key.plaintext, admin: server.key,
     disabled: gone.key.plaintext, expired: await keyOf({ expires_at: soon() }), 'over budget': await keyOf({ limits: { rpm: 1 } }), other: other.key.plaintext,
   };
   await server.ask('PATCH', `/api/users/${gone.id}`, { body: { is_disabled: true } });
-  // One call uses the minute up.
+  // One call uses up the budget of the minute.
   await server.raw('POST', '/v1/chat/completions', { key: keys['over budget'], body: { model: 'demo/echo', messages: [{ role: 'user', content: 'x' }] } });
   await until(async () => (await server.raw('GET', '/api/me', { key: keys.expired })).status === 401, () => 'the key does not expire');
   const session = await post('/api/sessions', {}, ada.key.plaintext);
@@ -74,7 +74,7 @@ before(async () => {
   routes = Object.entries(openapi.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, operation })));
 });
 
-// An object of ada's where there is one; otherwise an id that nothing has.
+// The path of an object of ada's if one exists; otherwise an id that does not exist.
 function pathOf(path) {
   const resource = path.match(/^\/api\/([a-z-]+)\/\{/)?.[1];
   return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && own[resource]) || (name === 'model' ? 'demo:none' : name === 'version' || name === 'other' ? '1' : 'nothing'));
@@ -84,7 +84,7 @@ const isIn = (rule, who) => {
   if (rule === P) return true;
   if (['none', 'disabled', 'expired'].includes(who)) return false;
   if (['read', 'gateway', 'sessions'].includes(who) && !rule.includes(who)) return false;
-  if (rule.includes('control')) return false; // by the control socket only, whoever has a key
+  if (rule.includes('control')) return false; // only over the control socket, whatever the key
   return who === 'admin' || !rule.includes('admin');
 };
 
@@ -100,14 +100,14 @@ test('the table knows every route, and no other; the description says the same',
   }
 });
 
-// A body that no route accepts: who is let in gets no further than its check, so nothing changes.
+// A body that no route accepts: an admitted caller fails at its check, so nothing changes.
 const ask = (method, path, key) => server.raw(method, pathOf(path), { key, ...(['GET', 'DELETE'].includes(method) ? {} : { body: '[]', headers: { 'content-type': 'application/json' } }) });
 
 for (const who of ['none', 'disabled', 'expired', 'read', 'gateway', 'sessions', 'member', 'other', 'admin', 'over budget']) {
   test(`${who}: every route answers as the table says`, async () => {
     for (const { name, method, path } of routes) {
       const rule = table[name];
-      // What would succeed and change something, or never end, is asked for by those who are refused only.
+      // A request that would succeed and change something, or never end, is sent only by callers who are refused.
       const isHeavy = method === 'DELETE' || path.endsWith('/events') || path === '/api/ws' || ['POST /api/admin/backup', 'POST /api/ws-tickets'].includes(name) || /\/(stop|start|run|compact|handoff|share|fork|rotate)$/.test(path);
       const expected = isIn(rule, who);
       if (expected && isHeavy) continue;
@@ -116,7 +116,7 @@ for (const who of ['none', 'disabled', 'expired', 'read', 'gateway', 'sessions',
       if (expected) {
         assert.ok(rule === P || ![401, 403].includes(status), said);
         assert.ok(status < 500, said);
-        // What is another's is not there.
+        // Another user's objects do not exist for this user.
         if (who === 'other' && method === 'GET' && /^\/api\/(sessions|prompts|scheduled-tasks|users)\/\{id\}/.test(path)) assert.equal(status, 404, said);
       } else assert.equal(status, ['none', 'disabled', 'expired'].includes(who) ? 401 : 403, said);
     }
@@ -127,7 +127,7 @@ test('who is over a limit calls no model, and reads on', async () => {
   const asked = (path, body) => server.raw('POST', path, { key: keys['over budget'], body });
   const messages = [{ role: 'user', content: 'x' }];
   for (const [path, body] of [['/v1/chat/completions', { model: 'demo/echo', messages }], ['/v1/messages', { model: 'demo/echo', max_tokens: 5, messages }], ['/v1/responses', { model: 'demo/echo', input: 'x' }], ['/v1beta/models/demo/echo:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }], ['/v1/embeddings', { model: 'demo/embed', input: 'x' }]]) {
-    // A new minute lets one more in, and the next is refused.
+    // A new minute admits one more call, and the next is refused.
     let answer = await asked(path, body);
     for (let i = 0; i < 3 && answer.status !== 429; i++) answer = await asked(path, body);
     const { status, headers, text } = answer;

@@ -1,4 +1,4 @@
-// Commands that need a server and find none: one command is enough. What they start is shared, and ends with the last.
+// Commands that need a server but find none running start one themselves. It is shared, and ends with its last command.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ const directory = () => mkdtempSync(join(root, 'alone-'));
 const env = (data, more = {}) => ({ ...process.env, PARLEY_DATA: data, XDG_CONFIG_HOME: data, PARLEY_SERVER: '', ...more });
 const run = (data, words, input = '', more) => spawnSync(parley, words, { input, encoding: 'utf8', env: env(data, more) });
 
-// The servers on a data directory, by what the system says of processes.
+// The servers on a data directory, from /proc.
 function serversOn(data) {
   return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).filter((pid) => {
     try {
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       return words[1] === 'serve' && words.includes(data) && readlinkSync(`/proc/${pid}/exe`);
     } catch {
-      return false; // it is gone
+      return false; // it has ended
     }
   });
 }

@@ -1,18 +1,18 @@
-// Few bytes that ask for very many: every answer has an end, and says so one byte beyond it.
+// Small requests for very large answers: every answer has a limit, and one byte more is an error that says so.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { file, run } from './harness.mjs';
 import { endsWell, serve } from './live.mjs';
 
 const MAX_RENDERED = 16 << 20;
-const N = 64; // times the variable is named
+const N = 64; // uses of the variable
 
 let server;
 before(async () => { server = await serve(); });
 
 const chat = (content) => ({ protocol: 'structured-chat', messages: [{ id: 'm1', role: 'user', content }] });
 const document = chat('{{long}}'.repeat(N));
-// What is in the document and what is put into it count.
+// The size of the document and the size of the inserted values both count.
 const most = Math.floor((MAX_RENDERED - JSON.stringify(document).length) / N);
 
 function assertRefused(answer) {
@@ -55,7 +55,7 @@ test('the command has a limit too, and names the variable', () => {
 });
 
 test('a report whose pointers are much longer than the document is refused', async () => {
-  // Each property of the schema that the target does not know is a loss, and its pointer has the long key in it.
+  // Each property of the schema that the target does not know is a loss, and its pointer contains the long key.
   const key = 'k'.repeat(200_000);
   const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`p${i}`, { type: 'string', contentEncoding: 'x' }]));
   const request = {
@@ -73,7 +73,7 @@ test('a report whose pointers are much longer than the document is refused', asy
 test('a carry that says the same bytes again and again makes nothing longer', async () => {
   const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'a'.repeat(50_000) }] };
   const { json } = await server.ask('POST', '/api/convert', { body: { document: request, to: 'anthropic', carry: true } });
-  // The text is a reference to the target; it is named 5,000 times, in a member that nobody knows.
+  // The text is a reference to the target; an unknown member uses it 5,000 times.
   const [reference] = json.carry.source.match(/'~[^']+'/);
   json.carry.source = json.carry.source.replace(/\}\s*$/, `,'more'[${Array(5000).fill(reference).join(',')}]}`);
   const answer = await server.ask('POST', '/api/convert', {

@@ -1,11 +1,11 @@
-// node as_user.mjs FILE: a test file as a real unprivileged user, with the server and everything else it starts. For tests
-// that run as root, whom neither the limit of processes nor the owner of a file holds back.
+// node as_user.mjs FILE: runs a test file as a real unprivileged user, with the server and all other processes it starts.
+// For tests run as root: neither the process limit nor file ownership restricts root.
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const USER = 61000; // nobody's; the cells of root have others (--ext-uids)
+const USER = 61000; // an unused id; root's cells use others (--ext-uids)
 const file = process.argv[2];
 
 function skip(why) {

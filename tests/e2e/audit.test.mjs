@@ -1,4 +1,4 @@
-// The audit log tells who did what, and a row that was changed, removed or put in is found.
+// The audit log records who did what, and a changed, removed or inserted row is detected.
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, mkdtempSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
@@ -50,7 +50,7 @@ test('every change of access is told, without a secret, by whom and with which k
   assert.equal(all.find((row) => row.action === 'session.export').object, session.id);
   const text = JSON.stringify(all);
   for (const secret of [ada.key.plaintext, key.plaintext, turned.plaintext, at.key]) assert.ok(!text.includes(secret.slice(13)));
-  // Pages by cursor, and only for administrators.
+  // Pages by cursor; only administrators may read them.
   const seen = [];
   for (let cursor = ''; cursor !== null;) {
     const page = (await at.ask('GET', `/api/audit?limit=2${cursor && `&cursor=${cursor}`}`)).json;
@@ -64,12 +64,12 @@ test('every change of access is told, without a secret, by whom and with which k
   assert.deepEqual((await verify(at)).json, { chain_ok: true, rows: all.length + 2, unsealed: 0, broken_at: null, problem: null });
   assert.match(run(['audit', 'verify', '--data', at.data]).err, /whole: 13 rows/);
   assert.match(run(['audit', 'list', '--limit', '3', '--data', at.data]).out, /user\.create/);
-  // Without an action it lists, with what was changed.
+  // Without an action the command lists the rows, with their changes.
   const listed = run(['audit', '--limit', '3', '--data', at.data]);
   assert.equal(listed.out, run(['audit', 'list', '--limit', '3', '--data', at.data]).out);
   assert.match(listed.out, /^NUMBER .* DETAIL\n[^]*\{"/);
   await at.stop();
-  // After a restart it goes on.
+  // After a restart the log continues.
   const again = await start({ data: at.data, login: false });
   again.key = at.key;
   await again.ask('POST', '/api/users', { body: { name: 'cleo' } });

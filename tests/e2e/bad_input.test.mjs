@@ -1,6 +1,6 @@
-// Bad input to every command that reads a conversation: the wrong format, half a document, arguments that
-// are not JSON, 100,000 messages, an image of 100 MB. Each gets a clear answer within bounded memory and time.
-// (What convert makes of the last three, there and home, is in convert.test.mjs.)
+// Bad input to every command that reads a conversation: the wrong format, half a document, arguments that are
+// not JSON, 100,000 messages, an image of 100 MB. Each gets a clear answer within bounded memory and time.
+// (convert.test.mjs checks how convert handles the last three, and their way home.)
 import assert from 'node:assert/strict';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { directory, file, noTime, run, shell } from './harness.mjs';
 const formats = ['harmony', 'envelope', 'structured-chat', 'turns', 'openai-chat', 'openai-responses', 'anthropic',
   'gemini', 'gpt-oss'];
 
-// The commands, as they are called for a document of the format.
+// The commands with their arguments for a document of the format.
 const commands = {
   detect: () => ['detect'],
   validate: (format) => ['validate', '--json', '--as', format],
@@ -24,7 +24,7 @@ const commands = {
   convert: (format) => ['convert', '--from', format, '--to', format === 'anthropic' ? 'gemini' : 'anthropic'],
 };
 
-// A conversation with a call in every format, made from one.
+// One conversation with a call, converted to every format.
 const chat = JSON.stringify({
   model: 'gpt-5',
   messages: [
@@ -42,7 +42,7 @@ const samples = Object.fromEntries(formats.map((format) => {
   return [format, out];
 }));
 
-// Either it worked and there is a result, or there is a sentence on standard error and nothing else.
+// Either a result and success, or only a sentence on standard error.
 function isClear({ code, signal, out, err }, what) {
   assert.equal(signal, null, what);
   assert.ok([0, 1, 3].includes(code), `${what}: exit ${code}`);
@@ -54,7 +54,7 @@ for (const as of formats) {
   test(`a document of another format called ${as} gets a clear answer`, () => {
     for (const format of formats.filter((name) => name !== as)) {
       for (const [command, args] of Object.entries(commands)) {
-        if (command === 'validate' && as === 'gpt-oss') continue; // it is text and has no schema
+        if (command === 'validate' && as === 'gpt-oss') continue; // gpt-oss is text and has no schema
         isClear(run([...args(as), '-'], { input: samples[format] }), `${command} --as ${as} of ${format}`);
       }
     }
@@ -87,7 +87,7 @@ test('arguments that are not JSON are found by lint and disturb no other command
       assert.deepEqual([rule, pointer], ['tool.arguments_not_json', '/messages/2/tool_calls/0/function/arguments']);
     }
   }
-  // Kept as they are wherever arguments are a string.
+  // Formats whose arguments are a string keep them unchanged.
   for (const to of ['harmony', 'openai-responses', 'turns']) {
     const { out } = run(['convert', '--from', 'openai-chat', '--to', to, '-'], { input });
     assert.ok(out.includes(JSON.stringify(broken)), `${to}: ${out}`);
@@ -95,7 +95,7 @@ test('arguments that are not JSON are found by lint and disturb no other command
 });
 
 
-// Every command on a file, with a limit in KiB for each.
+// Every command on a file, with a memory limit in KiB for each.
 function isBounded(path, { peak }) {
   for (const [command, args] of Object.entries(commands)) {
     const { code, err } = shell(`/usr/bin/time -f "peak %M" "$P" ${args('openai-chat').join(' ')} "${path}" > /dev/null`);
@@ -121,7 +121,7 @@ test('an image of 100 MB is read by every command within five times its size', {
   writeSync(fd, '"}}]}]}');
   closeSync(fd);
   isBounded(path, { peak: 500 << 10 });
-  // Its size is read from the first bytes: 1024 by 768.
+  // The image's size is read from its first bytes: 1024 by 768.
   const { out } = shell(`"$P" tokens --json --as openai-chat "${path}"`);
   assert.equal(JSON.parse(out).by.images, 765);
 });

@@ -1,4 +1,4 @@
-// parley blob: bytes there and back.
+// parley blob: uploads and downloads bytes.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Blobs over a real server: streamed both ways without growing it, ranges, limits, types that lie, whose they are, and
-// what is left after a crash.
+// Blobs on a real server: streaming both ways in constant memory, ranges, limits, false content types, ownership, and
+// the state after a crash.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { directory, parley } from './harness.mjs';
 import { endsWell, until } from './live.mjs';
 import { start } from './server.mjs';
 
-// A checked build keeps what was freed for a while: its size says nothing.
+// A build with sanitizers keeps freed memory for a while, so its size proves nothing.
 const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
 const PIECE = 256 << 10;
 const MAX = 100 << 20;
@@ -36,7 +36,7 @@ function memory(of = server) {
   return Number(status.match(/VmRSS:\s+(\d+)/)[1]) * 1024;
 }
 
-// n bytes that are not alike, made as they go and hashed on the way.
+// n pseudo-random bytes, generated and hashed as they are sent.
 function* pseudo(n, seed) {
   const block = randomBytes(64 << 10);
   for (let at = 0; at < n; at += block.length) {
@@ -45,7 +45,7 @@ function* pseudo(n, seed) {
   }
 }
 
-// A body of n bytes, written as fast as the server takes it; resolves with the answer and the hash.
+// Sends a body of n bytes as fast as the server reads it; resolves with the answer and the hash.
 function stream(of, n, { headers = {}, seed = 1, chunked = false, watch = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const sum = createHash('sha256');
@@ -202,7 +202,7 @@ test('a reader that takes nothing costs a piece', async () => {
     socket.write(`GET ${url} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\n\r\n`);
     sockets.push(socket);
   }
-  // All are being answered: the first bytes of each have come.
+  // All answers have begun: the first bytes of each have arrived.
   await Promise.all(sockets.map((socket) => once(socket, 'readable')));
   const grown = memory() - base;
   for (const socket of sockets) socket.destroy();
@@ -211,7 +211,7 @@ test('a reader that takes nothing costs a piece', async () => {
 
 test('one byte over the limit is refused, with and without a length, and nothing is kept', async () => {
   const said = await stream(server, MAX + 1).catch((error) => error);
-  // The answer may be lost with the bytes that were on their way: then the connection broke.
+  // The connection may break before the answer arrives, because of the unread bytes.
   if (!(said instanceof Error)) assert.deepEqual([said.status, said.json.code], [413, 'payload_too_large']);
   const told = await server.bytes(`POST /api/blobs HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: ${MAX + 1}\r\n\r\n`);
   assert.match(told.said, /^HTTP\/1.1 413 /);
@@ -344,7 +344,7 @@ test('a client may ask before it sends', async () => {
   assert.equal(answer.sha256, hash(bytes));
 });
 
-// The head and so many bytes of a body of 8 MiB, and no more.
+// Sends the head and the first bytes of a body of 8 MiB.
 function begin(of, n) {
   const socket = net.connect({ host: '127.0.0.1', port: of.port });
   socket.on('error', () => {});

@@ -1,5 +1,5 @@
-// What bodies of requests may have of the memory, before and after a key was shown, and how many connections an address
-// may have. What is held is what the server itself counts (parley_body_bytes).
+// Limits on the memory for request bodies, before and after authentication, and on the connections of an address. The
+// amount in use is the server's own count (parley_body_bytes).
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { RawSocket, closing, endsWell, frame, serve, until } from './live.mjs';
 
 const KIB = 1024, MIB = 1024 * KIB;
 
-// A connection whose bytes the test sends one by one; `said` is what came back.
+// A connection on which the test controls each write; `said` is the answer so far.
 class Half {
   constructor(server) {
     this.said = '';
@@ -50,7 +50,7 @@ async function newUser(server, name) {
   return json.plaintext ?? json.key?.plaintext ?? json.api_key?.plaintext;
 }
 
-// A body for POST /api/detect of exactly n bytes, which is no mistake.
+// A valid body for POST /api/detect of exactly n bytes.
 const bodyOf = (n) => {
   const text = '{"document":{"messages":[{"role":"user","content":""}]}}';
   return text.replace('"content":""', `"content":"${'c'.repeat(n - text.length)}"`);
@@ -105,7 +105,7 @@ test('a method without a body takes none', async () => {
     assert.equal(await half.status(), 413, `${method} ${path}`);
     half.close();
   }
-  // A route that reads no body takes an empty object, and nothing large.
+  // A route that reads no body accepts an empty object, and nothing large.
   assert.equal((await server.raw('POST', '/api/ws-tickets', { body: {} })).status, 201);
   assert.equal((await server.raw('POST', '/api/ws-tickets', { body: ' '.repeat(4097) })).status, 413);
   await endsWell(server);
@@ -125,7 +125,7 @@ test('memory for a body grows with what has come', async () => {
 test('one user has a quarter of the memory for bodies, all have seven eighths, and small requests pass', async () => {
   const server = await serve({ args: ['--body-memory', '4'] });
   const [b, c, d, e] = await Promise.all(['b', 'c', 'd', 'e'].map((name) => newUser(server, name)));
-  // Larger than a quarter can never be gathered.
+  // A body larger than a quarter of the limit is never accepted.
   assert.equal((await server.raw('POST', '/api/detect', { body: bodyOf(MIB + 1) })).status, 413);
   assert.equal((await server.raw('POST', '/api/detect', { body: bodyOf(MIB) })).status, 200);
 
@@ -134,7 +134,7 @@ test('one user has a quarter of the memory for bodies, all have seven eighths, a
   const second = detect(server, server.key, 70 * KIB).send(bodyOf(70 * KIB));
   assert.equal(await second.status(), 429);
   assert.ok(second.retryAfter() > 0);
-  // One that does not say its length is refused when it has come too far.
+  // A body without a declared length is refused once it exceeds the limit.
   const third = new Half(server).head(server, 'POST', '/api/detect', { Authorization: `Bearer ${server.key}`, 'Transfer-Encoding': 'chunked' })
     .send(`${(300 * KIB).toString(16)}\r\n${' '.repeat(300 * KIB)}\r\n`);
   assert.equal(await third.status(), 429);
@@ -145,15 +145,15 @@ test('one user has a quarter of the memory for bodies, all have seven eighths, a
   const fourth = detect(server, d, MIB);
   assert.equal(await fourth.status(), 503);
   assert.ok(fourth.retryAfter() > 0);
-  // In the shape of a vendor as well.
+  // On a vendor's route the error has the vendor's format.
   const asked = new Half(server).head(server, 'POST', '/v1/chat/completions', { Authorization: `Bearer ${d}`, 'Content-Length': 600 * KIB });
   assert.equal(await asked.status(), 503);
   assert.ok(asked.retryAfter() > 0);
   assert.match(asked.said, /"error":\{/);
-  // The reserve is for small ones, of those who have much here and of those who have nothing.
+  // The reserve is for small bodies of every user, whatever the user already holds.
   for (const key of [server.key, d, e]) assert.equal((await server.raw('POST', '/api/detect', { key, body: bodyOf(60 * KIB) })).status, 200);
 
-  // The rest comes: each is answered, and everything is given back.
+  // The remaining bytes arrive: each request is answered, and all memory is released.
   for (const half of open) half.send('}');
   for (const half of open) assert.equal(await half.status(), 200);
   await holds(server, 0);

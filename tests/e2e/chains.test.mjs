@@ -1,5 +1,5 @@
-// Chains of models: who is asked how often, in which order, and who rests. Every upstream counts its requests; nothing
-// here measures time.
+// Chains of models: which models are called how often, in which order, and which are cooling down. Every upstream
+// counts its requests; nothing here measures time.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 const counts = () => names.map((name) => upstreams[name].requests.length);
 
-const dead = 1; // a port nobody listens at, and no other test is given
+const dead = 1; // nothing listens on this port, and no other test gets it
 
 function serve({ cooldown = 3_600_000, shards = 1, ...more } = {}) {
   const home = mkdtempSync(join(directory, 'config-'));
@@ -174,7 +174,7 @@ describe('a chain', () => {
       await gate;
       return play.apply(this, args);
     };
-    // One of them is the probe, and waits at the gate. The others are answered meanwhile.
+    // One request is the probe, and waits at the gate. The others are answered meanwhile.
     const all = Array.from({ length: 24 }, () => ask(server, 'pair'));
     await until(() => first.requests.length === 1 && second.requests.length === 23, 'one of them tries it');
     assert.equal((await states(server))['first/m'], 2);

@@ -21,7 +21,7 @@ const question = { questions: [{ question: 'Which?', options: [{ label: 'A' }, {
 const ask = `call AskUserQuestion ${JSON.stringify(question)}`;
 const agent = (...lines) => `call Agent ${JSON.stringify({ prompt: script(...lines) })}`;
 
-// A session that has said this, with a reader of it.
+// A session in which this message was sent, with a reader.
 async function begin(t, message, options = {}) {
   const { id } = await client.createSession();
   const reader = closing(t, client.live({ retryMs: 1 }));
@@ -252,7 +252,7 @@ test('stop reaches tools, agents and questions, and may be said twice', async (t
 });
 
 test('compaction sums up, and the context begins there', async (t) => {
-  const long = ' and so on'.repeat(200); // a summary must save something
+  const long = ' and so on'.repeat(200); // long enough that a summary is shorter
   const { id, view } = await begin(t, `something long ago${long}`);
   await settled(client, id);
   await client.chat(id, { message: `and something else${long}` });
@@ -324,7 +324,7 @@ test('a disconnect cancels nothing', async () => {
 });
 
 test('a message as deep as JSON may be is answered, summed up and read', async (t) => {
-  // In a list of turns this stands 64 levels down, the most that is read from a stranger.
+  // In a list of turns this is 64 levels deep, the limit for untrusted input.
   const deep = JSON.parse('['.repeat(60) + ']'.repeat(60));
   const message = [{ type: 'text', content: `deep${' and so on'.repeat(200)}` }, { type: 'ask_user_answer', content: { answer: deep[0] } }];
   const { id } = await begin(t, message);
@@ -332,7 +332,7 @@ test('a message as deep as JSON may be is answered, summed up and read', async (
   assert.equal((await turnsOf(id)).at(-1).status, 'completed');
   await client.request('POST', `/api/sessions/${id}/compact`, {});
   await until(async () => (await turnsOf(id)).find(({ kind }) => kind === 'compaction'), 'a compaction');
-  // While such a turn is open the session is still to be had.
+  // While such a turn is open, the session can still be read.
   const call = `block tool_result ${JSON.stringify(deep)}`;
   await client.chat(id, { message: script(call, 'wait 2000'), model: 'demo/agent' });
   await until(async () => (await turnsOf(id)).at(-1).blocks.length, 'the block');

@@ -1,4 +1,4 @@
-// Errors of the server in Chinese, where Accept-Language prefers it: of every route, of the vendors' forms, of a socket.
+// Errors of the server in Chinese if Accept-Language prefers it: of every route, in the vendors' formats, on a socket.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { endsWell, serve, Socket } from './live.mjs';
@@ -11,7 +11,7 @@ before(async () => {
 });
 
 const chinese = /\p{Script=Han}/u;
-// Words of sentences; a name, a member or a value has none of them.
+// Words that only occur in sentences, not in names, members or values.
 const english = /(?<![:-])\b(is|are|has|have|must|cannot|there|the|needs|send|give|this)\b(?![-"=:])/i;
 
 async function ask(method, path, { body, language = 'zh-CN', key = server.key, headers = {} } = {}) {
@@ -23,7 +23,7 @@ async function ask(method, path, { body, language = 'zh-CN', key = server.key, h
   return { status: response.status, headers: response.headers, text, json: text.startsWith('{') ? JSON.parse(text) : null };
 }
 
-// What a problem, or an error in a vendor's form, says to people.
+// The texts for people in a problem, or in an error in a vendor's format.
 const says = ({ json }) => (json?.error ? [json.error.message] : [json.title, json.detail, ...(json.errors ?? []).map(({ detail, message }) => detail ?? message)]).filter(Boolean);
 
 function assertChinese(answer, what) {

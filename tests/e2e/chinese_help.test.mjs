@@ -1,4 +1,4 @@
-// Help, manual pages, completion and tables in Chinese: all there, aligned by cells, and machines see nothing of it.
+// Help, manual pages, completion and tables in Chinese: complete and aligned by cells; output for programs stays unchanged.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ for (const [program, line] of [['mandoc', 'mandoc -Tlint -Wwarning'], ['groff', 
 
 for (const [program, line] of [['mandoc', 'mandoc -Tutf8'], ['groff', 'groff -Kutf8 -mandoc -Tutf8 -rLL=78n -P-cbou']])
   test(`${program} renders the manual pages in Chinese, with every section and lines that end in time`, { skip: missing(program) }, () => {
-    const most = program === 'groff' ? 80 : 110; // mandoc breaks Chinese after punctuation only
+    const most = program === 'groff' ? 80 : 110; // mandoc breaks Chinese only after punctuation
     for (const command of ['', ...commands]) {
       const page = shell(`"$P" --lang zh help --man ${command} | ${line}`).out.replace(/.\x08/g, '');
       for (const heading of ['名称', '概要', '描述', '环境变量', '退出状态', '示例', '另见']) assert.match(page, new RegExp(`^${heading}$`, 'm'), command);

@@ -70,7 +70,7 @@ test('prompt export writes them where Claude Code looks', async () => {
   assert.equal(cli('prompt', 'export', 'Weekly Report', '--to', 'claude-skill', '-o', skills).code, 0);
   assert.deepEqual(readdirSync(join(skills, 'weekly-report')), ['SKILL.md']);
   assert.equal(read(readFileSync(join(skills, 'weekly-report', 'SKILL.md'), 'utf8')).head.name, 'weekly-report');
-  // A file is a file, and without --out it goes to standard output.
+  // With --out FILE the prompt is written to that file; without --out, to standard output.
   const out = join(directory, 'own.md');
   assert.equal(cli('prompt', 'export', 'Weekly Report', '--to', 'claude-command', '-o', out).code, 0);
   assert.equal(readFileSync(out, 'utf8'), cli('prompt', 'export', 'Weekly Report', '--to', 'claude-command').out);

@@ -1,5 +1,5 @@
-// The client of clients/ts against a real server: prompts, memories, tasks, blobs. Sessions and live events are in
-// chat.test.mjs and live.test.mjs.
+// The client of clients/ts against a real server: prompts, memories, tasks, blobs. chat.test.mjs and live.test.mjs
+// test sessions and live events.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The package of clients/ts as a user gets it: packed, installed into an empty project without a network, imported and
-// type-checked there; and the programs of its README run against a server.
+// The package of clients/ts as users get it: packed, installed into an empty project without a network, imported and
+// type-checked there. The programs of its README run against a server.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const env = { PATH: process.env.PATH, HOME: directory, npm_config_offline: 'true
 let packed;
 before(() => {
   if (skip) return;
-  // `make page` has compiled it; npm's own script would do so again.
+  // `make page` has compiled it; npm's own script would compile again.
   [packed] = JSON.parse(execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', directory], { cwd: source, env, encoding: 'utf8' }));
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
@@ -32,7 +32,7 @@ test('the package has what it needs and no more', { skip }, () => {
   assert.match(readFileSync(join(root, 'meson.build'), 'utf8'), new RegExp(`version: '${version}'`), 'the version of the program');
 });
 
-// What the README shows, as one program: its blocks in their order, with the server of the test.
+// The code of the README as one program: its blocks in order, with the server of the test.
 function readmeProgram(server) {
   const blocks = [...readFileSync(join(source, 'README.md'), 'utf8').matchAll(/^```js\n([^]*?)^```$/gm)].map(([, text]) => text);
   assert.ok(blocks.length >= 5);

@@ -2,8 +2,8 @@
 
 usage: client_python.py --list | NAME
 
-The first four are those of client.test.mjs for the TypeScript client; the others those of chat.test.mjs and live.test.mjs that
-concern a client.
+The first four correspond to client.test.mjs of the TypeScript client; the others are the cases of chat.test.mjs and
+live.test.mjs that concern a client.
 """
 import copy
 import json
@@ -262,7 +262,7 @@ def a_reader_that_is_cut_at_many_patches_resumes_without_a_gap():
         live.on_event = lambda event: event["event"] == "session:snapshot" and modes.append(event["data"]["mode"])
         live.on_close = closes.append
         live.listen(session_id, cut)
-        # On a busy machine a connection brings many events before it ends, and there are fewer cuts in a chat.
+        # On a busy machine one connection may deliver many events before it ends, so a chat has fewer interruptions.
         n_turns = 0
         while len(closes) < 10:
             n_turns += 2

@@ -1,4 +1,4 @@
-// The client of clients/python against a real server: the cases are in client_python.py.
+// The client of clients/python against a real server; client_python.py has the cases.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A wall clock of a test's own for a server: libfaketime shifts what the machine says by what stands
-// in a file. The clock that only goes forward stays as it is, so nothing times out by a jump.
+// Gives a server a wall clock that the test controls: libfaketime adds the offset in a file. The
+// monotonic clock is unchanged, so a jump causes no timeouts.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { file } from './harness.mjs';
@@ -11,7 +11,7 @@ export const noClock = libraries.length === 0 && 'libfaketime is not installed (
 
 let n = 0;
 export class Clock {
-  // Begins at an instant, as Date reads it.
+  // Starts at an instant that Date can parse.
   constructor(instant) {
     this.path = file(`clock-${n++}`);
     this.set(instant);

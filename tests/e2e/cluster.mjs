@@ -1,19 +1,19 @@
-// Several servers on one PostgreSQL: nodes, each a process with data of its own.
+// Several servers on one PostgreSQL: nodes, each a process with its own data directory.
 import { randomUUID } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { clientOf, serve } from './live.mjs';
 
 export const postgres = process.env.PARLEY_TEST_POSTGRES;
-// Beside a NATS (tests/contract/with_nats) letters go by it.
+// If a NATS is running (tests/contract/with_nats), letters go through it.
 const bus = process.env.PARLEY_TEST_NATS ? ['--bus', process.env.PARLEY_TEST_NATS] : [];
 export const skip = !postgres && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run it by tests/contract/with_postgres');
 
-// SQL beside the servers; the first column of the first row.
+// Runs SQL next to the servers; returns the first column of the first row.
 export function sql(url, text) {
   return execFileSync('psql', ['-X', '-q', '-A', '-t', url.replace(/^postgres:/, 'postgresql:'), '-c', text], { encoding: 'utf8' }).trim();
 }
 
-// A database of its own: a cluster.
+// Creates a database for one cluster.
 export function database() {
   const name = `c${randomUUID().replaceAll('-', '')}`;
   sql(postgres, `CREATE DATABASE ${name}`);
@@ -25,7 +25,7 @@ export class Cluster {
     Object.assign(this, { t, args, env, url, acceptMs, nodes: [] });
   }
 
-  // One more node. All of them know the same keys.
+  // Starts one more node. All nodes accept the same keys.
   async add(name = `n${this.nodes.length + 1}`, { args = [], env = {}, data, command } = {}) {
     const node = await serve({
       args: ['--store', this.url, '--node', name, '--drain-accept', String(this.acceptMs), ...(args.includes('--bus') ? [] : bus), ...this.args, ...args], env: { ...this.env, ...env }, data, command,
@@ -39,7 +39,7 @@ export class Cluster {
     return node;
   }
 
-  // Whether it runs, and is not held.
+  // Whether the node runs and is not paused.
   isThere(node) {
     return node.child.exitCode === null && node.child.signalCode === null && !node.isHeld && !node.isReplaced;
   }
@@ -52,7 +52,7 @@ export class Cluster {
     await node.stop('SIGKILL');
   }
 
-  // The same node once more: with its data, or as on a machine that is new.
+  // Starts a node again: with its data, or without, as on a new machine.
   async again(node, { data } = { data: node.data }) {
     const place = this.nodes.indexOf(node);
     const next = await this.add(node.name, { data });

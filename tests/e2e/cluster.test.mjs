@@ -1,4 +1,4 @@
-// Any node serves any session: what is asked of one reaches the owner, whoever that is, and is seen on all.
+// Any node serves any session: a request to one node reaches the owner, and its effect is visible on all nodes.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cluster, skip } from './cluster.mjs';
@@ -69,11 +69,11 @@ test('the sessions of a killed node are interrupted by the others, and go on the
   await until(() => views.every((view) => view.position.sequence > 5), 'the answer is heard elsewhere');
   await a.stop('SIGKILL');
   for (const id of ids.slice(1)) assert.equal((await settled(rest[1].client, id)).status, 'interrupted');
-  // Another owner, another epoch: sequences of before say nothing.
+  // A new owner has a new epoch: older sequence numbers do not apply.
   const { position: { epoch } } = await rest[0].client.messages(ids[1]);
   await until(() => views.every((view) => view.position.epoch === epoch), 'the readers begin anew');
   for (const [i, node] of rest.entries()) await sameAsServer(node.client, ids[1], views[i]);
-  // What was acknowledged as queued is said.
+  // A message that was acknowledged as queued is sent.
   await until(async () => (await rest[1].client.messages(ids[0])).turns.some((turn) => textOf(turn) === 'and this' && turn.role === 'assistant'), 'the queued message is answered');
   const again = await rest[1].client.chat(ids[2], { message: 'once more' });
   assert.equal(again.queued, false);

@@ -1,4 +1,4 @@
-// What people see of the nodes: GET /api/cluster, parley cluster, headers, /readyz, metrics; and the settings of a node.
+// The user's view of the nodes: GET /api/cluster, parley cluster, headers, /readyz, metrics; and the settings of a node.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

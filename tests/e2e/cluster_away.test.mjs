@@ -1,4 +1,4 @@
-// PostgreSQL and NATS that go away under streaming turns: nothing changes hands, nothing is lost, nobody misses an event.
+// Outages of PostgreSQL and NATS during streaming turns: ownership does not change, and no data or event is lost.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cluster, skip } from './cluster.mjs';
@@ -7,7 +7,7 @@ import { isOver, script, sleep, until } from './live.mjs';
 
 const stream = (name, n = 200, ms = 50) => script(...Array.from({ length: n }, (_, i) => `say ${name}w${i} \nwait ${ms}`));
 
-// Sessions that stream, with a reader on every node each.
+// Sessions that stream, each with a reader on every node.
 async function streaming(t, n, { args } = {}) {
   const made = await cluster(t, 3, { args });
   const ids = [];
@@ -28,7 +28,7 @@ const ready = async (node) => {
   return { status, degraded: json?.degraded ?? [] };
 };
 
-// Who has what: the owner of what runs, and the epoch of all.
+// The ownership: the owner of running sessions, and the epoch of all.
 const owners = (made, ids) => new Map(ids.map((id) => [id, made.sql(`SELECT status, epoch, encode(owner, 'hex') || ':' || generation FROM sessions WHERE encode(id, 'hex') = '${id.replace(/^sess_|-/g, '')}'`).split('|')]));
 
 function sameOwners(made, before, what) {
@@ -105,7 +105,7 @@ test('connections to PostgreSQL are cut in the middle of commits: nothing is los
   });
   for (const one of speakers) one.catch(() => {});
   for (let i = 0; i < 12; i++) {
-    // Those that are in a transaction first, else any.
+    // Prefers connections that are in a transaction.
     made.sql(`SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid() ORDER BY (state <> 'idle') DESC, random() LIMIT ${1 + i % 3}) AS chosen`);
     await sleep(150);
   }

@@ -1,4 +1,4 @@
-// parley doctor about nodes: their leases, the standbys of the database, the bus, extensions whose files are missing; in both languages.
+// parley doctor about nodes: leases, standbys of the database, the bus, extensions with missing files; in both languages.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,15 +25,15 @@ test('doctor shows the nodes, their leases and the bus', { skip }, async (t) => 
   const nodes = checks(made, a.data, 'nodes');
   assert.deepEqual(nodes.map(({ level, says }) => [level, says.replace(/version \S+;/, 'version V;').replace(/[\d.]+ s more/, 'N s more')]),
     ['n1', 'n2'].map((name) => ['ok', `node ${name} is up, version V; its lease lasts N s more`]));
-  assert.deepEqual(checks(made, a.data, 'bus').map(({ level, says }) => [level, says]), [['ok', `letters between the nodes go by ${hasNats ? 'nats' : 'pg'}`]]);
-  // From a machine that runs none.
+  assert.deepEqual(checks(made, a.data, 'bus').map(({ level, says }) => [level, says]), [['ok', `messages between the nodes go through ${hasNats ? 'nats' : 'pg'}`]]);
+  // Run on a machine without a node.
   const elsewhere = freshData(t);
   assert.equal(checks(made, elsewhere, 'nodes').length, 2);
-  assert.match(checks(made, elsewhere, 'bus')[0].says, /a node that runs knows whether that works/);
+  assert.match(checks(made, elsewhere, 'bus')[0].says, /only a running node can tell whether that works/);
   const chinese = doctor(made, a.data, '--lang', 'zh').out;
-  assert.match(chinese, /节点 +节点 n1 在线，版本 .*；租约还剩 [\d.]+ 秒/);
+  assert.match(chinese, /节点 +节点 n1 正在运行，版本 .*；租约还剩 [\d.]+ 秒/);
   assert.match(chinese, /总线 +节点之间的消息经由/);
-  // One that says nothing any more; the other is held, so that nobody takes over.
+  // Pauses both nodes: the second must not take over from the first.
   made.hold(a);
   made.hold(b);
   t.after(() => { made.letGo(a); made.letGo(b); });
@@ -75,7 +75,7 @@ test('doctor names extensions whose files are not here', { skip }, async (t) => 
   assert.deepEqual([lost.level, lost.says, lost.advice], ['warning', 'extension lost is not installed on this node', 'add it again with parley ext update']);
 });
 
-// What receives the log of a database is a standby to it.
+// The database counts a receiver of its log as a standby.
 async function receiving(t) {
   const dir = freshData(t);
   const url = postgres.replace(/^postgres:/, 'postgresql:');

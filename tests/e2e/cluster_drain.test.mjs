@@ -1,4 +1,4 @@
-// A node that ends under load: it tells the others, finishes its turns, sends its sockets away, and exits with 0.
+// A node that shuts down under load: it tells the others, finishes its turns, closes its sockets, and exits with 0.
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import test from 'node:test';
@@ -25,7 +25,7 @@ test('after SIGTERM others know at once, running turns end well, quiet sessions 
   const ready = await a.raw('GET', '/readyz');
   assert.equal(ready.status, 503);
   assert.equal((await a.raw('GET', '/healthz')).status, 200);
-  // It still answers, and what rests goes to whoever wants it.
+  // It still answers; any other node may take over an idle session.
   assert.equal((await a.raw('GET', `/api/sessions/${id}`, { headers: { authorization: `Bearer ${a.key}` } })).json.status, 'running');
   await until(() => made.sql(`SELECT count(*) FROM sessions JOIN nodes ON writer = owner WHERE name = 'n1' AND status <> 'running'`) === '0', 'it gives quiet sessions back');
   await b.client.chat(quiet.id, { message: 'hello' });
@@ -50,7 +50,7 @@ test('a turn that is longer than the drain is ended as a shut-down, and goes on 
   await until(async () => (await b.client.messages(id)).turns.some((turn) => turn.role === 'assistant' && textOf(turn) === 'and this'), 'the queued message is answered by the other');
 });
 
-// A proxy of bytes: to the first of the nodes that accepts. They may come later than it does.
+// A TCP proxy to the first node that accepts. The nodes may start after the proxy.
 async function proxy(t, nodes) {
   const server = createServer((client) => {
     const reach = ([node, ...rest]) => {
@@ -96,7 +96,7 @@ test('sockets are told and closed with 1001, and clients come back to another no
 
 test('parley cluster drain ends a node from another one', { skip }, async (t) => {
   const made = await cluster(t, 3);
-  // Those after the first are there in whichever order they were ready.
+  // The nodes after the first were ready in any order.
   const [a, b, c] = ['n1', 'n2', 'n3'].map((name) => made.nodes.find((node) => node.name === name));
   const drained = await a.ask('POST', '/api/cluster/nodes/n2/drain');
   assert.equal(drained.status, 202, drained.text);
@@ -105,7 +105,7 @@ test('parley cluster drain ends a node from another one', { skip }, async (t) =>
   await until(async () => (await c.ask('GET', '/api/cluster')).json.nodes.length === 2, 'the others see two');
   const rows = await a.ask('GET', '/api/audit?limit=10');
   assert.ok(rows.json.items.some(({ action, object }) => action === 'node.drain' && object === 'n2'));
-  // Two at the same time: one of them stays.
+  // Two drains at the same time: one of the two nodes stays.
   const both = await Promise.all([a.raw('POST', '/api/cluster/nodes/n3/drain', { headers: { authorization: `Bearer ${a.key}` } }), c.raw('POST', '/api/cluster/nodes/n1/drain', { headers: { authorization: `Bearer ${c.key}` } })]);
   assert.equal(both.filter(({ status }) => status === 202).length, 1, both.map(({ text }) => text).join());
 });

@@ -1,4 +1,4 @@
-// What one node does with extensions, the others do too: they fetch the files, and stop what was disabled, changed or removed elsewhere.
+// A change to extensions on one node reaches the others: they fetch the files, and stop extensions that were disabled, changed or removed.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { hasNats, natsDoes } from './cluster_watch.mjs';
 import { called, calls, extend, hashOf, play, rested, tool } from './extending.mjs';
 import { until } from './waiting.mjs';
 
-// Counts its calls, so that an instance is known by its count.
+// Counts its calls, so that the count identifies an instance.
 const counting = (word) => `
 n = [0]
 def on(f):
@@ -38,10 +38,10 @@ async function live(made) {
     assert.deepEqual((await one(node, 'counts')).result, { n: 1, word: 'first' });
     assert.deepEqual((await one(node, 'counts')).result, { n: 2, word: 'first' }, 'it runs on');
   }
-  // Restarted on one: it begins anew on all.
+  // Restarted on one node: a new instance on all.
   assert.equal((await c.ask('POST', '/api/extensions/counts/restart')).status, 200);
   await everywhere(made, async (node) => (await one(node, 'counts')).result.n === 1, 'it began anew');
-  // Disabled on one: it stops on all, and is offered nowhere.
+  // Disabled on one node: stopped on all, and no longer offered.
   await change(b, 'counts', { state: 'disabled' });
   await stopped(made, 'counts');
   for (const node of made.nodes) assert.match(JSON.stringify((await one(node, 'counts')).result), /UnknownTool/);
@@ -71,7 +71,7 @@ test('an extension that was disabled stops also where every letter about it is l
   await extend(made.nodes[0], 'counts', { tools: [tool('counts')], code: counting('first') });
   await installed(made, 'counts');
   for (const node of made.nodes) assert.equal((await one(node, 'counts')).result.n, 1);
-  // Nobody is told: the row changes by itself, as another program would do it.
+  // No node is notified: the row changes directly, as if another program changed it.
   made.sql("UPDATE extensions SET state = 'disabled' WHERE id = 'counts'; UPDATE counters SET number = number + 1 WHERE name = 'ext_version'");
   await stopped(made, 'counts');
 });
@@ -138,7 +138,7 @@ test('a node without the files says so, without a path, and has them when they a
   const add = (more) => extend(a, 'counts', { tools: [tool('counts')], code: counting('first'), ...more });
   await add();
   assert.equal((await one(a, 'counts')).result.n, 1);
-  // As if it had been added by a program that kept them to itself, and the copy were lost with its machine.
+  // As if an older program had added the extension without storing its package, and the copy had been lost with its machine.
   made.sql('DELETE FROM extension_packages');
   rmSync(copies(a, 'counts'), { recursive: true, force: true });
   const b = await made.add('b');

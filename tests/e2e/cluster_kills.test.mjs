@@ -1,4 +1,4 @@
-// Nodes that are killed or frozen while everything streams. PARLEY_ROUNDS says how often (`make soak`: 30).
+// Nodes that are killed or frozen while all sessions stream. PARLEY_ROUNDS sets the number of rounds (`make soak`: 30).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cluster, skip } from './cluster.mjs';
@@ -10,7 +10,7 @@ const SESSIONS = 50;
 
 const long = (name) => script(...Array.from({ length: 30 }, (_, i) => `say ${name}w${i} \nwait 100`));
 
-// Speaks to one session until it is told to stop. Each message has an id and is repeated, anywhere, until it is taken.
+// Sends messages to one session until told to stop. Each message has an id and is repeated, to any node, until it is accepted.
 async function speak(made, id, work, random) {
   for (let n = 0; !work.isOver; n++) {
     const name = `${id.slice(-4)}m${n}`;
@@ -18,7 +18,7 @@ async function speak(made, id, work, random) {
     const answer = await insist(made, 'POST', `/api/sessions/${id}/chat`, { body: { message, client_message_id: name } },
       ({ status }) => status === 202, random);
     work.said.push({ id, name, turnId: answer.json.turn_id, isQueued: answer.json.queued });
-    // Two at most wait behind the one that streams.
+    // At most two messages wait after the streaming one.
     while (!work.isOver && random.below(3)) {
       const look = await insist(made, 'GET', `/api/sessions/${id}`, {}, ({ status }) => status === 200, random);
       if (isOver(look.json)) break;
@@ -27,7 +27,7 @@ async function speak(made, id, work, random) {
   }
 }
 
-// Sessions are made with a key, and repeated until one is acknowledged.
+// Creates sessions with an idempotency key; repeats a request until it is acknowledged.
 async function make(made, work, random) {
   for (let n = 0; !work.isOver; n++) {
     const intent = `made ${n}`;
@@ -66,14 +66,14 @@ async function checkMade(made, work) {
   }
 }
 
-// What everybody does while `fault` hurts one node after the other, and what must be true afterwards.
+// The load while `fault` hits one node after the other, and the checks afterwards.
 async function underLoad(t, fault, rounds) {
   const random = seedOf(t);
   const made = await cluster(t, 3);
   const ids = [];
   for (let i = 0; i < SESSIONS; i++) ids.push((await made.nodes[i % 3].client.createSession()).id);
   const work = { isOver: false, said: [], made: new Map() };
-  // One reader each, on whichever node; a few have one on every node, of both kinds.
+  // One reader each, on any node; a few sessions have a reader of both kinds on every node.
   const readers = ids.map((id, i) => new Reader(made, id, made.nodes[(i + 1) % 3]));
   for (const [i, id] of ids.slice(0, 4).entries())
     for (const node of made.nodes) readers.push(new Reader(made, id, node, i % 2 ? { content: 'always' } : {}));
@@ -99,7 +99,7 @@ async function underLoad(t, fault, rounds) {
   return made;
 }
 
-// Each of these takes a change again. How soon is a figure of bench/cluster_figures.py.
+// Checks that each session accepts changes again. bench/cluster_figures.py measures how soon.
 async function takeChanges(made, ids) {
   await Promise.all(ids.map((id) => insist(made, 'PATCH', `/api/sessions/${id}`, { body: { is_pinned: true } }, ({ status }) => status === 200)));
 }
@@ -124,7 +124,7 @@ test(`${FREEZES} times SIGSTOP of a node under ${SESSIONS} streaming turns: what
     made.hold(node);
     await takeChanges(made, own);
     await until(() => made.sql(`SELECT state FROM nodes WHERE encode(writer, 'hex') = '${before}'`) === 'gone', 'it is taken over');
-    // Nothing of the old writer is committed any more, whatever it has in its hands.
+    // Nothing of the old writer is committed any more, whatever it was working on.
     const mark = made.sql(`SELECT number FROM commits WHERE encode(writer, 'hex') = '${before}'`);
     made.letGo(node);
     await until(async () => (await node.raw('GET', '/readyz', { key: null }).catch(() => ({}))).status === 200 &&

@@ -1,4 +1,4 @@
-// Limits and budgets that several nodes share: what one admits, another does not admit again.
+// Limits and budgets that several nodes share: a request admitted on one node counts on all.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cluster, skip } from './cluster.mjs';
@@ -6,7 +6,7 @@ import { until } from './live.mjs';
 
 const call = (node, key) => node.raw('POST', '/v1/chat/completions', { key, body: { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] } });
 
-// Limits count by the minute of the database: what is counted begins early in one.
+// Limits count by the minute of the database: the test begins early in a minute.
 const early = (made) => until(() => Number(made.sql('SELECT extract(second FROM clock_timestamp())')) < 35, 'a minute begins', 60_000);
 
 async function limited(made, limits, name = 'ada') {
@@ -14,7 +14,7 @@ async function limited(made, limits, name = 'ada') {
   const user = (await a.ask('POST', '/api/users', { body: { name } })).json;
   const { status, text } = await a.ask('PATCH', `/api/users/${user.id}`, { body: { limits } });
   assert.equal(status, 200, text);
-  // Every node has heard of it when it refuses nothing and knows the user.
+  // A node that serves the user and reports the limits has received the change.
   for (const node of made.nodes) await until(async () => (await node.raw('GET', `/api/users/${user.id}`)).json?.limits && (await node.raw('GET', '/api/me', { key: user.key.plaintext })).status === 200, 'it knows the user');
   return user.key.plaintext;
 }
@@ -37,7 +37,7 @@ test('of a larger limit at least nine tenths can be used, and never more than al
   const key = await limited(made, { rpm: 100 });
   await early(made);
   let admitted = 0;
-  // Unevenly: one node has most of the calls.
+  // Unevenly: most calls go to one node.
   for (let i = 0; i < 130; i++) admitted += (await call(made.nodes[i % 7 === 0 ? 1 : i % 11 === 0 ? 2 : 0], key)).status === 200;
   assert.ok(admitted <= 100 && admitted >= 90, `${admitted} were admitted`);
 });
@@ -55,7 +55,7 @@ test('a node that is alone, and one that comes later, share the same minute', { 
 test('a third node that starts in the middle of a minute shares what is left of it', { skip }, async (t) => {
   const made = await cluster(t, 2);
   const minute = () => made.sql('SELECT CAST(extract(epoch FROM clock_timestamp()) AS BIGINT) / 60');
-  // A machine may be too busy for one minute: then the next one is taken, with another user and another node.
+  // A busy machine may need more than one minute: then the test repeats with another user and another node.
   for (let i = 0; ; i++) {
     assert.ok(i < 5, 'no start fits into a minute');
     const key = await limited(made, { rpm: 100 }, `ada${i}`);
@@ -67,7 +67,7 @@ test('a third node that starts in the middle of a minute shares what is left of 
       seen[`${node.name} ${status}`] = (seen[`${node.name} ${status}`] ?? 0) + 1;
     };
     for (let k = 0; k < 40; k++) await ask(made.nodes[k % 2]);
-    // It is asked from its first moment on, while the others go on.
+    // It gets requests from its start on, while the others continue.
     let isHere = false;
     const others = (async () => {
       for (let k = 0; !isHere && k < 30; k++) await ask(made.nodes[k % 2]);
@@ -81,7 +81,7 @@ test('a third node that starts in the middle of a minute shares what is left of 
     if (minute() !== began) continue;
     const admitted = Object.entries(seen).reduce((sum, [what, n]) => sum + (what.endsWith(' 200') ? n : 0), 0);
     assert.ok(admitted <= 100, JSON.stringify(seen));
-    // Who was told to come back later (503: a machine that stood still for longer than a lease) has used nothing.
+    // A call refused with 503 (the machine stalled for longer than a lease) has used nothing.
     if (Object.keys(seen).some((what) => !/ (200|429)$/.test(what))) continue;
     assert.ok(admitted >= 90, JSON.stringify(seen));
     break;

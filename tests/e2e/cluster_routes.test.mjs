@@ -1,5 +1,5 @@
-// A session from a node that does not own it: every route, live lists, long commands; and letters that are forged, lost or sent
-// twice, and nodes that are set up wrongly.
+// Access to a session through a node that does not own it: every route, live lists, long commands; letters that are forged,
+// lost or duplicated; and nodes with wrong settings.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
@@ -13,7 +13,7 @@ import { openUpstream } from './upstreams.mjs';
 const question = { questions: [{ question: 'Really?', options: [{ label: 'yes' }, { label: 'no' }] }] };
 const shell = { name: 'shell', description: 'Runs a command', input_schema: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] } };
 
-// The owner is who listens first, and stays it while that reader is there.
+// The node of the first reader becomes the owner, and keeps the session while the reader is connected.
 async function owned(t, made, fields = {}) {
   const [a] = made.nodes;
   const { id } = await a.client.createSession(fields);
@@ -23,7 +23,7 @@ async function owned(t, made, fields = {}) {
   return { id, reader };
 }
 
-// What may differ from one answer to the next.
+// An answer without the parts that differ between requests.
 const plain = ({ status, headers, text }) => ({ status, type: headers['content-type'], etag: headers.etag, position: headers['x-stream-position'], text: text.replace(/"request_id":"[^"]*"/g, '') });
 
 test('every route of a session answers on another node as on its owner', { skip }, async (t) => {
@@ -41,7 +41,7 @@ test('every route of a session answers on another node as on its owner', { skip 
   const [{ tool_call_id: asked }] = await b.client.questions(id);
   assert.equal(made.owner(id), a.name);
 
-  // What only reads: the same bytes everywhere.
+  // Reads: the same bytes on all nodes.
   const reads = {
     'GET /api/sessions/{id}': '', 'GET /api/sessions/{id}/context': '/context', 'GET /api/sessions/{id}/export': '/export',
     'GET /api/sessions/{id}/messages': '/messages?limit=100', 'GET /api/sessions/{id}/outline': '/outline', 'GET /api/sessions/{id}/questions': '/questions',
@@ -61,7 +61,7 @@ test('every route of a session answers on another node as on its owner', { skip 
     assert.deepEqual((await node.ask('GET', `/api/sessions?limit=100`)).json.items.find((item) => item.id === id), (await a.ask('GET', '/api/sessions?limit=100')).json.items.find((item) => item.id === id));
   }
 
-  // What changes, asked of another node each time: the owner shows it at once.
+  // Changes, each through another node: the owner shows it at once.
   const done = new Set();
   const change = async (node, method, rest, body) => {
     const answer = await node.ask(method, path + rest, { body });
@@ -99,7 +99,7 @@ test('every route of a session answers on another node as on its owner', { skip 
   assert.ok(imported.status < 300, imported.text);
   await change(c, 'POST', '/compact', {});
   await settled(b.client, id);
-  // An answer as events, from a node that does not own the session.
+  // An answer as an event stream, through a node that does not own the session.
   const events = await b.raw('POST', `${path}/chat`, { body: { message: 'as events' }, headers: { accept: 'text/event-stream' } });
   assert.equal(events.status, 200);
   assert.match(events.text, /event: chat:end|event: turn:end/);
@@ -109,7 +109,7 @@ test('every route of a session answers on another node as on its owner', { skip 
   await change(c, 'POST', '/stop', {});
   await until(async () => (await b.client.session(id)).status === 'interrupted' || (await b.client.session(id)).status === 'cancelled' || (await b.client.session(id)).status === 'stopped', 'it is stopped');
 
-  // A client's tool, whose result comes by another node.
+  // A client's tool; the result is sent through another node.
   upstream.next({ calls: [{ name: 'shell', args: { command: 'ls' } }] }, { say: 'Done.' });
   const mine = await owned(t, made, { model: 'openai-chat/gpt-4o', tools: [shell] });
   await b.client.chat(mine.id, { message: 'look around' });
@@ -126,7 +126,7 @@ test('every route of a session answers on another node as on its owner', { skip 
   await b.client.chat(id, { message: 'back again' });
   await settled(c.client, id);
 
-  // Nothing was left out.
+  // Every described route was tested.
   const described = Object.entries((await a.raw('GET', '/openapi.json', { key: null })).json.paths).filter(([template]) => /^\/api\/sessions\/\{id\}/.test(template))
     .flatMap(([template, methods]) => Object.keys(methods).filter((method) => /^(get|post|patch|put|delete)$/.test(method)).map((method) => `${method.toUpperCase()} ${template}`));
   const covered = new Set([...Object.keys(reads), ...done, 'GET /api/sessions/{id}/events']);
@@ -142,7 +142,7 @@ test('event streams, live lists and questions reach every node', { skip }, async
     assert.equal((await socket.ask('user:subscribe')).ok, true);
     lists.push(socket);
   }
-  // Nobody on `a` follows a list.
+  // No one on `a` follows a list.
   const { id } = await a.client.createSession();
   for (const socket of lists) await socket.next(({ event, data }) => event === 'session:updated' && data.session?.id === id, 'a new session is listed');
   await a.client.chat(id, { message: script(`call AskUserQuestion ${JSON.stringify(question)}`, '---', 'say thanks') });
@@ -183,7 +183,7 @@ test('letters that are lost, sent twice or forged change nothing that anybody se
   const readers = [reader, new Reader(made, id, b), new Reader(made, id, c)];
   t.after(() => Promise.all(readers.map((one) => one.close())));
   await until(() => readers.every(({ snapshots }) => snapshots), 'all listen');
-  // Rows are lost before they are written, or doubled, or another body is put beside them.
+  // Inserts of rows are dropped or doubled, or get another body.
   made.sql(`CREATE TABLE luck (n BIGINT); INSERT INTO luck VALUES (0);
     CREATE FUNCTION mishap() RETURNS trigger AS $$ BEGIN
       IF random() < 0.25 THEN RETURN NULL; END IF;
@@ -225,7 +225,7 @@ test('two nodes of the same name are two nodes, and a bus that is not there is o
   }
   for (const node of [a, b, c]) assert.equal((await node.client.messages(id)).turns.length, 6);
   assert.equal((await c.raw('GET', '/readyz', { key: null })).status, 200);
-  // What is no address at all is said at once.
+  // An invalid address is reported at start.
   const wrong = spawnSync(parley, ['serve', '--port', '0', '--data', `${a.data}-wrong`, '--store', made.url, '--bus', 'http://example'], { encoding: 'utf8', timeout: 60_000 });
   assert.notEqual(wrong.status, 0);
   assert.match(wrong.stderr, /nats:\/\//);

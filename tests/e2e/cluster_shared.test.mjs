@@ -1,4 +1,4 @@
-// What nodes share besides sessions: keys, tickets, the code of the first start, limits, and deeds that are sent to all at once.
+// Shared data of nodes besides sessions: keys, tickets, the setup code, limits, and requests that are sent to all nodes at once.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const post = async (node, path, body, options = {}) => {
 async function revoke(t, made, by) {
   const [a, b, c] = made.nodes;
   const key = await post(a, '/api/user/api-keys', { name: 'short-lived' });
-  // Good everywhere at once.
+  // Valid on all nodes at once.
   for (const node of made.nodes) assert.equal((await node.raw('GET', '/api/me', { key: key.plaintext })).status, 200);
   const sockets = [];
   for (const node of made.nodes) sockets.push(closing(t, await new Socket(node, { key: key.plaintext }).opened));
@@ -43,7 +43,7 @@ test('a revoked key is refused also where every letter about it is lost', { skip
   const made = await cluster(t, 3);
   const key = await post(made.nodes[0], '/api/user/api-keys', { name: 'silent' });
   for (const node of made.nodes) assert.equal((await node.raw('GET', '/api/me', { key: key.plaintext })).status, 200);
-  // Nobody is told: the row goes by itself, as another program would do it.
+  // No node is notified: the row is deleted directly, as if another program did it.
   made.sql(`DELETE FROM api_keys WHERE encode(id, 'hex') = '${key.id.replace(/^key_|-/g, '')}'; UPDATE counters SET number = number + 1 WHERE name = 'auth_version'`);
   for (const node of made.nodes) await until(async () => (await node.raw('GET', '/api/me', { key: key.plaintext })).status === 401, `${node.name} refuses it`);
 });
@@ -90,7 +90,7 @@ test('the code of the first start is one for all nodes, and is taken once', { sk
   for (const node of nodes) assert.equal((await node.raw('GET', '/api/me', { key: good[0].json.plaintext })).status, 200);
 });
 
-// Every node has renewed its lease since the last one came, and so knows of it.
+// Waits until every node has renewed its lease since the last one joined, and so knows it.
 async function knowEachOther(made) {
   const last = made.sql('SELECT max(renewed_ms) + 1500 FROM nodes');
   await until(() => made.sql(`SELECT count(*) FROM nodes WHERE renewed_ms > ${last}`) === `${made.nodes.length}`, 'all know each other');
@@ -101,7 +101,7 @@ test('5 requests a minute over three nodes are 5', { skip }, async (t) => {
   await knowEachOther(made);
   const minute = () => made.sql('SELECT CAST(extract(epoch FROM now()) AS BIGINT) / 60');
   const ask = (node, key) => node.raw('POST', '/v1/chat/completions', { key, body: { model: 'demo/echo', messages: [{ role: 'user', content: 'hello' }] } });
-  // A minute may end in the middle: then what was counted says nothing.
+  // A minute may end during the test: then its count proves nothing, and the test repeats.
   for (let i = 0; ; i++) {
     assert.ok(i < 5, 'no try fits into a minute');
     const { plaintext } = await post(made.nodes[0], '/api/user/api-keys', { name: `five ${i}`, limits: { rpm: 5 } });
@@ -160,7 +160,7 @@ test('64 turns a user run at once, whichever nodes they are on', { skip }, async
   await made.nodes[1].ask('POST', `/api/sessions/${ids[0]}/stop`);
 });
 
-// The same request to all nodes at the same time: one deed, and every answer is that deed's, or says to try again.
+// Sends the same request to all nodes at the same time: it is executed once, and every answer is its result or asks to try again.
 async function atOnce(made, request, times = 2) {
   const answers = await Promise.all(made.nodes.flatMap((node) => Array.from({ length: times }, () => node.raw(...request(node)))));
   for (const answer of answers) {

@@ -1,4 +1,4 @@
-// Schedules over three nodes: every occurrence runs once, whoever begins it, and the run of a node that dies fails.
+// Schedules over three nodes: every occurrence runs once, on any node, and the run of a node that dies fails.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Clock, noClock } from './clock.mjs';
@@ -24,7 +24,7 @@ test('every occurrence runs once over three nodes', { skip: skip || noClock }, a
   const list = await tasks(made);
   for (let minute = 1; minute <= 3; minute++) {
     clock.set(`2026-03-02T12:0${minute}:00.100Z`);
-    // All of them look at the clock at once.
+    // All of them read the clock at once.
     await Promise.all(made.nodes.map((node, i) => node.ask('PATCH', `/api/scheduled-tasks/${list[i].id}`, { body: { skip_confirmations: minute % 2 === 0 } })));
     await until(async () => (await Promise.all(list.map((task) => runsOf(made, task)))).every((runs) => runs.length >= minute && runs.every((run) => run.finished_at)), `the runs of minute ${minute}`);
   }

@@ -1,5 +1,5 @@
-// Two programs on one database: nodes are replaced one after the other under load, by a program with another version and one
-// more migration (tests/upgrade).
+// Two program versions on one database: nodes are replaced one after the other under load, by a program with another version
+// and one more migration (tests/upgrade).
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ const next = process.env.PARLEY_NEXT;
 const old = process.env.PARLEY ?? 'build/parley';
 const skip = noPostgres || (!next && 'PARLEY_NEXT names no program (tests/meson.build: parley-next)');
 
-// What a client behind a proxy does: any node that is there; what may be repeated is repeated.
+// A client behind a proxy: uses any node that is up, and repeats requests that may be repeated.
 class Behind {
   constructor(made) { Object.assign(this, { made, n: 0, failed: [] }); }
 
@@ -41,7 +41,7 @@ async function talk(behind, id, wants) {
   const said = [];
   for (let i = 0; wants() || i < 3; i++) {
     const message = `message ${i} of ${id}`;
-    // The words make the turn last; its id makes a repetition harmless.
+    // The number of words makes the turn long; the id makes a repetition harmless.
     await behind.ask('POST', `/api/sessions/${id}/chat`, { message, client_message_id: `m${i}` });
     said.push(message);
     let session;
@@ -67,7 +67,7 @@ test('three nodes are replaced one after the other under load: nothing fails, no
     assert.match((await fresh.raw('GET', '/api/version')).json.version, /-next$/);
     const exit = new Promise((resolve) => { node.child.once('exit', resolve); });
     node.child.kill('SIGTERM');
-    // The proxy stops asking it when it is not ready, which it finds a moment later.
+    // The proxy stops using a node that is not ready; it notices a moment later.
     await until(async () => (await node.raw('GET', '/readyz')).status === 503, 'it is not ready');
     node.isLeft = true;
     assert.equal(await exit, 0);
@@ -76,14 +76,14 @@ test('three nodes are replaced one after the other under load: nothing fails, no
   const said = await Promise.all(talks);
   assert.deepEqual(behind.failed, []);
   for (const [i, id] of ids.entries()) {
-    // The newest page, and how many there are: each message and each answer once, in their order.
+    // The newest page and the total: each message and each answer once, in order.
     const { turns, total } = await made.nodes.at(-1).client.messages(id);
     const all = said[i].flatMap((message) => [message, message]);
     assert.equal(total, all.length);
     assert.deepEqual(turns.map(textOf), all.slice(-turns.length));
     for (const turn of turns) assert.notEqual(turn.status, 'interrupted');
   }
-  // A node is told as of the last renewal, which may be older than the end of the last one that left.
+  // The list of nodes is as old as the last renewal, which may precede the end of the last node that left.
   const shown = async () => (await made.nodes.at(-1).ask('GET', '/api/cluster')).json.nodes;
   await until(async () => (await shown()).length === 3, 'who left is not shown any more');
   assert.deepEqual((await shown()).map(({ name, version }) => [name, /-next$/.test(version)]), [['n1b', true], ['n2b', true], ['n3b', true]]);
@@ -112,13 +112,13 @@ test('an index that was cut off is built again at the next start', { skip }, asy
   const made = new Cluster(t);
   const node = await made.add('n1', { command: next });
   await node.stop('SIGTERM');
-  // What a build that was cut off leaves.
+  // The state after an interrupted index build.
   made.sql("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('sessions_trial')");
   await Promise.all(['n2', 'n3'].map((name) => made.add(name, { command: next })));
   assert.equal(made.sql("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('sessions_trial')"), 't');
 });
 
-// A letter as another node would send it, by the table `letters`: sealed with the cluster's secret.
+// A letter in the table `letters` as another node would send it: sealed with the cluster's secret.
 const sealed = `
 import hashlib, sys
 secret, receiver, sender, kind, number = bytes.fromhex(sys.argv[1]), bytes.fromhex(sys.argv[2]), bytes.fromhex(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
@@ -138,7 +138,7 @@ test('a letter of a kind that nobody knows is answered with "unknown"', { skip }
   made.sql(`INSERT INTO letters (receiver, sender, number, sent_ms, body) VALUES ('\\x${me}', '\\x${stranger}', 1, 9999999999999, '\\x${parcel}')`);
   await until(() => {
     const body = made.sql(`SELECT encode(body, 'hex') FROM letters WHERE receiver = '\\x${stranger}' ORDER BY key LIMIT 1`);
-    // A parcel: 1 to all, 4 length; then the version that both speak, and the kind UNKNOWN.
+    // A parcel: 1 byte "to all", 4 bytes length; then the version that both understand, and the kind UNKNOWN.
     return body.length > 14 && body.slice(10, 12) === '01' && Number.parseInt(body.slice(12, 14), 16) === 8;
   }, 'the stranger is answered');
 });

@@ -1,5 +1,5 @@
-// Those who use a cluster while its parts fail: readers who notice every event that is missing or comes twice, and speakers
-// who repeat what was not acknowledged, at any node that is there.
+// Users of a cluster while its parts fail: readers that detect every missing or duplicate event, and speakers that repeat
+// unacknowledged messages at any node that is up.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { SessionView, Socket, sleep, until } from './live.mjs';
@@ -10,7 +10,7 @@ export const postgresDoes = control('PARLEY_TEST_POSTGRES_CONTROL');
 export const natsDoes = control('PARLEY_TEST_NATS_CONTROL');
 export const hasNats = Boolean(process.env.PARLEY_TEST_NATS);
 
-// The same numbers for the same seed, which the test prints.
+// The same numbers for the same seed; the test prints the seed.
 export function randomOf(seed) {
   let state = seed >>> 0;
   const next = () => {
@@ -29,14 +29,14 @@ export const seedOf = (t) => {
   return randomOf(seed);
 };
 
-// Nothing of where the database is, who asks it, and how.
+// Checks that a text reveals nothing about the database, its address or its queries.
 export function tellsNothing(text) {
   for (const secret of ['postgres', 'parley-pg', 'SELECT', 'INSERT', 'UPDATE ', 'SQL', 'duplicate key', 'deadlock', 'libpq', 'server closed'])
     assert.ok(!text.includes(secret), text);
 }
 
-// A reader on one node. It comes back to the same node, or to another while that one is away, and goes on where it was. An
-// event must be the next one; a snapshot may begin anew, and never goes back.
+// A reader on one node. It reconnects to the same node, or to another while that node is down, and resumes from its
+// position. Each event must be the next one; a snapshot may begin anew, but never goes back.
 export class Reader {
   constructor(cluster, id, node, { content } = {}) {
     Object.assign(this, { cluster, id, node, content, view: new SessionView(), faults: [], epochs: [], snapshots: 0, events: 0, isOver: false });
@@ -78,7 +78,7 @@ export class Reader {
         if (ack && !ack.ok) resolve(this.refusal = ack);
       }))]);
     } catch {
-      // It is away, or does not take sockets now.
+      // The node is down, or accepts no sockets at present.
     } finally {
       socket.close();
     }
@@ -98,7 +98,7 @@ export class Reader {
   }
 }
 
-// Reads the whole of it.
+// Reads all stored messages.
 export async function stored(node, id) {
   const turns = [];
   for (let query = '?limit=100'; ;) {
@@ -114,7 +114,7 @@ export async function stored(node, id) {
   }
 }
 
-// Asks until the answer is one that says what became of it. What is refused for now, or cut off, is asked again, of any
+// Repeats a request until an answer is final. A temporary refusal or a broken connection leads to a repetition, at any
 // node.
 export async function insist(cluster, method, path, options, isDone = ({ status }) => status < 300, random) {
   for (let nTries = 0; ; nTries++) {
@@ -122,7 +122,7 @@ export async function insist(cluster, method, path, options, isDone = ({ status 
     let answer = null;
     try {
       answer = node && await node.raw(method, path, options);
-    } catch { /* cut off */ }
+    } catch { /* connection broken */ }
     if (answer) {
       tellsNothing(answer.text);
       if (isDone(answer)) return answer;
@@ -133,7 +133,7 @@ export async function insist(cluster, method, path, options, isDone = ({ status 
   }
 }
 
-// Every reader has what is stored, in the same bytes, and missed nothing on its way.
+// Checks that every reader has the stored bytes and missed no event.
 export async function checkReaders(cluster, readers) {
   for (const reader of readers) {
     const node = cluster.isThere(reader.node) ? reader.node : cluster.any();

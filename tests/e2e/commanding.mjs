@@ -1,4 +1,4 @@
-// A server and the program run against it over its control socket: for tests of commands.
+// Runs the program against a server over its control socket: for tests of commands.
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { start } from './server.mjs';
 
 export const lines = (text) => text.split('\n').filter(Boolean);
 
-// { server, any, ok, json, made } of a command: what it says whatever the exit code, when that must be 0, as JSON, and
-// the one word it prints.
+// { server, any, ok, json, made } of a command: its output with any exit code; the same with exit code 0 required; its
+// output as JSON; and the one word it prints.
 export async function commanding(command, options) {
   const server = await start(options);
   const any = (args, { input, env } = {}) => run([command, ...args, '--data', server.data], { input, env });
@@ -22,7 +22,7 @@ export async function commanding(command, options) {
   return { server, any, ok, json, made };
 }
 
-// An editor: a script of sh in which $1 is the file.
+// An editor: a shell script in which $1 is the file.
 let n = 0;
 export function editor(script) {
   const path = join(directory, `editor-${n++}.sh`);

@@ -1,4 +1,4 @@
-// Shells complete what a server has, and what the program knows; without a server they say nothing.
+// Shells complete the objects of a server and the words of the program; without a server they print nothing.
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -58,7 +58,7 @@ test('bash completes models, prompts, sessions, zones and columns', { skip: miss
   assert.deepEqual(bash(['parley', 'models', '--format', 'win']), ['window']);
   assert.deepEqual(bash(['parley', 'session', 'export', 'x', '--format', 'anthr']), ['anthropic']);
   assert.deepEqual(bash(['parley', 'key', 'rot']), ['rotate']);
-  // Words that the shell has broken at a colon.
+  // Words that the shell has split at a colon.
   assert.deepEqual(bash(['parley', 'key', 'create', '--scope', 'extension', ':', 'I']), ['ID']);
   assert.deepEqual(bash(['parley', 'run', '--model', 'demo'], join(directory, 'nowhere')), ['']);
 });

@@ -1,4 +1,4 @@
-// Console blocks of documents: each is run, and what it prints is compared with what the document shows.
+// Runs the console blocks of documents and compares the output with the document.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ function commandsOf(block) {
   return commands;
 }
 
-// A test for each block of `pages`: [[page, the directory where its commands run, in a copy: some of them write files]].
+// A test for each block of `pages`: [[page, the directory in which its commands run; as a copy, because some of them write files]].
 export function runConsoles(pages, { env = {}, skip = false } = {}) {
   for (const [page, where] of pages) {
     const site = join(directory, page.replaceAll('/', '-'));

@@ -1,4 +1,4 @@
-// parley convert: options, exit codes, the files beside the output, bad and large input.
+// parley convert: options, exit codes, the files written next to the output, bad and large input.
 import assert from 'node:assert/strict';
 import { existsSync, openSync, readFileSync, writeSync, closeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -12,7 +12,7 @@ const read = (...parts) => readFileSync(join(...parts), 'utf8');
 const lines = (text) => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
 let n = 0;
-// A directory of its own with these files; answers its path.
+// A new directory with these files; returns its path.
 function tree(files) {
   const dir = join(directory, `tree-${n++}`);
   mkdirSync(dir);

@@ -1,4 +1,4 @@
-// Sessions leaving and coming: fork, export, import, share, handoff; and nobody sees another's.
+// Copies of sessions: fork, export, import, share, handoff; and no access to sessions of others.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { LiveError, Socket, clientOf, closing, endsWell, script, serve, settled, textOf } from './live.mjs';
@@ -25,7 +25,7 @@ async function spoken() {
   return id;
 }
 
-// What a reader of the conversation would compare: roles, words and calls.
+// The parts of a conversation that a reader would compare: roles, words and calls.
 const essence = (turns) => turns.map(({ role, blocks, tool_calls: calls }) => ({
   role,
   words: blocks.filter(({ type }) => type === 'text').map(({ content }) => content).join(''),
@@ -140,10 +140,10 @@ test('a share link is read by anybody, changes nothing, and ends with the sharin
   assert.equal(read.status, 200);
   assert.equal(read.json.session.intent, 'to be copied');
   assert.equal(read.json.session.user_id, undefined);
-  // All but what is the owner's: trace, cost and session are in the metadata.
+  // Everything except the owner's data: the metadata have trace, cost and session.
   const mine = (await client.messages(id)).turns.map(({ metadata, ...turn }) => turn);
   assert.deepEqual(read.json.turns, mine);
-  // Node sends the body of a DELETE without its length: it would be read as the next request.
+  // Node sends the body of a DELETE without its length, so the server would read it as the next request.
   for (const [method, body] of [['POST', {}], ['PATCH', {}], ['DELETE'], ['PUT', {}]])
     assert.ok([401, 404, 405].includes((await server.raw(method, path, { key: null, body })).status), method);
   assert.equal((await server.raw('GET', `/api/sessions/${id}`, { key: token })).status, 401);
@@ -227,7 +227,7 @@ test('a number that is none is told so, wherever a stranger may write one', asyn
   for (const junk of ['x', '1x', '-1', '1.0', '1e1', '99999999999999999999']) {
     for (const [path, code] of [
       [`/api/sessions/${id}/messages?before=${junk}`, 'invalid_request'],
-      /* -1 is where everything is after. */
+      /* -1 is the position before all messages. */
       [`/api/sessions/${id}/messages?after=${junk === '-1' ? '-2' : junk}`, 'invalid_request'],
       [`/api/share/${token}?before=${junk}`, 'invalid_request'],
       [`/api/memories/${junk}`, 'not_found'],

@@ -1,4 +1,4 @@
-// What is deleted is gone, what is kept can be brought back, and keys of providers are nowhere.
+// Deleted data is gone, backups can be restored, and keys of providers are stored nowhere.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -101,7 +101,7 @@ test('scheduled backups are made, the oldest go, and other files stay', async (t
   assert.equal(statSync(made).mode & 0o777, 0o600);
   assert.equal(run(['restore', '--check', made, '--data', data]).code, 0);
   await endsWell(server);
-  // Another start finds it, and makes none before it is due.
+  // Another start finds the backup, and makes none before it is due.
   const again = await begin(t, { data, config });
   assert.equal(run(['backup', join(directory(t), 'mine.db'), '--data', data], { env: { HOME: data } }).code, 0);
   await endsWell(again);
@@ -148,7 +148,7 @@ test('a restore is rehearsed without touching anything, also while the server ru
   assert.deepEqual(readdirSync(dir), ['copy.db'], 'nothing is left behind');
   const told = JSON.parse(at('--check', copy, '--json').out);
   assert.deepEqual([told.ok, told.path, told.findings.length], [true, copy, 1]);
-  // Restoring itself is refused while the server runs.
+  // Restoring is refused while the server runs.
   const refused = at(copy, '--force');
   assert.equal(refused.code, 1);
   assert.match(refused.err, /a server is using the data/);
@@ -193,7 +193,7 @@ test('a point in time is restored from the stored backups', async (t) => {
   assert.equal(listed.code, 0);
   assert.deepEqual(listed.out.trim().split('\n').map((line) => line.split(' ')[0]), ['2026-01-01T04:00:00Z', '2026-01-02T04:00:00Z', '2026-01-03T04:00:00Z']);
   assert.deepEqual(JSON.parse(at('--list', '--json').out).map((item) => item.path), times.map((time) => join(dir, `parley-${time}.db`)));
-  // Existing data is replaced only when told.
+  // Existing data is replaced only with --force.
   const asked = at('--at', '2026-01-02T12:00:00Z');
   assert.equal(asked.code, 2);
   assert.match(asked.err, /--force \(or --yes\) replaces/);

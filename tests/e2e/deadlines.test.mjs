@@ -1,5 +1,5 @@
-// Everything that is waited for has a time: a whole turn (turn_ms), a run of a task (task_ms). A vendor that never answers, a
-// tool that waits for ten minutes and a person who says nothing are the gates; nothing here measures time.
+// Everything that waits has a deadline: a whole turn (turn_ms), a run of a task (task_ms). The waits are a vendor that never
+// answers, a tool that waits for ten minutes, and a person who does not answer; nothing here measures time.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { run } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
-// A server whose provider `held/…` never answers; `change` gives it other settings.
+// A server whose provider `held/…` never answers; `change` sets other settings.
 async function begin(t, settings) {
   const held = await new Gated().listen();
   const data = mkdtempSync(join(tmpdir(), 'parley-deadlines-'));
@@ -41,7 +41,7 @@ const statusOf = async (server, id) => (await server.ask('GET', `/api/sessions/$
 const rests = (server, id, status) => until(async () => await statusOf(server, id) === status, `${id} is ${status}`);
 const turnsOf = async (server, id) => (await server.ask('GET', `/api/sessions/${id}/messages?limit=100`)).json;
 
-// Says it to new sessions until one comes as far as `look` wants: on a slow machine the time may be over before.
+// Sends the message to new sessions until one gets as far as `look` wants: on a slow machine the deadline may pass earlier.
 async function sayUntil(server, message, model, look) {
   return until(async () => {
     const id = await say(server, message, model);
@@ -82,7 +82,7 @@ test('a summary that the model does not write in time is the first words of each
   held.isOpen = false;
   await change('turn_ms: 1000');
   const summary = await until(async () => {
-    await server.ask('POST', `/api/sessions/${id}/compact`, { body: {} }); // refused while one is at work
+    await server.ask('POST', `/api/sessions/${id}/compact`, { body: {} }); // refused while one runs
     return (await turnsOf(server, id)).find((turn) => turn.kind === 'compaction' && turn.status === 'completed');
   }, 'a summary');
   assert.match(JSON.stringify(summary.blocks), /something long ago/);
@@ -92,7 +92,7 @@ test('the time that a person takes is not counted', async (t) => {
   const { server, change } = await begin(t, 'turn_ms: 1000');
   const ask = '#!demo\ncall AskUserQuestion {"questions":[{"question":"Really?","options":[{"label":"yes"},{"label":"no"}]}]}\nsay good';
   const id = await sayUntil(server, ask, 'demo/agent', async (made) => await statusOf(server, made) === 'waiting_for_input');
-  // Another turn that begins later has used up the same time.
+  // Another turn, begun later, has used up the same time.
   await rests(server, await say(server, 'hello', 'held/one'), 'failed');
   assert.equal(await statusOf(server, id), 'waiting_for_input');
   await change('turn_ms: 1800000');

@@ -1,9 +1,9 @@
-// What was deleted can be had back: sessions, prompts, tasks and memories; by their owner, for a while, within quotas.
+// Deleted objects can be restored: sessions, prompts, tasks and memories; by their owner, for a while, within quotas.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { clientOf, serve, settled } from './live.mjs';
 
-// The same on PostgreSQL, where the runner has one.
+// The same on PostgreSQL, if the runner has one.
 const postgres = process.env.PARLEY_TEST_POSTGRES;
 
 let server, ada, other;

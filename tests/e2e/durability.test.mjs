@@ -1,4 +1,4 @@
-// What was acknowledged survives: kill -9 while many turns stream, restarts under readers and tools.
+// Acknowledged data survives: kill -9 while many turns stream, and restarts with connected readers and running tools.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -19,7 +19,7 @@ function directory() {
   return path;
 }
 
-// The server again on the same data, with the same key.
+// Starts the server again on the same data, with the same key.
 async function again(data, key, options = {}) {
   const server = await serve({ data, login: !key, ...options });
   server.key ??= key;
@@ -35,7 +35,7 @@ test(`${ROUNDS} times kill -9 under 50 streaming turns: nothing acknowledged is 
     const { key } = server;
     let client = clientOf(server);
     const sessions = await Promise.all(Array.from({ length: 50 }, () => client.createSession()));
-    /* What the server acknowledged: session -> client_message_id -> turn_id, and whole answers. */
+    /* The server's acknowledgements: session -> client_message_id -> turn_id, and whole answers. */
     const said = new Map(sessions.map(({ id }) => [id, new Map()]));
     const ended = new Map();
     for (let round = 0; round < ROUNDS; round++) {
@@ -53,9 +53,9 @@ test(`${ROUNDS} times kill -9 under 50 streaming turns: nothing acknowledged is 
         const answer = await client.chat(id, { message: i % 5 ? message : 'short', client_message_id: name });
         said.get(id).set(name, answer.turn_id);
       });
-      /* What the kill cuts off is looked at below; meanwhile nobody else has to. */
+      /* The checks below handle interrupted chats; until then their errors are ignored. */
       for (const one of chats) one.catch(() => {});
-      /* Sometimes before all are acknowledged, sometimes in the middle of the text. */
+      /* Kills sometimes before all are acknowledged, sometimes in the middle of the text. */
       if (round % 3) await Promise.all(chats);
       await sleep((round * 37) % 400);
       await kill(server);
@@ -186,7 +186,7 @@ test('a tool that a crash interrupts is an error, and is not run again', async (
   assert.deepEqual(turns.map(({ status }) => status), ['completed', 'interrupted']);
   assert.deepEqual([turns[1].tool_calls[0].status, turns[1].tool_calls[0].result.error_type], ['error', 'Interrupted']);
   assert.equal((await clientOf(next).session(id)).status, 'interrupted');
-  // Nothing is at work, and after another message the call still stands as it was.
+  // Nothing runs, and after another message the call is unchanged.
   assert.match((await next.raw('GET', '/metrics')).text, /^parley_turns_running(\{[^}]*\})? 0$/m);
   await clientOf(next).chat(id, { message: 'and now', model: 'demo/echo' });
   await until(async () => (await clientOf(next).session(id)).status === 'completed', 'the next answer');
@@ -196,7 +196,7 @@ test('a tool that a crash interrupts is an error, and is not run again', async (
   await endsWell(next);
 });
 
-// Works on a store that no server has open.
+// Changes a store that no server has open.
 function fill(data, ...words) {
   const { status, stderr } = spawnSync('python3',
     [join(root, 'tests/e2e/fill_store.py'), join(data, 'parley.db'), ...words.map(String)], { encoding: 'utf8' });
@@ -258,7 +258,7 @@ test('the newest 50 of 100,000 turns cost what the newest 50 of 100 cost', async
   const page = async (id) => (await client2.messages(id, { limit: '50' })).turns;
   const newest = await page(large.id);
   assert.deepEqual([newest.length, newest[0].sequence, newest.at(-1).sequence], [50, 99_950, 99_999]);
-  /* Processor time of the server, which other programs do not change: user and system ticks. */
+  /* Processor time of the server in user and system ticks; other programs do not affect it. */
   const ticks = () => spawnSync('cat', [`/proc/${next.child.pid}/stat`], { encoding: 'utf8' }).stdout
     .split(') ')[1].split(' ').slice(11, 13).reduce((sum, n) => sum + Number(n), 0);
   const cost = async (id) => {

@@ -1,5 +1,5 @@
-// A server that makes embeddings in three shapes, and keeps what it was asked. The vector of a text is its length and
-// its first character; the model's name may say what goes wrong.
+// A server that makes embeddings in three shapes, and records its requests. The vector of a text is its length and
+// its first character; special model names cause errors.
 import http from 'node:http';
 
 const vector = (text) => [text.length, text.codePointAt(0) / 1000, -0.125];
@@ -10,7 +10,7 @@ const shapes = [
     shape: 'openai', path: /^\/v1\/embeddings$/, inputs: ({ input }) => (typeof input === 'string' ? [input] : input),
     answer: (body, texts) => ({
       object: 'list', model: body.model, usage: { prompt_tokens: 3 * texts.length, total_tokens: 3 * texts.length },
-      // One that knows floats only, as some servers do, and one that knows base64 only.
+      // One model returns only floats, as some servers do, and one only base64.
       data: texts.map((text, index) => ({ object: 'embedding', index, embedding: body.model === 'sealed' || (body.encoding_format === 'base64' && body.model !== 'floats') ? base64(vector(`${text}`)) : vector(`${text}`) })),
     }),
     error: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),

@@ -1,4 +1,4 @@
-// The end of a server: SIGTERM, the lame-duck time, and what runs.
+// Shutdown of a server: SIGTERM, the lame-duck time, and running work.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -9,7 +9,7 @@ import test from 'node:test';
 import { configure, Gated } from './gated.mjs';
 import { serve, Socket, until } from './live.mjs';
 
-// A server whose provider `held/…` answers when the test says so.
+// A server whose provider `held/…` answers when the test tells it to.
 async function begin(t, args) {
   const held = await new Gated().listen();
   const data = mkdtempSync(join(tmpdir(), 'parley-ending-'));
@@ -30,7 +30,7 @@ async function chat(server, held) {
   return session.id;
 }
 
-// A connection of its own.
+// Uses a new connection.
 const status = (server, path) => server.raw('GET', path, { agent: false }).then((answer) => answer.status, (error) => error.code);
 
 test('in the lame-duck time /readyz says 503, new connections are answered and work is taken', async (t) => {
@@ -45,7 +45,7 @@ test('in the lame-duck time /readyz says 503, new connections are answered and w
   assert.equal(made, 201);
   assert.equal(headers.connection, 'close', 'who asks again goes elsewhere');
   assert.ok(!socket.events('system:going_away').length);
-  // It is still there: a second signal does not wait for the rest of the time.
+  // It still runs: a second signal skips the rest of the time.
   server.child.kill('SIGTERM');
   assert.deepEqual(await server.exited, { code: 1, signal: null });
 });
@@ -61,7 +61,7 @@ test('after the lame-duck time connections are refused, sockets are told, and a 
   idle.resume();
   server.child.kill('SIGTERM');
   await socket.next((frame) => frame.event === 'system:going_away', 'that it goes away', 120_000);
-  // Who was told to go away cannot come back to this one.
+  // A client that was told to leave cannot reconnect to this server.
   assert.equal(await status(server, '/healthz'), 'ECONNREFUSED');
   await closed;
   assert.equal(server.child.exitCode, null, 'a turn runs');

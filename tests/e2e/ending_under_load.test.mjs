@@ -1,5 +1,5 @@
-// A server that ends with every kind of work under way ends in order: whoever still works for it is waited for, and
-// what a finished piece of work leads to is dealt with too. Checked builds see what is used after it is gone.
+// A server that shuts down with every kind of work in progress: it waits for running work, and also handles the
+// results of that work. Builds with sanitizers detect uses after free.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -10,8 +10,8 @@ import { Socket } from './live.mjs';
 import { sleep, until } from './waiting.mjs';
 
 let up;
-let silent; // takes connections and says nothing
-let sized;  // has an answer of some pieces for everybody
+let silent; // accepts connections and never answers
+let sized;  // answers every request in several pieces
 
 before(async () => {
   up = await openModels();
@@ -32,7 +32,7 @@ const large = 'x'.repeat(400_000);
 const post = (path, make) => (server, n) => server.raw('POST', path, make(n));
 const picture = () => [{ type: 'image_url', image_url: { url: urlOf(sized) } }];
 
-// One request of a kind; the number makes it one of its own.
+// One request of a kind; the number makes each request different.
 const kinds = {
   conversions: post('/api/convert', () => ({ body: { to: 'anthropic', document: { messages: said(large) } } })),
   counts: post('/api/tokens', () => ({ body: { model: 'gpt-4o', document: { messages: said('lorem ipsum '.repeat(30_000)) } } })),
@@ -71,7 +71,7 @@ const kinds = {
 
 const nOfKind = 3;
 
-// As soon as one is answered the next is sent, until the server is gone; it is told to end after some answers.
+// Sends the next request as soon as one is answered, until the server is gone; it is told to shut down after some answers.
 async function endUnder(names, nAnswers) {
   const server = await serve(up, { args: ['--shards', '3', '--drain', '1', '--allow-fetch', '127.0.0.1'], more: 'gateway_record: sessions\n', env: { ...up.env(), PARLEY_FETCH_MS: '600000' } });
   for (let i = 0; i < 5; i++) await server.raw('POST', '/api/sessions', { body: { model: 'demo/echo' } });

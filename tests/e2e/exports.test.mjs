@@ -1,4 +1,4 @@
-// A prompt as YAML, Markdown and command lines: everything comes back.
+// Exports a prompt as YAML, Markdown and command lines: everything can be read back.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -108,7 +108,7 @@ test('YAML that is none, or that would grow, is refused', () => {
   }
 });
 
-// A `claude` and a `curl` that write down what they got, each argument ended by a NUL.
+// A `claude` and a `curl` that record their arguments, each ended by a NUL.
 const bin = join(directory, 'bin');
 mkdirSync(bin);
 for (const name of ['claude', 'curl']) {
@@ -192,7 +192,7 @@ test('what a command cannot say is in the report, and --strict refuses it', () =
   assert.equal(run(['convert', '--to', 'claude', '--strict', '-'], { input: JSON.stringify(many) }).code, 1);
   assert.deepEqual(report({ ...chatOf(['a']), config: { model: 'claude-x', max_tokens: 9 } }, 'curl').losses, []);
   assert.ok(report({ ...chatOf(['a']), config: { model: 'claude-x', max_tokens: 9, seed: 7 } }, 'curl').losses.some(([what, pointer]) => what === 'dropped' && pointer === '/config/seed'));
-  // Of another format, what an export loses is about the whole document.
+  // If the document has another format, the losses of an export concern the whole document.
   const foreign = report({ model: 'claude-x', messages: [{ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }, { role: 'user', content: 'c' }] }, 'claude');
   assert.deepEqual(foreign.losses.filter(([what]) => what === 'approximated'), [['approximated', '']]);
   const refused = run(['convert', '--to', 'anthropic', '--append', '-'], { input: JSON.stringify(plain) });

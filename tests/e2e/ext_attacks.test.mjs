@@ -1,5 +1,5 @@
-// Extensions that attack the machine or their scopes, in the real host. Each fails, is in the audit and leaves no process;
-// the server's other work goes on. What a cell itself holds back is in tests/unit/ext/cell.
+// Extensions that attack the machine or exceed their scopes, in the real host. Each fails, is in the audit log and leaves
+// no process; the server's other work continues. tests/unit/ext/cell tests the restrictions of the cell itself.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ before(async () => {
 const audit = async (id, action) => (await server.ask('GET', '/api/audit?limit=1000')).json.items.filter((row) => row.object === id && row.action === action);
 const works = async () => assert.equal((await called(server, 'call calc {"expression":"6*7"}\n---\nsay done'))[0].result, 42);
 
-// Processes with this word in their arguments, wherever they are.
+// Processes with this word in their arguments, in any cell.
 const processes = (word) => readdirSync('/proc').filter((name) => {
   try { return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(word); } catch { return false; }
 });
-// It starts itself again with its name among its arguments, which its children have too.
+// The extension starts itself again with the mark among its arguments; its children inherit them.
 const marked = (id) => `if "MARK-${id}" not in sys.argv: os.execv(sys.executable, [sys.executable, __file__, "MARK-${id}"])\n`;
 const attack = (id, code, more = {}) => extend(server, id, { tools: [tool(id, { timeout_ms: 3000 })], code: `${marked(id)}def on(f):\n    if f["type"] != "tool_call": return\n${code.replace(/^/gm, '    ')}`, ...more });
 const gone = (id) => until(() => !processes(`MARK-${id}`).length, () => `${id} left processes: ${processes(`MARK-${id}`).length}`);
@@ -67,7 +67,8 @@ def step(p=None):
 step()`, { tools: [tool('races', { timeout_ms: 120000 })], capabilities: [{ capability: 'read', scope: { paths: ['docs/**'] } }, { capability: 'log' }] });
   const id = await play(server, 'call races {}\n---\nsay done');
   const swap = join(home, 'docs', 'swap');
-  // Now a link to what is hidden, now the directory itself, now what is hidden under the allowed name.
+  // Replaces the path in turn by a link to the hidden directory, a link to an allowed directory, and that directory followed by a link to
+  // /proc/self/fd.
   let isOver = false;
   const swapping = (async () => {
     for (let i = 0; !isOver; i++) {

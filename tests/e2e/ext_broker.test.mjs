@@ -1,4 +1,4 @@
-// Host calls: what an extension may do, each way to be wrong, and the person who is asked.
+// Host calls: what an extension may do, each possible error, and the questions to the person.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, linkSync, writeFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { until } from './waiting.mjs';
 
 let server, home;
 const workspace = mkdtempSync(join(directory, 'workspace-'));
-// A tool that makes the host calls of its input one after the other and returns what came of each.
+// A tool that makes the host calls of its input in order and returns their results.
 const code = `
 def on(f):
     if f["type"] != "tool_call": return
@@ -171,7 +171,7 @@ test('a capability that is asked for is a question of the session', async () => 
   assert.ok(audit.some(({ action, object, detail }) => action === 'question' && object === 'asker' && detail.reason === 'prompt_user_allow'));
   assert.ok(audit.some(({ action, detail }) => action === 'host_call.start' && detail.capability === 'write' && /^[0-9a-f]{64}$/.test(detail.params_hash)));
   assert.ok((await server.ask('GET', '/api/audit/verify')).json.chain_ok);
-  // The last rows are those of extensions: they are sealed without a row of anybody else.
+  // The last rows come from extensions: they are sealed without a row from anyone else.
   await until(async () => (await server.ask('GET', '/api/audit/verify')).json.unsealed === 0, 'all rows are sealed');
 });
 

@@ -1,4 +1,4 @@
-// exec: what a program in its own cell may write, see and reach, and what is left of it.
+// exec: what a program in its own cell can write, see and reach, and what remains of it.
 import assert from 'node:assert/strict';
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { until } from './waiting.mjs';
 let server, home, web, port, reader;
 const workspace = mkdtempSync(join(directory, 'exec-'));
 const host = hostname();
-// A tool that runs the shell commands of its input, one after the other, and returns what came of each.
+// A tool that runs the shell commands of its input in order and returns their results.
 const code = `
 def on(f):
     if f["type"] != "tool_call": return
@@ -72,9 +72,9 @@ test('a hard link to a protected file, or to one outside, is read-only by every 
   for (const one of done.slice(0, 2)) assert.match(said(one), readOnly);
   for (const one of done.slice(2, 5)) assert.notEqual(one.output.code, 0, said(one));
   assert.match(said(done[5]), readOnly);
-  assert.equal(said(done[6]), '0 new'); // all its names are here: it is a file like any other
+  assert.equal(said(done[6]), '0 new'); // all its hard links are visible here: it is an ordinary file
   assert.deepEqual([readFileSync(join(home, '.envrc'), 'utf8'), readFileSync(outside, 'utf8')], ['mine', 'theirs']);
-  // More of them than a cell can have mounts: refused, and it says why.
+  // More mounts than a cell can have: refused, with the reason.
   mkdirSync(join(home, 'src', 'many'));
   for (let i = 0; i < 513; i++) linkSync(outside, join(home, 'src', 'many', `${i}`));
   const [many] = await running('whole', 'true');

@@ -1,6 +1,6 @@
-// Extensions that send without end what costs them nothing: answers nobody waits for, credits, cancels, registers,
-// progress, calls before they registered. Each is ended by its quota, says so in the audit and leaves no process;
-// nobody else notices. Lines that are no frames, calls and log lines are in ext_hostile.
+// Extensions that flood the host with cheap messages: answers to no request, credits, cancels, registrations,
+// progress, calls before registration. Each is ended by its quota, is in the audit log and leaves no process;
+// other extensions are unaffected. ext_hostile tests lines that are not frames, calls and log lines.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test, { before } from 'node:test';
@@ -15,7 +15,7 @@ const processes = (word) => readdirSync('/proc').filter((name) => {
   try { return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(word); } catch { return false; }
 });
 const register = (id) => ({ name: id, version: '1.0.0', api_version: '1.0', capabilities: ['log', 'session', 'read'], tools: [tool(id, { timeout_ms: 600000 })] });
-// Standard input is read by a thread, so that answers do not hold it up. `f` is the call that began it.
+// A thread reads standard input, so that answers do not block it. `f` is the call that started it.
 const flooding = (id, line, first = true) => `import json, os, sys, threading
 if "FLOOD-${id}" not in sys.argv: os.execv(sys.executable, [sys.executable, __file__, "FLOOD-${id}"])
 def frame(type, payload, id="x"): return json.dumps({"id": id, "version": "1.0", "type": type, "payload": payload}) + "\\n"

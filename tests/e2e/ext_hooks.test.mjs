@@ -1,4 +1,4 @@
-// Hooks around input and tools, and commands: chained in load order, closed or open as the table says.
+// Hooks on input and tools, and commands: chained in load order; they fail open or closed as the table says.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { called, calls, extend, play, rested, tool } from './extending.mjs';
@@ -22,7 +22,7 @@ test('a call is blocked, changed, asked about and looked at again; a result is c
   });
   const final = await extend(server, 'last', { capabilities: session, hooks: ['tool_call_final:calc'], code: hooking('    answer(f, {"block": True, "reason": "seen " + d["input"]["expression"]} if d["input"]["expression"] == "5" else {})') });
   const calc = async (text) => (await called(server, `call calc {"expression":"${text}"}\n---\nsay done`))[0];
-  await calc('1'); // both have registered
+  await calc('1'); // both are registered now
   assert.deepEqual((await calc('6')).result, { status: 'error', error_type: 'PermissionDenied', message: 'Blocked by guard: never six' });
   assert.equal((await calc('8')).result, 42);
   assert.equal((await calc('9')).result, 'nine');
@@ -34,7 +34,7 @@ test('a call is blocked, changed, asked about and looked at again; a result is c
   await server.ask('POST', `/api/sessions/${id}/questions/${list[0].tool_call_id}/answer`, { body: { answer: { approve: true } } });
   await rested(server, id);
   assert.equal((await calls(server, id))[0].result, 7);
-  // The session's own tools pass too.
+  // The hooks also see the session's own tools.
   const [asked] = await called(server, 'call AskUserQuestion {"text":"6","questions":[{"question":"q","options":[]}]}\n---\nsay done');
   assert.match(asked.result.message, /^Blocked by guard/);
   const hash = (await final.sent((f) => f.payload.event === 'tool_call_final')).payload.data.arguments_hash;

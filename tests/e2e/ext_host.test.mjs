@@ -1,4 +1,4 @@
-// Extensions at work: tools in sessions, the life of an instance, and what is told of it.
+// Running extensions: tools in sessions, the life of an instance, and reports about it.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,23 +42,23 @@ test('a message, a prompt that is run and a session name the tool of an extensio
   const ext = await extend(server, 'namer', { tools: [tool('named')], code: 'def on(f):\n    if f["type"] == "tool_call":\n        result(f, {"content": [{"type": "text", "text": "I ran"}]})' });
   const script = '#!demo\ncall named {}\n---\nsay done';
   const told = async (id) => { await rested(server, id); return (await calls(server, id)).map(({ result }) => result?.error_type ?? result); };
-  // Its tools are known from when it has run.
+  // Its tools are known after its first run.
   assert.equal((await called(server, 'call named {}\n---\nsay done'))[0].result, 'I ran');
   const none = (await server.ask('POST', '/api/sessions', { body: { model: 'demo/agent', tools: 'none' } })).json.id;
   assert.equal((await server.ask('POST', `/api/sessions/${none}/chat`, { body: { message: script, tools: ['named'] } })).status, 202);
   assert.deepEqual(await told(none), ['I ran']);
-  // For that message alone.
+  // For this message only.
   assert.equal((await server.ask('POST', `/api/sessions/${none}/chat`, { body: { message: script } })).status, 202);
   assert.deepEqual(await told(none), ['I ran', 'UnknownTool']);
   const prompt = (await server.ask('POST', '/api/prompts', { body: { name: 'namer', content: script } })).json.id;
   const ran = await server.ask('POST', `/api/prompts/${prompt}/run`, { body: { model: 'demo/agent', tools: ['named'] } });
   assert.ok(ran.status < 300, ran.text);
   assert.deepEqual(await told(ran.json.items[0].session_id), ['I ran']);
-  // From the command line, of a file and of the library.
+  // From the command line: from a file and from the library.
   const path = join(directory, 'namer.txt');
   writeFileSync(path, script);
   const nCalls = async () => (await ext.frames()).filter(({ type }) => type === 'tool_call').length;
-  let n = 3; // the calls until here
+  let n = 3; // calls so far
   for (const what of [['run', path], ['run', 'namer'], ['prompt', 'run', 'namer']]) {
     const cli = (...more) => run([...what, '--data', server.data, '--model', 'demo/agent', '--json', ...more]);
     for (const more of [[], ['--tool', 'named', '--tool', 'calc']]) {
@@ -66,14 +66,14 @@ test('a message, a prompt that is run and a session name the tool of an extensio
       assert.equal(code, 0, out + err);
       assert.match(out, /done/);
     }
-    n += 1; // one call of the two
+    n += 1; // only one of the two runs calls the tool
     await until(async () => (await nCalls()) >= n, 'the call of the tool');
     assert.equal(await nCalls(), n, `${what}`);
     const wrong = cli('--tool', 'nothing');
     assert.equal(wrong.code, 1, wrong.err);
     assert.match(JSON.parse(wrong.out).detail, /no built-in tool "nothing"/);
   }
-  // Not when it is gone.
+  // After the extension is removed.
   assert.equal((await ext.remove()).status, 204);
   const { status, json } = await server.ask('POST', `/api/sessions/${none}/chat`, { body: { message: 'hi', tools: ['named'] } });
   assert.deepEqual([status, json.errors[0].pointer], [400, '/tools/0']);

@@ -1,4 +1,4 @@
-// Extensions that do everything wrong. Each is stopped, says why in the log, and the server's other work goes on.
+// Extensions that break every rule of the protocol. Each is stopped with a reason in the log, and the server's other work continues.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { called, calls, extend, play, rested, tool } from './extending.mjs';

@@ -1,5 +1,5 @@
-// Times and ends: back-off, quarantine and leaving it, timeouts and cancels of every method, late hooks, streams with
-// credits, and tools that are offered when they were searched for.
+// Timeouts and ends: back-off, quarantine and leaving it, timeouts and cancels of every method, late hooks, streams
+// with credits, and tools that are offered after a search.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -42,7 +42,7 @@ test('five crashes quarantine it; its closed hooks stay closed, also after a res
   });
   assert.equal((await one('clock', {})).status, 'done');
   const state = async () => (await server.ask('GET', '/api/extensions/crashes')).json;
-  // Each start after a crash comes later than the one before; a call waits for it.
+  // Each restart after a crash is delayed longer than the one before; a call waits for it.
   for (let i = 1; i <= 5; i++) {
     const died = await one('crashes', { die: true });
     assert.match(died.result.message, /exited with code 9/, JSON.stringify(died));
@@ -58,7 +58,7 @@ test('five crashes quarantine it; its closed hooks stay closed, also after a res
   server = await start({ data, login: false, args: ['--workspace', workspace, '--config', join(directory, 'life.yaml')], env: upstream.env() });
   server.key = key;
   assert.equal(await blocked(), 'Blocked by crashes: it is quarantined');
-  // Restarted, it works; its crashes are forgotten.
+  // After a manual restart it works, and its crashes are forgotten.
   assert.equal((await server.ask('POST', '/api/extensions/crashes/restart')).status, 200);
   assert.equal((await one('crashes', {})).result, 'alive');
   assert.equal((await one('clock', {})).status, 'done');
@@ -79,7 +79,7 @@ def on(f):
   await called(server, 'say ready');
   assert.match((await one('clock', {})).result.message, /^Blocked by late: The extension late did not answer in time$/);
   await ext.sent((f) => f.payload.event === 'cancel');
-  assert.equal((await one('clock', {})).status, 'done'); // the same instance, asked again
+  assert.equal((await one('clock', {})).status, 'done'); // the same instance, called again
   assert.equal((await audit('late', 'extension.exit')).length, 0);
   await ext.remove();
 });
@@ -115,7 +115,7 @@ test('every method ends at its time and when it is cancelled, once', async () =>
       const { got } = (await one('timed', { method, capability, params, cancel, more: { cancel_token: 't' } })).result;
       assert.deepEqual(got.map(({ code, details }) => [code, details?.reason]), [['timeout', 'cancelled']], `${method} ${cancel}: ${JSON.stringify(got)}`);
     }
-  // The child that was asked hears of it too.
+  // The child that ran the call is told, too.
   const mute = (await server.ask('GET', '/api/extensions/mute/log')).json.items.map(({ message }) => message.replaceAll('-', '')).join('\n');
   assert.ok(mute.includes(Buffer.from('"cancel"').toString('hex')), 'the owner of the tool was never told');
   await ext.prove();
@@ -139,7 +139,7 @@ test('streams: credits are given one by one, or never', async () => {
   const [gave, ignored] = await Promise.all([one('gives', {}), one('ignores', {})]);
   assert.equal(gave.result.error, null);
   assert.equal(gave.result.n, 8); // 200,000 bytes in pieces of 32 KiB, and the end
-  // Two chunks, and then nothing but the end of the patience.
+  // Two chunks, then only the timeout.
   assert.deepEqual([ignored.result.n, ignored.result.error.code, ignored.result.error.details.reason], [3, 'timeout', 'stalled']);
   assert.deepEqual(ignored.result.left.slice(0, 2), [1, 0]);
   for (const ext of [giving, greedy]) { await ext.prove(); await ext.remove(); }
@@ -152,7 +152,7 @@ test('one that never reads what it asked for is killed; the server goes on', asy
   });
   const id = await play(server, 'call deaf {}\n---\nsay done');
   await until(async () => (await calls(server, id)).length, 'the call');
-  assert.equal((await one('clock', {})).status, 'done'); // others do not notice
+  assert.equal((await one('clock', {})).status, 'done'); // others are unaffected
   await rested(server, id);
   const [call] = await calls(server, id);
   assert.equal(call.result.error_type, 'Interrupted');

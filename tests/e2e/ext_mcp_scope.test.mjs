@@ -1,5 +1,5 @@
-// MCP servers that may write or reach hosts, in their cells: what was granted is there, nothing else is, and the first call of
-// a tool asks the person.
+// MCP servers that may write or reach hosts, in their cells: only the granted resources are available, and the first call of a
+// tool asks the person.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const host = hostname();
 let server, home, port, web;
 after(() => web?.close());
 
-// A package of npm as one file: what `add --mcp ID -- node FILE` copies.
+// A package of npm bundled into one file, as `add --mcp ID -- node FILE` copies it.
 function bundled(name) {
   const to = join(directory, `${name}.mjs`);
   execFileSync(join(modules, '.bin/esbuild'), ['--bundle', '--platform=node', '--format=esm', '--log-level=error', "--banner:js=import{createRequire}from'module';const require=createRequire(import.meta.url);", `--outfile=${to}`, join(modules, '@modelcontextprotocol', name, 'dist/index.js')]);
@@ -55,7 +55,7 @@ const newSession = async () => (await server.ask('POST', '/api/sessions', { body
 const messages = async (id) => (await server.ask('GET', `/api/sessions/${id}/messages?limit=100`)).json;
 const remove = async (id) => assert.equal((await server.ask('DELETE', `/api/extensions/${id}`)).status, 204);
 
-// What one call gives. Questions that come meanwhile are answered, and kept in `asked`.
+// The result of one call. Questions in between are answered, and kept in `asked`.
 async function call(session, name, input, reply, asked = []) {
   const n = (await messages(session)).length;
   await server.ask('POST', `/api/sessions/${session}/chat`, { body: { message: script(`call ${name} ${JSON.stringify(input)}`, '---', 'say done') } });
@@ -88,14 +88,14 @@ test('server-filesystem writes where it may, and the first call of each tool ask
   const yes = await write('docs/y.txt', { approve: true, remember: 'session' });
   assert.equal(yes.status, 'done', yes.text);
   assert.equal(readFileSync(join(home, 'docs/y.txt'), 'utf8'), 'new');
-  // Kept for the session and this tool: another tool asks, another session too.
+  // Granted for the session and this tool: another tool asks, and so does another session.
   assert.equal((await write('docs/z.txt')).status, 'done');
   const other = await call(session, 'mcp__files__read_text_file', { path: join(home, 'docs/a.txt') }, { approve: true, remember: 'once' });
   assert.deepEqual([other.asked.length, /alpha/.test(other.text)], [1, true], other.text);
   const elsewhere = await call(await newSession(), 'mcp__files__write_file', { path: join(home, 'docs/s.txt'), content: 'x' }, { approve: true, remember: 'always' });
   assert.equal(elsewhere.asked.length, 1);
   assert.equal((await call(await newSession(), 'mcp__files__write_file', { path: join(home, 'docs/t.txt'), content: 'x' })).status, 'done');
-  // What was not granted: read-only, not there, behind a link, protected.
+  // Not granted: read-only, missing, behind a link, protected.
   for (const path of ['private/w.txt', 'w.txt', 'docs/out/w.txt', 'link/w.txt', 'docs/.git/hooks/pre-commit']) {
     const refused = await write(path);
     assert.equal(refused.status, 'error', `${path}: ${refused.text}`);
@@ -109,14 +109,14 @@ test('server-filesystem writes where it may, and the first call of each tool ask
 
 test('a protected path that a server made anew is removed after the call, and told', { skip }, async () => {
   add('--mcp', 'maker', '--write', 'docs/**', '--grant', 'write', '--', 'node', bundled('server-filesystem'), 'docs');
-  // Granted: nobody is asked.
+  // Granted: no question.
   const made = await call(await newSession(), 'mcp__maker__write_file', { path: join(home, 'docs/.envrc'), content: 'x' });
   assert.equal(made.status, 'done', made.text);
   await until(() => !existsSync(join(home, 'docs/.envrc')), 'the protected path goes');
   const told = async () => (await server.ask('GET', '/api/audit?limit=300')).json.items.filter(({ action, object }) => action === 'protected_path.removed' && object === 'maker');
   await until(async () => (await told()).length === 1, 'it is told');
   assert.deepEqual((await told())[0].detail.removed, ['docs/.envrc']);
-  // Again while it runs, and what was there before stays.
+  // Again while it runs; existing files stay.
   assert.equal((await call(await newSession(), 'mcp__maker__write_file', { path: join(home, 'docs/.git/config'), content: 'x' })).status, 'done');
   await until(() => !existsSync(join(home, 'docs/.git/config')), 'the next one goes');
   await until(async () => (await told()).length === 2, 'it is told too');
@@ -171,14 +171,14 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
 test('the first call of a tool in a task, where nobody can be asked, is denied and the run ends', { skip }, async () => {
   add('--mcp', 'alone', '--write', 'docs/**', '--', 'node', bundled('server-filesystem'), 'docs');
   const path = join(home, 'docs/alone.txt');
-  // Whether confirmations of the model's own tools are skipped changes nothing about extensions.
+  // Skipping confirmations of the model's own tools has no effect on extensions.
   for (const skip_confirmations of [true, false]) {
     const made = await server.ask('POST', '/api/scheduled-tasks', {
       body: { title: `Alone ${skip_confirmations}`, cron: '0 12 * * *', model: 'demo/agent', skip_confirmations, prompt: script(`call mcp__alone__write_file ${JSON.stringify({ path, content: 'x' })}`, '---', 'say done') },
     });
     assert.equal(made.status, 201, made.text);
     const runs = async () => (await server.ask('GET', `/api/scheduled-tasks/${made.json.id}/runs`)).json.items;
-    // Twice: neither waits for an answer that nobody gives.
+    // Twice: neither call waits for an answer that never comes.
     for (let n = 1; n <= 2; n++) {
       const ran = await server.ask('POST', `/api/scheduled-tasks/${made.json.id}/run`);
       assert.ok(ran.status < 300, ran.text);
@@ -193,7 +193,7 @@ test('the first call of a tool in a task, where nobody can be asked, is denied a
     }
   }
   assert.ok(!existsSync(path));
-  // The same call where a person is there: they are asked.
+  // The same call with a person present: they are asked.
   const asked = await call(await newSession(), 'mcp__alone__write_file', { path, content: 'x' }, { approve: true, remember: 'once' });
   assert.deepEqual([asked.status, asked.asked.length], ['done', 1], asked.text);
   await remove('alone');

@@ -1,5 +1,5 @@
-// Each operation of the methods session, ui and events, and the limits of fs and exec: what it gives, and its error one
-// over the limit. What scopes hold back is in ext_broker, wrong types are in ext_wrong_types.
+// Each operation of the methods session, ui and events, and the limits of fs and exec: the result at the limit, and the
+// error one beyond it. ext_broker tests scopes, ext_wrong_types tests wrong types.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { until } from './waiting.mjs';
 
 const workspace = mkdtempSync(join(directory, 'methods-'));
 let server, home;
-// A tool that makes the host calls of its input, one after the other or all at once, and returns what came of each.
+// A tool that makes the host calls of its input, in order or all at once, and returns their results.
 const code = `
 def on(f):
     if f["type"] != "tool_call": return

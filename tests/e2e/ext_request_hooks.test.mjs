@@ -1,4 +1,4 @@
-// Hooks around the request of a model, as the vendor really gets it; and the events that are only seen.
+// Hooks on the request to a model, as the vendor receives it; and the events that an extension can only observe.
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { called, calls, extend, play, rested, tool } from './extending.mjs';
@@ -19,7 +19,7 @@ const session = [{ capability: 'session' }, { capability: 'events' }, { capabili
 const hooking = (rules) => `def on(f):\n    if f["type"] != "event_hook": return\n    e = f["payload"]["event"]\n    d = f["payload"].get("data", {})\n${rules}`;
 const events = async (ext, name) => (await ext.frames()).filter((f) => f.type === 'event_hook' && f.payload.event === name).map((f) => f.payload.data);
 
-// A session that was answered; what the vendor was sent meanwhile.
+// A session with an answer, and the requests that the vendor received meanwhile.
 async function asked(message, { script = { say: 'fine' }, body = {}, id } = {}) {
   upstream.reset();
   upstream.next(...[script].flat());
@@ -45,7 +45,7 @@ test('before_agent_start adds messages and another system prompt, to every reque
     assert.ok(text.indexOf('please note this') < text.indexOf('NOTE ONE') && text.indexOf('NOTE ONE') < text.indexOf('NOTE TWO after 1'), text);
   }
   assert.match(textOf(requests[1].messages), /NOTE TWO after 1.*tool_use/s);
-  // The session keeps what the person said, and was asked once for this answer.
+  // The session keeps the person's message unchanged, and the hook was called once for this answer.
   assert.doesNotMatch(textOf(turns), /NOTE/);
   assert.equal((await events(first, 'before_agent_start')).filter(({ prompt }) => prompt === 'please note this').length, 1);
   assert.equal((await events(first, 'before_agent_start')).at(-1).system_prompt, 'Be kind.');
@@ -73,7 +73,7 @@ test('before_provider_request sees what the vendor gets, without its key, and ch
   assert.deepEqual([seen.format, seen.model], ['anthropic', model]);
   assert.match(textOf(seen.payload.messages), /I like pears/);
   assert.ok(!textOf(await ext.frames()).includes(key));
-  // A model that is sent nothing is asked with the document itself.
+  // For a model without a vendor's request, the hook gets the document itself.
   const id = (await server.ask('POST', '/api/sessions', { body: { model: 'demo/echo' } })).json.id;
   await server.ask('POST', `/api/sessions/${id}/chat`, { body: { message: 'hello' } });
   await rested(server, id);
@@ -102,7 +102,7 @@ test('they fail open, and closed with an exclamation mark', async () => {
 test('session_before_switch refuses a new session and a replay; a dead hook is a refusal', async () => {
   const id = (await asked('before')).id;
   const ext = await extend(server, 'stay', { capabilities: session, hooks: ['session_before_switch'], code: hooking('    answer(f, {"cancel": d["reason"] == "replay", "reason": "stay here"})') });
-  await asked('hi', { id }); // it has registered
+  await asked('hi', { id }); // it is registered now
   const replay = await server.ask('POST', `/api/sessions/${id}/replay`, { body: {} });
   assert.equal(replay.status, 403);
   assert.match(replay.json.detail, /Blocked by stay: stay here/);
@@ -141,7 +141,7 @@ test('what is only seen: startup, sessions, models, words as they come, progress
   const words = Array.from({ length: 40 }, (_, i) => `word${i}`).join(' ');
   const { turns } = await asked('go', { id, script: { say: words, drip: 5 } });
   assert.equal(turns.at(-1).blocks[0].content, words);
-  // The last update has all the words; each has at least those of the one before.
+  // The last update has the whole text; each update has at least the text of the previous one.
   await ext.sent((f) => f.payload.event === 'message_update' && f.payload.data.text === words, 'the last update');
   const updates = (await events(ext, 'message_update')).filter(({ session_id }) => session_id === id);
   assert.ok(updates.every(({ text, type, offset }, i) => type === 'text' && offset === 0 && words.startsWith(text) && (!i || text.length > updates[i - 1].text.length)), textOf(updates));
@@ -173,14 +173,14 @@ test('a call by the method tool passes the hooks of the model\'s own calls', asy
   });
   const relay = async (say) => (await called(server, `call relay {"say":"${say}"}\n---\nsay done`))[0].result;
   assert.equal(await relay('1'), 'echo 1');
-  assert.equal(await relay('1'), 'echo 1'); // all have registered
+  assert.equal(await relay('1'), 'echo 1'); // all are registered now
   const blocked = await relay('6');
   assert.deepEqual([blocked.code, blocked.message, blocked.details.reason], ['denied', 'Blocked by guards: not six', 'blocked']);
   assert.equal((await relay('5')).message, 'Blocked by guards: last word');
   assert.equal(await relay('8'), 'echo changed');
   assert.equal((await relay('9')).code, 'invalid_request'); // a changed input is validated again
   assert.equal(await relay('4'), 'masked');
-  // A person is asked, in the session.
+  // The session asks a person.
   for (const approve of [true, false]) {
     const id = await play(server, 'call relay {"say":"7"}\n---\nsay done');
     let list;
@@ -196,7 +196,7 @@ test('a call by the method tool passes the hooks of the model\'s own calls', asy
   assert.ok(nested.every(({ parent_tool_call_id, extension_id }) => parent_tool_call_id && extension_id === 'outer'), textOf(nested));
   assert.ok((await events(guard, 'tool_execution_end')).some(({ tool_name, is_error }) => tool_name === 'echo_it' && is_error === false));
 
-  // Each call of a tool is in the audit, before and after, with the hash of what it was given and nothing of that.
+  // The audit log has each tool call, before and after, with the hash of its input but not the input itself.
   let rows;
   await until(async () => {
     rows = (await server.ask('GET', '/api/audit?limit=1000')).json.items.filter(({ action, object }) => action.startsWith('tool_call.') && object === 'inner').reverse();

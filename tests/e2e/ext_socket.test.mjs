@@ -1,5 +1,5 @@
-// An extension that runs elsewhere: it connects by WebSocket with a key of its own. The other side is npm `ws` here, without
-// any SDK. It is held to the same protocol, policy and quotas as a child of the server.
+// An extension that runs elsewhere: it connects by WebSocket with a key of its own. Here npm `ws` plays it, without any SDK.
+// The same protocol, policy and quotas apply as for a child of the server.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { before } from 'node:test';
@@ -25,7 +25,7 @@ async function keyOf(id, user) {
   return answer.json;
 }
 const connecting = (key, more = {}) => new Socket(server, { key, path: '/api/extensions/connect', protocol: 'pi.ext.v1', ...more });
-// Why a handshake was refused: status and the words of the problem.
+// The reason for a refused handshake: status and text of the problem.
 async function refusedWith(socket) {
   const response = await socket.opened.then(() => assert.fail('it was let in'), (r) => r);
   let text = '';
@@ -73,7 +73,7 @@ test('it registers, answers calls, calls the host, and may not what needs a cell
   const { sandbox, runtime, state } = (await server.ask('GET', '/api/extensions/far')).json;
   assert.deepEqual([runtime, state], ['remote', 'enabled']);
   assert.ok(sandbox === undefined || typeof sandbox === 'string');
-  // A message with line feeds between its values is one line.
+  // A message with line feeds between its values counts as one line.
   socket.ws.send(JSON.stringify({ id: 'p', version: '1.0', type: 'host_call', payload: { call_id: 'pretty', capability: 'log', method: 'log', params: { message: 'm' } } }, null, 2));
   assert.equal((await socket.next((f) => f.payload.call_id === 'pretty', 'the answer')).payload.is_error, false);
   await gone('far');
@@ -101,7 +101,7 @@ test('who may connect: a key that is bound, an extension that runs elsewhere, on
   const twice = await refusedWith(connecting(plaintext));
   assert.deepEqual([twice.status, twice.headers['retry-after']], [409, '5']);
   assert.match(twice.detail, /connected already/);
-  // The first one does not notice.
+  // The first connection is unaffected.
   say(socket, 'host_call', { call_id: 'still', capability: 'log', method: 'log', params: { message: 'm' } });
   await socket.next((f) => f.payload.call_id === 'still', 'an answer');
   assert.match((await refusedWith(connecting(server.key))).detail, /--scope extension:ID/);
@@ -110,7 +110,7 @@ test('who may connect: a key that is bound, an extension that runs elsewhere, on
   assert.match((await refusedWith(connecting(plaintext, { protocol: 'parley.v1' }))).detail, /pi\.ext\.v1/);
   const nothing = await keyOf('nothing');
   assert.equal((await refusedWith(connecting(nothing.plaintext))).status, 404);
-  // A key that is bound opens nothing else.
+  // A key bound to an extension gives no other access.
   for (const path of ['/api/me', '/api/sessions', '/api/extensions', '/v1/models', '/api/settings']) assert.equal((await server.raw('GET', path, { key: plaintext })).status, 403, path);
   const plain = await server.raw('GET', '/api/extensions/connect', { key: plaintext });
   assert.deepEqual([plain.status, plain.json.detail], [400, 'This is a WebSocket: connect with Upgrade: websocket.']);
@@ -119,12 +119,12 @@ test('who may connect: a key that is bound, an extension that runs elsewhere, on
     assert.deepEqual([status, json.errors?.[0].pointer], [400, '/scope'], scope);
   }
   assert.equal((await server.ask('POST', '/api/user/api-keys', { body: { name: 'k', scope: `extension:${'x'.repeat(64)}` } })).status, 201);
-  // One that runs on the server does not come from elsewhere.
+  // An extension that runs on the server cannot connect from elsewhere.
   const local = { ...manifestOf('local'), runtime: 'python', entrypoint: 'main.py' };
   assert.equal((await server.ask('POST', '/api/extensions', { body: { files: [{ path: 'extension.json', content: JSON.stringify(local) }, { path: 'main.py', content: '' }], accepts: hashOf(local) } })).status, 201);
   assert.match((await refusedWith(connecting((await keyOf('local')).plaintext))).detail, /its runtime is "python"/);
   await gone('local');
-  // Revoked: closed at once.
+  // When the key is revoked, the socket is closed at once.
   assert.equal((await server.ask('DELETE', `/api/user/api-keys/${keyId}`)).status, 204);
   assert.equal((await socket.closed).code, 4401);
   await endsAs('one', /the key was revoked/);
@@ -153,7 +153,7 @@ test('a connection that is cut fails its calls once; it comes back and goes on',
   assert.match(call.result.message, /its connection was closed/);
   const [alone] = await called(server, 'call t_cut {}\n---\nsay done');
   assert.match(alone.result.message, /runs elsewhere, and is not connected/);
-  // No crash: it may come back at once, and as often as it likes.
+  // This is not a crash: it may reconnect at once, any number of times.
   for (let i = 0; i < 7; i++) {
     const again = await connected(t, 'cut', plaintext, { on(f) { if (f.type === 'tool_call') say(again, 'tool_result', { call_id: f.payload.call_id, output: { text: `back ${i}` }, is_error: false }, f.id); } });
     if (i === 6) assert.equal((await called(server, 'call t_cut {}\n---\nsay done'))[0].result, 'back 6');
@@ -188,7 +188,7 @@ test('garbage, binary messages, floods and silence end it, and it hears why', as
     if (id === 'foreign') assert.equal(socket.frames.find((f) => f.type === 'error').id, 'r2');
     await gone(id);
   }));
-  // The server's other work goes on.
+  // The server's other work continues.
   assert.equal((await called(server, 'call calc {"expression":"1+1"}\n---\nsay done')).length, 1);
 });
 
@@ -218,7 +218,7 @@ test('five faults in ten minutes: it is quarantined, and not let in', async (t) 
     await socket.closed;
     await until(async () => (await exits('crasher')).length === i + 1, 'the end is told');
   }
-  // Before the last one it had to wait for eight seconds.
+  // It had to wait before the last attempts: every refusal says when to try again.
   assert.ok(refusals.length > 0);
   for (const refusal of refusals) assert.deepEqual(refusal, [429, '5']);
   await until(async () => (await server.ask('GET', '/api/extensions/crasher')).json.state === 'quarantined', 'it is quarantined');

@@ -1,5 +1,5 @@
 // One turn of an agent that uses the workspace, an MCP server and an extension of pi, with questions and a denial; the
-// server is killed in the middle, and nothing runs twice.
+// server is killed during the turn, and nothing runs twice.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const noSandbox = !/level full/.test(run(['doctor', '--data', join(directory, 'n
 const noPackages = !existsSync(modules) && 'tests/adapters has no packages: tools/install-deps test';
 const workspaces = join(directory, 'story');
 
-// Adds, and waits for ever; its name is in its arguments, so that its process is found.
+// Adds numbers, and can wait for ever; its name is among its arguments, so that the test finds the process.
 const counting = `
 import { createInterface } from 'node:readline';
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
@@ -49,7 +49,7 @@ test('a turn with workspace, MCP and pi, with questions and a denial; kill -9 in
   const home = join(workspaces, (await server.ask('POST', '/api/sessions', { body: {} })).json.user_id);
   mkdirSync(join(home, 'docs'), { recursive: true });
   writeFileSync(join(home, 'docs', 'a.txt'), 'alpha');
-  // All have registered: what a gate does not know of it cannot refuse.
+  // All are registered: an unregistered gate could not refuse anything.
   await rested(server, await play(server, 'say ready'));
 
   const steps = [
@@ -89,14 +89,14 @@ test('a turn with workspace, MCP and pi, with questions and a denial; kill -9 in
   assert.deepEqual([made[0].result, made[1].result, made[6].result.error_type], ['alpha', '42', 'Interrupted']);
   assert.match(made[4].result, /once\nkept\+/);
   assert.match(made[5].result.message, /^Blocked by permission-gate: Blocked by user/);
-  // What had an effect had it once, and what was denied had none.
+  // Each effect happened once, and denied calls had none.
   assert.equal(readFileSync(join(home, 'notes.txt'), 'utf8'), 'kept+');
   assert.ok(existsSync(join(home, 'docs', 'a.txt')));
   assert.deepEqual((await rows('tool_call.start', 'count')).map(({ detail }) => detail.tool).sort(), ['mcp__count__add', 'mcp__count__wait']);
   assert.deepEqual((await rows('tool_call.end', 'count')).map(({ detail }) => detail.tool), ['mcp__count__add']);
   assert.deepEqual((await rows('host_call.start', 'workspace')).map(({ detail }) => detail.capability).sort(), ['exec', 'write', 'write']);
   assert.ok((await server.ask('GET', '/api/audit/verify')).json.chain_ok);
-  // The conversation goes on.
+  // The conversation continues.
   assert.equal((await server.ask('POST', `/api/sessions/${id}/chat`, { body: { message: '#!demo\ncall mcp__count__add {"a":1,"b":2}\n---\nsay well' } })).status, 202);
   await rested(server, id);
   assert.equal((await calls(server, id)).at(-1).result, '3');

@@ -1,4 +1,4 @@
-// No instance sees two users: memory, files, state, answers, questions, logs and sessions of one never reach the other.
+// No instance serves two users: memory, files, state, answers, questions, logs and sessions of one user never reach another.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ test('sessions, messages and events of one are unknown to the other', async () =
   const { done, heard } = await call(bo, ...ops, ['session', 'session', { op: 'set_name', name: 'taken', session_id: id }], ['session', 'session', { op: 'append_entry', type: 't', data: {}, session_id: id }],
     ['events', 'events', { op: 'send_user_message', content: 'hi', session_id: id }], ['ui', 'ui', { op: 'notify', message: 'hi', session_id: id }]);
   assert.deepEqual(done.map(({ error }) => error?.details?.reason), Array(8).fill('not_found'), JSON.stringify(done));
-  // What it was told is about other sessions; the words of the call itself have the id too, with other quotes.
+  // It hears only about other sessions; its own call contains the id, too, but with other quotes.
   const about = `"session_id": "${id}"`;
   assert.ok(!heard.includes(about) && !heard.includes('secret of ada'));
   assert.ok((await call(ada)).heard.includes(about));
@@ -82,7 +82,7 @@ test('an answer for ever is the answer of one user', async () => {
   };
   const first = await begin(ada);
   const asked = await question(ada, first);
-  // Another user neither sees nor answers it.
+  // Another user can neither see nor answer the question.
   assert.equal((await bo.ask('POST', `/api/sessions/${first}/questions/${asked}/answer`, { body: { answer: { approve: true } } })).status, 404);
   await ada.ask('POST', `/api/sessions/${first}/questions/${asked}/answer`, { body: { answer: { approve: true, remember: 'always' } } });
   await rested(ada, first);
@@ -121,8 +121,8 @@ test('one who makes an extension crash takes it from nobody else', async () => {
   for (let i = 0; i < 5; i++) assert.match((await one(ada, { die: true })).message, /exited with code 9/);
   let shown;
   await until(async () => { shown = await seen(); return shown.quarantined_users === 1; }, () => JSON.stringify(shown));
-  assert.equal(shown.state, 'enabled'); // for the administrator, who did not make it crash
-  // Each sees the own state, and nothing that is for administrators.
+  assert.equal(shown.state, 'enabled'); // for the administrator, for whom it did not crash
+  // Each user sees their own state, and nothing for administrators.
   const mine = async (who) => (await who.ask('GET', '/api/user/extensions')).json.items.find(({ id }) => id === 'fragile');
   const [ofAda, ofBo] = [await mine(ada), await mine(bo)];
   assert.deepEqual([ofAda.state, ofAda.is_running, ofBo.state, ofBo.last_error, ofBo.is_running, ofBo.restarts], ['quarantined', false, 'enabled', '', true, 0]);
@@ -133,9 +133,9 @@ test('one who makes an extension crash takes it from nobody else', async () => {
   assert.equal((await ada.ask('GET', '/api/extensions/fragile')).status, 403);
   assert.equal((await calc(ada)).message, 'Blocked by fragile: it is quarantined');
   assert.match(JSON.stringify(await one(ada)), /quarantined|UnknownTool/);
-  // The others go on.
+  // The others continue.
   assert.deepEqual([await one(bo), await calc(bo), await one(server)], ['alive', 42, 'alive']);
-  // It holds after a restart of the server, for one and not for the other; the administrator ends it for all.
+  // The quarantine survives a restart of the server, for this user only; the administrator ends it for all.
   const { data, key } = server;
   await server.stop();
   server = await start({ data, login: false, args: ['--workspace', workspace, '--shards', '3'] });

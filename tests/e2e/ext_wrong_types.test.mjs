@@ -1,5 +1,5 @@
-// Host calls and frames with values of the wrong type anywhere: each gets one answer that fits the seed, nothing of it
-// runs, and neither the instance nor the server minds.
+// Host calls and frames with values of the wrong type in any place: each gets one answer that fits the seed, nothing
+// is executed, and the instance and the server are unaffected.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ before(async () => {
   writeFileSync(join(home, 'docs', 'a'), 'alpha');
 });
 
-// A good call of each method; each value of it is replaced in turn, at every depth, by each of the others.
+// A valid call of each method; each value in it, at every depth, is replaced in turn by each of the others.
 const good = [
   ['tool', 'read', { name: 'read', input: { path: 'docs/a', offset: 1, limit: 1 } }], ['tool', 'write', { name: 'edit', input: { path: 'docs/a', oldText: 'none', newText: 'x' } }],
   ['tool', 'read', { name: 'grep', input: { pattern: '(', path: 'docs', glob: '*', literal: false, limit: 1 } }], ['tool', 'exec', { name: 'bash', input: { command: 'exit 1' } }],
@@ -53,10 +53,10 @@ test('wrong values in host calls', async () => {
         call(m, c, params, step)
     step()`,
   });
-  // Params that are no object break the schema, which is another answer.
+  // Params that are not an object violate the schema of the frame, which has a different answer.
   const calls = good.flatMap(([method, capability, params]) => [...mutations(params)].filter((one) => one && typeof one === 'object' && !Array.isArray(one)).map((one) => [method, capability, one]));
   const before = readdirSync(home).sort();
-  // A message has its limit: some at a time.
+  // A message has a size limit, so the calls are sent in groups.
   const codes = {};
   let n = 0;
   for (let i = 0; i < calls.length; i += 150) {

@@ -1,7 +1,7 @@
-// Extensions for tests, written without any SDK: a few lines of Python that read and write frames. What such an extension
-// does is a Python function `on(frame)`, which may use send(type, payload, id), call(method, capability, params) and the
-// list `frames` of all that it was sent. It repeats every frame on standard error, in hexadecimal pieces, so that the test
-// can read them in its log: the sandbox leaves it no other way out.
+// Extensions for tests, written without any SDK: a few lines of Python that read and write frames. The extension's
+// behaviour is a Python function `on(frame)`, which may use send(type, payload, id), call(method, capability, params) and
+// the list `frames` of all received frames. It writes every received frame to standard error, in hexadecimal pieces, so
+// that the test can read them in the extension's log: the sandbox allows no other output.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { run } from './harness.mjs';
@@ -52,7 +52,7 @@ export const hashOf = (json) => createHash('sha256').update(run(['json', '--cano
 const all = ['read', 'write', 'http', 'events', 'session', 'ui', 'exec', 'env', 'tool', 'log'].map((capability) => ({ capability }));
 export const tool = (name, more = {}) => ({ name, description: `The tool ${name}`, parameters: { type: 'object' }, ...more });
 
-// Adds an extension; `code` is the Python of on(frame) and whatever else; `register` what it registers with, or null.
+// Adds an extension; `code` is the Python of on(frame) and other definitions; `register` is its registration, or null.
 export async function extend(server, id, { code = '', tools = [], hooks = [], commands = [], capabilities = all, register = {}, raw, ...body } = {}) {
   const manifest = {
     schema: 'pi.ext.manifest.v1', extension_id: id, name: id, version: '1.0.0', api_version: '1.0', runtime: 'python', entrypoint: 'main.py',
@@ -67,7 +67,7 @@ export async function extend(server, id, { code = '', tools = [], hooks = [], co
   });
   assert.equal(answer.status, 201, answer.text);
   const log = async () => (await server.ask('GET', `/api/extensions/${id}/log`)).json.items;
-  // By instance and number; those of which a piece has not come yet are left out.
+  // Frames by instance and number, without those that are still incomplete.
   const read = async () => {
     const found = new Map();
     for (const { message, correlation, event } of await log()) {
@@ -82,13 +82,13 @@ export async function extend(server, id, { code = '', tools = [], hooks = [], co
   return {
     id,
     frames: read,
-    // Waits for a frame that it was sent.
+    // Waits for a frame that the extension received.
     async sent(is, what = 'a frame') {
       let found, seen;
       await until(async () => { seen = await read(); found = seen.find(is); return found; }, () => `the extension was never sent ${what}: ${JSON.stringify(seen).slice(-1500)}`);
       return found;
     },
-    // Every frame that it was sent fits the seed's schema.
+    // Checks every received frame with the seed's schema.
     async prove() {
       const frames = await read();
       assert.ok(frames.length, 'it was sent nothing');
@@ -102,7 +102,7 @@ export async function extend(server, id, { code = '', tools = [], hooks = [], co
   };
 }
 
-// A new session of demo/agent that is told a script; the session's turns when it is at rest.
+// Sends a script to a new session of demo/agent, and waits until the session is idle.
 export async function play(server, script, { user, ...more } = {}) {
   const session = await server.ask('POST', '/api/sessions', { body: { model: 'demo/agent', ...more } });
   assert.equal(session.status, 201, session.text);

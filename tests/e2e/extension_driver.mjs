@@ -1,5 +1,5 @@
 // The host's side of the extension protocol, over the standard streams of a child: small, scripted, and strict. It
-// answers what a test says, keeps every frame, and holds them all to the seed's schema in the end.
+// answers as the test says, records every frame, and checks all of them with the seed's schema at the end.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -12,7 +12,7 @@ import { until } from './waiting.mjs';
 const schema = file('frames.json', JSON.stringify({ type: 'array', items: { ...JSON.parse(readFileSync(join(root, 'schemas/pi.json'), 'utf8')), $id: 'https://parley.local/frame' } }));
 
 export class Driver {
-  // hostCall(payload) gives the output, or throws { code, message, details }; an array is a stream of chunks.
+  // hostCall(payload) returns the output, or throws { code, message, details }; an array is a stream of chunks.
   constructor(command, args, { cwd, env = {}, hostCall = () => ({}) } = {}) {
     this.frames = []; // { from: 'host' | 'child', frame }
     this.hostCall = hostCall;
@@ -82,7 +82,7 @@ export class Driver {
 
   cancel(callId) { this.send('event_hook', { event: 'cancel', data: { call_id: callId } }); }
 
-  // Closes as the host does, and holds every frame to the schema.
+  // Closes as the host does, and checks every frame with the schema.
   async end() {
     this.child.stdin.end();
     const how = await this.exited;

@@ -1,5 +1,5 @@
-// MCP servers as extensions: the reference servers of npm over stdio and streamable HTTP, and a server of each
-// generation that the test plays, for what those two do not do.
+// MCP servers as extensions: the reference servers of npm over stdio and streamable HTTP, and scripted servers
+// of each protocol generation for the features those two lack.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
@@ -84,7 +84,7 @@ test('server-everything: progress, cancelling and elicitation', { skip }, async 
     await driver.heard((frame) => frame.payload.event === 'tool_execution_update' && frame.payload.data.call_id === 'gone');
     driver.cancel('gone');
     assert.equal(textOf((await driver.tool('mcp__x__echo', { message: 'on' })).output), 'Echo: on');
-    // It registers tools for what a client can do, after it has been greeted.
+    // The server registers tools for the client's features after the handshake.
     await until(() => has('trigger-elicitation-request'));
     const { output, is_error } = await driver.tool('mcp__x__trigger-elicitation-request', {});
     assert.equal(is_error, false, textOf(output));
@@ -118,7 +118,7 @@ test('server-filesystem: its roots are the mounts of the package', { skip }, asy
   writeFileSync(join(workspace, 'secret.txt'), 'no');
   await withServer({ command: ['node', join(modules, 'server-filesystem/dist/index.js')] }, async (driver) => {
     const read = (path) => driver.tool('mcp__x__read_text_file', { path }, { context: { workspace } });
-    // The server asks for its roots and takes them up by itself, in its own time.
+    // The server asks for its roots and applies them asynchronously.
     await until(async () => textOf((await driver.tool('mcp__x__list_allowed_directories', {}, { context: { workspace } })).output).includes('docs'), 'the roots are known');
     assert.equal(textOf((await read(join(workspace, 'docs/a.txt'))).output), 'alpha');
     assert.equal((await read(join(workspace, 'secret.txt'))).is_error, true);

@@ -1,5 +1,5 @@
-// Extensions of pi, from its own npm package, unchanged: bundled by `parley ext add`, run by the adapter, with a host that
-// the test plays. Those that need no terminal all register and answer.
+// Extensions from pi's npm package, unchanged: bundled by `parley ext add`, run by the adapter, with a host played by the
+// test. All extensions that need no terminal register and answer.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -121,7 +121,7 @@ test('notify: what it writes to the terminal is no frame', { skip }, async () =>
   });
 });
 
-// Those of corpora/pi-ext/usage/pi-classes.json that need no terminal, as far as 0.74.2 has them.
+// The extensions in corpora/pi-ext/usage/pi-classes.json that need no terminal, as far as 0.74.2 has them.
 const plain = ['auto-commit-on-exit.ts', 'bookmark.ts', 'claude-rules.ts', 'commands.ts', 'confirm-destructive.ts', 'dirty-repo-guard.ts', 'dynamic-resources', 'event-bus.ts', 'file-trigger.ts', 'inline-bash.ts', 'input-transform.ts',
   'model-status.ts', 'pirate.ts', 'plan-mode', 'prompt-customizer.ts', 'reload-runtime.ts', 'rpc-demo.ts', 'session-name.ts', 'shutdown-command.ts', 'status-line.ts', 'structured-output.ts', 'subagent', 'system-prompt-header.ts',
   'timed-confirm.ts', 'titlebar-spinner.ts', 'tool-override.ts', 'trigger-compact.ts', 'truncated-tool.ts', 'widget-placement.ts', 'with-deps'];

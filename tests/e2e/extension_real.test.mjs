@@ -29,7 +29,7 @@ const newSession = async () => (await server.ask('POST', '/api/sessions', { body
 const messages = async (id) => (await server.ask('GET', `/api/sessions/${id}/messages`)).json;
 const questions = async (id) => { const { json } = await server.ask('GET', `/api/sessions/${id}/questions`); return json.items ?? json; };
 
-// What one call of a tool gives, once the model has seen it. `answer` answers questions that come meanwhile.
+// The result of one tool call after the model has seen it. `answer` answers questions in between.
 async function call(name, input, { answer, id } = {}) {
   const session = id ?? await newSession();
   const before = (await messages(session)).length;
@@ -54,7 +54,7 @@ for (const [language, files] of Object.entries(examples)) {
     for (const name of files) cpSync(join(root, 'sdk', language, name), join(dir, name));
     if (language === 'c') execFileSync('cc', ['-O1', '-o', join(dir, 'greet'), join(dir, 'greet.c')]);
     add(dir);
-    // All three examples have tools of these names, and a name is taken once: so one after another.
+    // All three examples have tools with these names, and a name can be used only once: so they run one after another.
     const greeted = await call('greet', { name: 'Ada é😀' });
     assert.deepEqual([greeted.status, greeted.result], ['done', 'Hello, Ada é😀!']);
     const missing = await call('measure', { path: 'nothing.txt' });

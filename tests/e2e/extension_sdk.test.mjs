@@ -1,5 +1,5 @@
-// The SDKs, each with its example, against a host that the test plays: results, host calls that are answered, refused,
-// streamed and cancelled, commands, hooks, and an end that leaves nothing.
+// The SDKs, each with its example, against a host played by the test: results; host calls that are answered, refused,
+// streamed and cancelled; commands; hooks; and a clean end.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { until } from './waiting.mjs';
 
 const sdk = (...path) => join(root, 'sdk', ...path);
 
-// A package as `parley ext new` would make it: the example and the SDK beside it.
+// A package as `parley ext new` makes it: the example with the SDK.
 function packageOf(language, ...files) {
   const dir = join(directory, `sdk-${language}`);
   cpSync(sdk(language, 'example'), dir, { recursive: true });
@@ -28,7 +28,7 @@ const languages = {
     return [join(dir, 'greet'), [], 'C'];
   },
 };
-const made = {}; // once for all tests of a language
+const made = {}; // shared by all tests of a language
 const programs = { python: 'python3', js: 'node', c: 'cc' };
 
 const withExample = (language, name, body) => test(`${language}: ${name}`, { skip: !has(programs[language]) && `${programs[language]} is not installed` }, async () => {
@@ -110,7 +110,7 @@ for (const language of Object.keys(languages)) {
   });
 }
 
-// What the examples do not use.
+// Features that the examples do not use.
 const more = {
   python: ['more.py', `
 from parley_ext import Extension, HostError

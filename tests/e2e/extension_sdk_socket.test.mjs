@@ -1,4 +1,4 @@
-// Extensions that run elsewhere with the SDKs for Python and C: a process of ours, the real host, and a WebSocket between them.
+// Extensions that run elsewhere with the SDKs for Python and C: a process of the test, the real host, and a WebSocket between them.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 const files = { python: ['parley_ext.py', 'parley_ext_socket.py'], c: ['parley_ext.h', 'parley_ext_socket.h'] };
 const programs = { python: 'python3', c: 'cc' };
 
-// The command that runs the program of a language.
+// The command that runs the program in a language.
 function made(language, id) {
   const dir = join(directory, id);
   mkdirSync(dir, { recursive: true });
@@ -112,7 +112,7 @@ function started(t, [command, ...args], env) {
   t.after(() => { child.kill('SIGKILL'); });
   return one;
 }
-// A server of its own with a certificate for these names, and its authority.
+// A server with a certificate for these names, and its certificate authority.
 async function served(t, names) {
   const to = (name) => join(directory, `${names.replace(/\W/g, '_')}.${name}`);
   const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', to('key'), '-out', to('cert'), '-days', '2', '-subj', '/CN=parley', '-addext', `subjectAltName=${names}`]);
@@ -120,7 +120,7 @@ async function served(t, names) {
   const secure = await serve({ args: ['--ext-sandbox', 'none', '--tls-cert', to('cert'), '--tls-key', to('key')] });
   t.after(() => secure.stop());
   const ca = readFileSync(to('cert'));
-  // Of ours only, since the name may be another one: what is proved is whom the SDKs trust.
+  // Only the test's own requests get the authority here; the test proves which servers the SDKs trust.
   for (const way of ['ask', 'raw']) {
     const plain = secure[way].bind(secure);
     secure[way] = (method, path, options = {}) => plain(method, path, { ca, ...options });
@@ -198,10 +198,10 @@ for (const language of Object.keys(sources)) {
       assert.match((await called(secure, `call ${id}_long {}\n---\nsay done`))[0].result, /^(ab)+/);
       one.child.kill('SIGKILL');
       await one.over;
-      // Nothing that spoke TLS for it is left, so the host knows that it is gone.
+      // The SDK's TLS process has ended, too, so the host sees the disconnect.
       await until(async () => (await secure.ask('GET', '/api/audit?limit=500')).json.items.filter(({ action, object }) => action === 'extension.exit' && object === id).length > n_gone, () => 'the host still waits for one that was killed');
       n_gone++;
-      // The same program with an authority that the machine knows by itself only.
+      // The same program with only the machine's default authorities: it refuses the certificate.
       const stranger = started(t, command, { ...env, SSL_CERT_FILE: join(directory, 'no-such-file') });
       assert.equal(await stranger.over, language === 'c' ? 3 : 1, stranger.said);
       assert.match(stranger.said, /certificate/);

@@ -1,4 +1,4 @@
-// The shipped extensions against a host that the test plays: which calls they make, and what they make of the answers.
+// The shipped extensions against a host played by the test: their calls, and their results from the answers.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Extensions in the API: added, read, changed, updated and removed; every way in which a package can be wrong.
+// Extensions in the API: added, read, changed, updated and removed; every kind of invalid package.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ test('a second one of the same id is an update, which asks again only for more',
   assert.equal((await add(accepted(first))).status, 409);
   assert.equal((await add(accepted(manifest({ extension_id: 'nothing' }), { update: true }))).status, 404);
 
-  // Within what was accepted: nobody is asked, and the choices stay.
+  // Within the accepted capabilities: no question, and the choices stay.
   const narrower = { ...first, version: '1.1.0', capabilities: undefined, capability_manifest: { ...first.capability_manifest, capabilities: [{ capability: 'http', methods: ['http'], scope: { hosts: ['api.weather.example'] } }] } };
   const updated = await add({ files: files(narrower), update: true });
   assert.equal(updated.status, 201, updated.text);
@@ -73,7 +73,7 @@ test('a second one of the same id is an update, which asks again only for more',
   assert.notEqual(updated.json.artifact, old.artifact);
   assert.deepEqual([updated.json.profile, updated.json.granted, updated.json.created_at], ['permissive', ['http'], old.created_at]);
 
-  // The ceiling has come down with it: what was accepted first is now more.
+  // The update lowered the ceiling: the capabilities accepted first now exceed it.
   const wider = await add({ files: files(first), update: true });
   assert.equal(wider.status, 409);
   assert.match(wider.json.detail, /may do more than what was accepted/);
@@ -91,7 +91,7 @@ test('what a version asks for and the one before did not is marked, until the ne
   const wider = of('1.1.0', [{ ...read, scope: { paths: ['docs/**', 'src/**'] } }, { capability: 'exec' }, { capability: 'log' }]);
   const second = (await add(accepted(wider, { update: true }))).json;
   assert.deepEqual([second.version_before, marks(second)], ['1.0.0', [['read', '1.1.0'], ['exec', '1.1.0'], ['log', '1.1.0']]]);
-  // Other files with the same manifest ask for nothing new, and a change by an administrator is none of the version.
+  // Other files with the same manifest request nothing new; a change by an administrator does not change the version.
   const files2 = { files: files(wider, [{ path: 'more.py', content: '' }]), update: true };
   assert.deepEqual(marks((await add(files2)).json), marks(second));
   assert.deepEqual(marks((await server.ask('PATCH', '/api/extensions/grows', { body: { deny: ['exec'] } })).json), marks(second));
@@ -161,7 +161,7 @@ const wrongManifests = {
   'an entry point outside': [manifest({ entrypoint: '../main.py' }), /entry point/],
   'an absolute entry point': [manifest({ entrypoint: '/bin/sh' }), /entry point/],
   'an entry point that is not there': [manifest({ entrypoint: 'other.py' }), /no file of the package/],
-  'an unknown capability': [manifest({ capability_manifest: undefined, capabilities: ['fly'] }), /no capability/],
+  'an unknown capability': [manifest({ capability_manifest: undefined, capabilities: ['fly'] }), /is not a capability/],
   'a scope that leaves': [manifest({ capability_manifest: { schema: 'pi.ext.cap.v1', capabilities: [{ capability: 'read', scope: { paths: ['../x'] } }] } }), /scope\/paths\/0/],
   'a host that is none': [manifest({ capability_manifest: { schema: 'pi.ext.cap.v1', capabilities: [{ capability: 'http', scope: { hosts: ['a b'] } }] } }), /hosts\/0/],
   'an unknown member in a scope': [manifest({ capability_manifest: { schema: 'pi.ext.cap.v1', capabilities: [{ capability: 'read', scope: { path: ['x'] } }] } }), /scope/],

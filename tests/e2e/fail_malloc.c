@@ -1,6 +1,7 @@
-/* Loaded before libc (LD_PRELOAD): refuses memory to the program itself, never to its libraries.
- * Of the program's allocations, the FAIL_FROM-th fails, and every FAIL_EVERY-th after it. With
- * FAIL_COUNT none fails; that file says how many there were so far, as a long. */
+/* Loaded before libc (LD_PRELOAD): makes allocations of the program fail, but never those of its
+ * libraries. Of the program's allocations, the FAIL_FROM-th fails, and every FAIL_EVERY-th after
+ * it. With FAIL_COUNT none fails; that file receives the number of allocations so far, as a long.
+ * */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ static int find_text(struct dl_phdr_info *info, size_t size, void *ctx)
     return 1;
 }
 
-/* Counts in the file from now on. */
+/* From now on, counts in the file. */
 static void count_in(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -1,4 +1,4 @@
-// The world around the server fails: no disk, no lock, no descriptors, no memory.
+// Failures of the server's environment: no disk space, no lock, no descriptors, no memory.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ import { openUpstream } from './upstreams.mjs';
 
 const withLimits = (limits) => ['sh', '-c', `${limits}; exec "$0" "$@"`];
 
-// A file system of a few megabytes, in a name space of its own.
+// A file system of a few megabytes, in its own mount namespace.
 const place = join(directory, 'small');
 mkdirSync(place);
 const inSmall = ['unshare', '-rm', 'sh', '-c', `mount -t tmpfs -o size=3m none '${place}' && exec "$0" "$@"`];
@@ -32,7 +32,7 @@ test('a full disk refuses with 507, reads go on, and room mends it', { skip: !ha
         const name = `m${kept.length}`;
         await client.chat(id, { message: 'x'.repeat(100_000), client_message_id: name });
         kept.push(name);
-        /* An answer that finds no room cannot even be told to have failed. */
+        /* If the disk is full, even the failure of an answer cannot be stored. */
         await settled(client, id, 2000).catch(() => {});
         return null;
       } catch (error) {
@@ -78,7 +78,7 @@ db.execute("ROLLBACK")
   });
   assert.ok(Date.now() - begun > 4000, 'it waited first');
   assert.equal((await client.session(id)).id, id, 'reads go on');
-  /* Released while one waits: that one is done. */
+  /* The lock is released while a message waits: the message is processed. */
   const waiting = client.chat(id, { message: 'patient' });
   await until(async () => /^parley_turns_running(\{[^}]*\})? [1-9]/m.test((await server.raw('GET', '/metrics')).text), 'it waits for the store');
   lock.stdin.end('\n');
@@ -151,7 +151,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
       before = String(turns[0].sequence);
     }
     for (const name of kept) {
-      /* One that was queued may still wait there; it is known, and not said twice. */
+      /* A message that was queued may still wait; the server knows it and does not send it twice. */
       if (!seen.has(name)) {
         const { duplicate } = await client.chat(id, { message: 'x', client_message_id: name });
         assert.equal(duplicate, true, name);
@@ -204,7 +204,7 @@ test('without memory prompts are written whole or not at all',
     await endsWell(last);
   });
 
-// What an operator has set up besides: a spread over a provider with a queue, traces, an access log, limits.
+// Other features that an operator may have configured: a spread over a provider with a queue, traces, an access log, limits.
 test('without memory the gateway, its stored answers, limits and traces answer or refuse, and what is counted stays',
   { skip: noShim }, async (t) => {
     const data = join(directory, 'starved-gateway');
@@ -261,10 +261,10 @@ aliases:
     const counted = rows.filter(({ model }) => /^(one|two)\//.test(model)).reduce((sum, row) => sum + row.requests, 0);
     assert.ok(counted >= nAnswered + kept.length, `${counted} counted, ${nAnswered} and ${kept.length} answered`);
     assert.equal((await last.ask('GET', '/api/audit/verify')).json.chain_ok, true);
-    // What was stored is there whole, with what it answers.
+    // Stored answers are complete, with their requests.
     for (const id of kept) {
       const { status, json } = await last.raw('GET', `/v1/responses/${id}`);
-      if (status === 404) continue; // an answer is given also where it could not be kept
+      if (status === 404) continue; // an answer is returned even if it could not be stored
       assert.equal(json.output[0].content[0].text, 'Good day.');
       assert.equal((await last.raw('GET', `/v1/responses/${id}/input_items`)).json.data.length, 1);
       assert.equal((await last.raw('DELETE', `/v1/responses/${id}`)).status, 200);

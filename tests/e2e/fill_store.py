@@ -1,8 +1,8 @@
 """Fills a store that no server has open, faster than a client could.
 
-    fill_store.py DB sessions N     N copies of the newest session, with its turns
-    fill_store.py DB turns N        the newest session gets N turns, its own again and again
-    fill_store.py DB fold           everything from the log into the file
+    fill_store.py DB sessions N     makes N copies of the newest session, with its turns
+    fill_store.py DB turns N        appends N turns to the newest session, repeating its own
+    fill_store.py DB fold           moves everything from the log into the file
 """
 import sqlite3
 import sys
@@ -16,7 +16,7 @@ def columns(table):
 
 
 def copy(table, where, changes, args):
-    """Rows of a table again, some columns changed, for every number of the series `n`."""
+    """Copies rows of a table with some columns changed, for every number of the series `n`."""
     chosen = ", ".join(changes.get(name, name) for name in columns(table))
     db.execute(f"WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?) "
                f"INSERT INTO {table} ({', '.join(columns(table))}) SELECT {chosen} FROM n, {table} t WHERE {where}",
@@ -24,7 +24,7 @@ def copy(table, where, changes, args):
 
 
 key, n_turns = db.execute("SELECT key, next_entry FROM sessions ORDER BY key DESC LIMIT 1").fetchone()
-# The first nine bytes of an id say when it was made and of which kind it is.
+# The first nine bytes of an id have its time and its kind.
 fresh = "CAST(substr(t.id, 1, 9) || randomblob(7) AS BLOB)"
 if what == "sessions":
     first = key + 1

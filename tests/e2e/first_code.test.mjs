@@ -1,4 +1,4 @@
-// The code of the first start: once, for an hour, and only while no administrator has a key.
+// The code of the first start: valid once, for an hour, and only while no administrator has a key.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -28,7 +28,7 @@ test('it ends when an administrator has a key, however that was made, and stays 
     const refused = await login(server, code);
     assert.equal(refused.status, 401, how);
     assert.match(refused.json.detail, /administrator has a key/);
-    // Revoking the key does not open the door again.
+    // Revoking the key does not enable the code again.
     for (const { id } of (await server.ask('GET', '/api/user/api-keys', control(server))).json.items)
       await server.ask('DELETE', `/api/user/api-keys/${id}`, control(server));
     assert.equal((await login(server, code)).status, 401, how);

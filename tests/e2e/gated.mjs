@@ -1,4 +1,4 @@
-// A vendor (openai-chat) that answers when it is told to: every request waits at its gate.
+// A vendor (openai-chat) that answers on command: every request waits at its gate.
 import http from 'node:http';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ const chunk = (delta, finish = null) => `data: ${JSON.stringify({
 export class Gated {
   constructor() {
     this.waiting = []; // requests at the gate, oldest first: { key, body, release }
-    this.keys = [];    // the Authorization of every request there was
-    this.most = 0;     // at the gate at the same time
+    this.keys = [];    // the Authorization of every request so far
+    this.most = 0;     // the most that waited at the gate at once
     this.isOpen = false;
   }
 
@@ -43,7 +43,7 @@ export class Gated {
     this.most = Math.max(this.most, this.waiting.length);
   }
 
-  // From now on everybody is answered at once.
+  // From now on every request is answered at once.
   open() {
     this.isOpen = true;
     for (const one of [...this.waiting]) one.release();
@@ -56,7 +56,7 @@ export class Gated {
   }
 }
 
-// Writes DATA/.config/parley/config.yaml, which a server of start() reads.
+// Writes DATA/.config/parley/config.yaml, which a server started by start() reads.
 export function configure(dir, text) {
   mkdirSync(join(dir, '.config', 'parley'), { recursive: true });
   const path = join(dir, '.config', 'parley', 'config.yaml');

@@ -1,5 +1,5 @@
-// The gateway over plain HTTP: what goes to the vendor, what comes back, what happens when something fails. The vendors'
-// own clients are in tests/sdk/gateway.test.mjs.
+// The gateway over plain HTTP: requests to the vendor, answers to the client, failures. tests/sdk/gateway.test.mjs tests
+// the vendors' own clients.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -11,7 +11,7 @@ import { checkRequest, signature } from './upstreams.mjs';
 const CHAT = { model: 'up-openai-chat/text', messages: [{ role: 'user', content: 'Hello' }] };
 let up;
 let server;
-let hasty; // gives a silent vendor up after 3 s; the others wait as long as a busy machine needs
+let hasty; // its timeout for a silent vendor is 3 s; the others wait as long as a busy machine needs
 
 before(async () => {
   up = await openModels();
@@ -33,7 +33,7 @@ const messages = (model, more = {}, options) => ask('/v1/messages', { model, max
 const events = (text) => text.split('\n\n').filter((block) => /^data: /m.test(block)).map((block) => block.match(/^data: (.*)$/m)[1]);
 const datas = (text) => events(text).filter((data) => data !== '[DONE]').map((data) => JSON.parse(data));
 
-// A request whose answer is read by hand.
+// A request whose answer the test reads itself.
 function open(path, body, at = server) {
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port: at.port, method: 'POST', path, headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' } }, (response) => resolve({ request, response }));
@@ -151,7 +151,7 @@ describe('another dialect', () => {
     assert.equal(broken.status, 400);
   });
 
-  // All of an answer with what comes after it.
+  // A complete answer with everything after it.
   async function streamed(path, body, at = server) {
     const { response } = await open(path, { ...body, stream: true }, at);
     let text = '';

@@ -1,4 +1,4 @@
-// A stream that has to be told again at its end is remembered up to 32 MiB, and then cut off.
+// A stream whose content must be repeated at its end is kept up to 32 MiB, and then aborted.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { UPSTREAM_KEY, serve } from './gateway_upstream.mjs';

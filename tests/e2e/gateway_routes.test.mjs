@@ -1,5 +1,5 @@
-// The gateway's routes beside those that chat: embeddings, stored answers by their ids, models by their names, and what
-// is not offered. The official client asks the same in tests/sdk/routes.test.mjs.
+// The gateway's routes other than chat: embeddings, stored answers by id, models by name, and routes that are not
+// offered. tests/sdk/routes.test.mjs sends the same requests with the official client.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
@@ -206,7 +206,7 @@ describe('stored answers', () => {
     assert.equal((await chatty.raw('DELETE', `/v1/responses/${id}`)).status, 404);
     assert.equal((await chatty.raw('GET', `/api/sessions/${first.headers['parley-session']}`)).status, 404);
     assert.equal((await respond({ input: 'x', previous_response_id: id })).json.error.code, 'previous_response_not_found');
-    // A session that is deleted takes its answer with it.
+    // Deleting a session deletes its answer.
     const second = await respond({ input: 'Hello' });
     assert.equal((await chatty.raw('DELETE', `/api/sessions/${second.headers['parley-session']}`)).status, 204);
     assert.equal((await chatty.raw('GET', `/v1/responses/${second.json.id}`)).status, 404);
@@ -272,7 +272,7 @@ describe('what is not offered', () => {
     assert.match(method.json.error.message, /does not offer the method "batchEmbedContents".*\/v1\/embeddings/);
     const wrong = await server.raw('GET', '/v1/embeddings');
     assert.deepEqual([wrong.status, wrong.json.error.type, wrong.headers.allow], [405, 'invalid_request_error', 'POST, OPTIONS']);
-    // Paths of our own keep their own shape.
+    // Errors of the server's own paths keep their format.
     assert.equal((await server.raw('GET', '/api/nothing')).json.code, 'not_found');
   });
 });
@@ -287,7 +287,7 @@ test('Parley-Loss names what is lost, and nothing else', async () => {
       }
 });
 
-// A vendor whose answer has these counters, whole or as a stream.
+// A vendor whose answer has these counters, whole or streamed.
 const counting = async (t, provider) => {
   const usages = [];
   const vendor = createServer((request, response) => {

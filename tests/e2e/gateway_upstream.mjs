@@ -1,12 +1,12 @@
-// The vendors of upstreams.mjs for tests of the gateway: the name of the model says what happens, and a server has a
-// provider for each dialect, up-DIALECT.
+// The vendors of upstreams.mjs for tests of the gateway: the name of the model selects the behaviour, and a server
+// has one provider for each dialect, up-DIALECT.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { directory } from './harness.mjs';
 import { start } from './server.mjs';
 import { dialectNames, openUpstream } from './upstreams.mjs';
 
-// What the vendors' key is; it must not be seen by anybody.
+// The vendors' key; it must not appear anywhere.
 export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
 
 const scripts = {
@@ -15,7 +15,7 @@ const scripts = {
   thinking: { think: 'Seven times six.', say: 'It is 42.' },
   json: { say: '{"city":"Oslo","degrees":7}' },
   long: { say: 'word '.repeat(40_000) },
-  chapter: { think: 'Hm.', say: 'word '.repeat(4_000) }, // more than a loop handles itself, less than is kept to tell what was lost
+  chapter: { think: 'Hm.', say: 'word '.repeat(4_000) }, // more than a loop handles itself, less than the limit for reporting losses
   drip: { say: 'Good day to you.', bytes: 1, drip: 0 },
   hang: { hang: 'head' },
   stall: { say: 'Good day to you.', hang: 'body' },
@@ -32,7 +32,7 @@ function answer({ model, isStream }) {
 
 export const openModels = () => openUpstream({ key: UPSTREAM_KEY, answer });
 
-// A server that asks them. `more` are further settings.
+// Starts a server with these providers. `more` are further settings.
 export function serve(up, { aliases = {}, more = '', ...options } = {}) {
   const providers = dialectNames.map((name) => `  up-${name}:\n    dialect: ${name}\n    base_url: ${up.url}\n    key_env: UPSTREAM_KEY\n`);
   const lines = Object.entries(aliases).map(([name, targets]) => `  ${name}: [${targets.map((target) => JSON.stringify(target)).join(', ')}]\n`);

@@ -1,4 +1,4 @@
-// The text of gpt-oss models, against what openai/harmony publishes with its tests (golden/gpt-oss/harmony-*).
+// The text of gpt-oss models, compared with the test data of openai/harmony (golden/gpt-oss/harmony-*).
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const render = (request) => convert('openai-chat', 'gpt-oss', JSON.stringify(req
 const system = (effort, { date, more = '' } = {}) => '<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.\n'
   + `Knowledge cutoff: 2024-06\n${date ? `Current date: ${date}\n` : ''}\nReasoning: ${effort}\n\n`
   + `# Valid channels: analysis, commentary, final. Channel must be included for every message.${more}<|end|>`;
-// The request does not say which day it is, and harmony does not ask for one.
+// The request has no date, and harmony does not require one.
 const undated = (text) => text.replace(/^Current date: .*\n/m, '');
 
 for (const name of names.filter((one) => one.startsWith('prompt-')))

@@ -1,4 +1,4 @@
-// A task on its way from agent to agent.
+// A task that is handed from agent to agent.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { file, run } from './harness.mjs';

@@ -11,23 +11,23 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const parley = process.env.PARLEY ?? join(root, 'build', 'parley');
 export const examples = join(root, 'docs', 'guide', 'examples');
 
-// Nothing of the caller's environment changes what the program says.
+// The caller's environment does not affect the output.
 const plainEnv = { PATH: process.env.PATH, HOME: process.env.HOME ?? '/', LC_ALL: 'C.UTF-8', TERM: 'xterm', TZ: 'UTC' };
 
 function answer(result) {
-  // A program that refuses its command line need not read what was meant for it.
+  // A program that refuses its command line need not read its input.
   if (result.error && result.error.code !== 'EPIPE') throw result.error;
   return { code: result.status, signal: result.signal, out: result.stdout, err: result.stderr };
 }
 
-// parley ARGS, with `input` as standard input.
+// Runs parley ARGS, with `input` as standard input.
 export function run(args, { input = '', env = {}, cwd } = {}) {
   return answer(spawnSync(parley, args, {
     input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env }, maxBuffer: 1 << 28, timeout: SAFETY_MS,
   }));
 }
 
-// A line for sh in which $P is the program.
+// Runs a line of sh in which $P is the program.
 export function shell(line, { input = '', env = {}, cwd, program = 'sh' } = {}) {
   return answer(spawnSync(program, ['-c', line], {
     input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env, P: parley }, maxBuffer: 1 << 28, timeout: SAFETY_MS,
@@ -38,13 +38,13 @@ export function has(program) {
   return spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
 }
 
-// Why a test that needs a program is skipped, or false.
+// The reason to skip a test whose program is missing, or false.
 export const missing = (program) => !has(program) && `${program} is not installed`;
 
-// GNU time, which tells the peak of memory.
+// GNU time reports peak memory.
 export const noTime = !(has('time') && spawnSync('/usr/bin/time', ['-f', 'x', 'true']).status === 0) && 'GNU time is not installed';
 
-// A directory of its own for a test file, gone at the end.
+// A directory for each test file, removed at the end.
 const made = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
 after(() => rmSync(made, { recursive: true, force: true }));
 

@@ -1,4 +1,4 @@
-// Edited targets come home: an edit arrives in the source, or the report names it.
+// The way home of edited targets: each edit is in the restored source, or in the report.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ function folder(files = {}) {
   return dir;
 }
 
-// Converts one document there, edits its target, and goes home. `edit` changes the parsed target, or answers a text.
+// Converts one document, edits the target, and converts it back. `edit` changes the parsed target, or returns a text.
 function home(from, to, source, edit, more = []) {
   const text = typeof source === 'string' ? source : JSON.stringify(source);
   const dir = folder({ 'in.json': text });
@@ -178,7 +178,7 @@ const edits = {
   },
 };
 
-// A text is the same bare, as a part, and as the only part.
+// A text means the same as a bare string, as a part, and as the only part.
 function plain(value) {
   if (Array.isArray(value) && value.length === 1 && typeof plain(value[0]) === 'string') return plain(value[0]);
   if (Array.isArray(value)) return value.map(plain);

@@ -52,7 +52,7 @@ test('a duplicate key is read by json with a warning, and refused by validate', 
   assert.match(refused.err, /<stdin>:2:1: duplicate key "a"/);
 });
 
-// Peak memory in KiB of parley ARGS, and what it said.
+// Peak memory in KiB of parley ARGS, and its output.
 function measure(line) {
   const { out, err, code } = shell(line);
   const peak = Number(/^peak (\d+)$/m.exec(err)?.[1]);

@@ -1,4 +1,4 @@
-// If-Match on DELETE: what somebody changed meanwhile is not deleted unseen.
+// If-Match on DELETE: an object that was changed meanwhile is not deleted.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { start } from './server.mjs';
 
 const server = await start();
 
-// Everything that has an ETag and can be deleted: how it is made, changed, and where it is.
+// Every kind of object that has an ETag and can be deleted: how to make and change it, and its path.
 const things = {
   session: {
     make: async () => `/api/sessions/${(await server.ask('POST', '/api/sessions', { body: {} })).json.id}`,
@@ -68,7 +68,7 @@ test('of two who delete what both have seen, with a change between, one is refus
   const path = await things.session.make();
   const seen = await tagOf(path);
   const [changed, removed] = await Promise.all([things.session.change(path), remove(path, seen)]);
-  // Either the change came first, and the deletion is refused; or it found nothing any more.
+  // Either the change came first and the deletion is refused, or the change finds no object.
   assert.ok((changed.status === 200 && removed.status === 412) || (changed.status === 404 && removed.status === 204),
     `${changed.status} ${removed.status}`);
 });

@@ -1,4 +1,4 @@
-// What is made from the command table, and the library as a stranger would use it.
+// The files generated from the command table, and the installed library as a user's program sees it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { directory, examples, file, missing, parley, root, run, shell } from './harness.mjs';
 
-// The program's own names for its commands and schemas.
+// The commands and schemas as the program lists them.
 const commands = [...run([]).out.matchAll(/^ {2}([a-z]+) {2,}[A-Z]/gm)].map((match) => match[1]);
 const schemas = run(['validate', '--help']).out.match(/^ {2}--as NAME {2}\((.+)\)$/m)[1].split(/, | or /);
 
@@ -17,7 +17,7 @@ for (const [program, line] of [['mandoc', 'mandoc -Tlint -Wwarning'], ['groff', 
   test(`${program} finds no fault in the manual pages`, { skip: missing(program) }, () => {
     for (const words of pages) {
       const { out, err } = shell(`"$P" help --man ${words.join(' ')} | ${line}`, { env: { MANWIDTH: '80' } });
-      // mandoc looks for the pages that a page refers to, and they are not installed here.
+      // mandoc checks references to other pages, which are not installed here.
       const said = `${out}${err}`.split('\n').filter((one) => one && !/referenced manual not found/.test(one));
       assert.deepEqual(said, [], words.join(' '));
     }

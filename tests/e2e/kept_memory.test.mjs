@@ -1,5 +1,6 @@
-// What a request keeps while it waits (the tree of its body, what was made of it) counts as its user's memory, like bodies. The
-// request waits for a host that answers when it is told to; what is held is what the server itself counts (parley_body_bytes).
+// The memory that a request keeps while it waits (the tree of its body, and values made from it) counts for its user, like
+// bodies. The request waits for a host that answers on command; the amount in use is the server's own count
+// (parley_body_bytes).
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// The pages about the library: every program in them is a file, compiles without a warning against the installed library, and prints what
-// the page shows.
+// The pages about the library: every program in them exists as a file, compiles without warnings with the installed library, and prints
+// the output on the page.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const pages = readdirSync(guide).filter((name) => /^library.*\.md$/.test(name));
 const programs = [...readdirSync(examples).filter((name) => name.endsWith('.c')).map((name) => join(examples, name)), join(guide, 'validate.c')];
 const textOf = (page) => readFileSync(join(guide, page), 'utf8');
 
-// Where the library is installed, and what a compiler and a program need to find it.
+// The directory of the installed library, and the flags and variables for compilers and programs.
 const installed = (() => {
   const to = join(directory, 'installed');
   const made = spawnSync('meson', ['install', '-C', dirname(parley), '--no-rebuild', '--quiet', '--destdir', to, '--tags', 'devel,runtime'], { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-// Limits bind, and usage counts: sessions, prompts, summaries and the gateway, in one place.
+// Limits are enforced, and usage is counted: sessions, prompts, summaries and the gateway.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const upstream = () => new Promise((resolve) => {
 });
 after(() => { for (const up of open) up.close?.(); });
 
-// Two providers of the same upstream: one has prices, the other none.
+// Two providers with the same upstream: one has prices, the other has none.
 function serve({ url }, { more = '', ...options } = {}) {
   const home = mkdtempSync(join(directory, 'limits-'));
   mkdirSync(join(home, 'parley'));
@@ -62,7 +62,7 @@ test('64 calls at once exceed a budget by at most one estimate', async () => {
   assert.equal(Math.round(row.cost_usd * 1000), admitted * 18);
 });
 
-// Calls that cost a dollar each, as much as is estimated for them: without what is reserved, all 64 would pass.
+// Calls that cost a dollar each, exactly their estimate: without reservations all 64 would pass.
 const spend = async (keys, sum) => {
   const answers = await Promise.all(Array.from({ length: 64 }, (_, i) => ask(keys[i % keys.length], 'paid/dear')));
   const admitted = answers.filter(({ status }) => status === 200).length;
@@ -88,7 +88,7 @@ test('calls that are under way hold what they have reserved', async () => {
   const { plaintext } = await makeKey({ budget_usd_day: 1.5 });
   const gone = new AbortController();
   const hanging = Array.from({ length: 2 }, () => fetch(`${server.url}/v1/chat/completions`, { method: 'POST', signal: gone.signal, headers: { authorization: `Bearer ${plaintext}`, 'content-type': 'application/json' }, body: JSON.stringify({ model: 'paid/hangs', messages: [{ role: 'user', content: 'hello' }] }) }).catch((error) => error));
-  // Two estimates are more than the budget: a third call finds no room, although nothing was spent yet.
+  // Two estimates exceed the budget: a third call is refused, although nothing has been spent yet.
   const refused = await until(async () => { const answer = await ask(plaintext); return answer.status === 429 && answer; }, () => 'all calls were let through');
   assert.match(refused.json.error.message, /under way/);
   gone.abort();
@@ -131,7 +131,7 @@ test('sessions count by key, model, provider, day and user, and the totals are t
   }
   assert.deepEqual((await usage('group=provider', ada.key)).map((row) => row.provider), ['bare', 'paid']);
   assert.deepEqual((await usage('group=key', ada.key)).map((row) => row.key_id), [ada.keyId]);
-  // The user's own; an administrator sees all, or one.
+  // A user sees their own usage; an administrator sees all users, or one.
   assert.ok((await usage('group=user')).some((row) => row.user_id === ada.id));
   assert.equal((await usage(`group=model&user=${ada.id}`)).reduce((n, row) => n + row.requests, 0), 3);
   assert.equal((await server.raw('GET', '/api/usage?user=all', { key: ada.key })).status, 403);
@@ -194,7 +194,7 @@ test('after kill -9 every call that began is counted', async () => {
   const before = up.up.requests.length;
   for (let i = 0; i < 3; i++) ask(plaintext, 'paid/hangs', at).catch(() => {});
   await until(() => up.up.requests.length >= before + 3, () => 'the vendor is not asked');
-  // A call becomes a row 20 ms after its beginning. One that begins later, and takes longer than that, is counted together with them or later.
+  // The row of a call is written 20 ms after the call begins. A later and longer call is counted together with the others, or later.
   assert.equal((await at.raw('POST', '/v1/chat/completions', { key: plaintext, body: { model: 'paid/slow', stream: true, messages: [{ role: 'user', content: 'hello' }] } })).status, 200);
   await until(async () => (await usage('group=key', at.key, at)).find((row) => row.key_id === id)?.requests === 6, () => 'the first six are not counted');
   await at.stop('SIGKILL');

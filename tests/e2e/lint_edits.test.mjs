@@ -1,5 +1,5 @@
-// The edits of a finding mend it: applied as RFC 6902 says, the finding is gone and no error is new. Documents of every
-// format are damaged at random, always in the same way; whoever applies the edits here is not who has made them.
+// The edits of a finding fix it: applied by RFC 6902, they remove the finding and cause no new error. Documents of
+// every format are damaged pseudo-randomly; the test applies the edits with its own code.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -49,7 +49,7 @@ async function holds(document, rest) {
   return mended;
 }
 
-// Numerical Recipes' generator: the same damage every time.
+// The generator of Numerical Recipes: the same damage in every run.
 const random = (seed) => () => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return seed / 2 ** 32; };
 
 function damage(document, next) {

@@ -1,4 +1,4 @@
-// parley lint: what a conversation says nothing with, and what envelopes can have wrong.
+// parley lint: empty content in conversations, and errors in envelopes.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { run } from './harness.mjs';
@@ -16,7 +16,7 @@ test('an assistant that says nothing is found, in the middle and at the end, in 
     const says = { role: 'assistant', content };
     const middle = lint(dialect, { model: 'm', max_tokens: 9, messages: [user, says, user] });
     assert.deepEqual(middle.findings.filter((it) => it[1] === 'content.empty').map((it) => it[2]), ['/messages/1'], `${dialect} ${JSON.stringify(content)}`);
-    // The last one may be empty: no vendor refuses it, so it is a warning.
+    // The last message may be empty: no vendor refuses it, so the finding is a warning.
     const last = lint(dialect, { model: 'm', max_tokens: 9, messages: [user, says] });
     assert.deepEqual(last, { code: 0, findings: [['warning', 'content.empty', '/messages/1']] }, `${dialect} ${JSON.stringify(content)}`);
   }
@@ -87,7 +87,7 @@ test('charCount counts code points; UTF-16 units are tolerated, all else is a wa
   assert.deepEqual(count('é', 1), right);
   for (const n of [0, 1, 4, 5, -2, 2.5, 1e300]) assert.deepEqual(count('😀x', n), wrong, String(n));
   assert.deepEqual(count('😀x', '2').findings[0].slice(1), wrong.findings[0].slice(1));
-  // Bytes are not characters.
+  // Bytes and characters are not the same.
   assert.deepEqual(count('é', 2), wrong);
 });
 
@@ -98,7 +98,7 @@ test('a finding says what to do', () => {
   assert.match(out, /warning segment\.char_count: charCount is wrong; the text has 1 Unicode code points/);
 });
 
-// Each level asks twice for the next: 2^n steps for one value.
+// Each level refers twice to the next: 2^n steps for one value.
 const doubling = (n) => ({ type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...Object.fromEntries(Array.from({ length: n }, (_, i) => [`d${i}`, { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }])), [`d${n}`]: { type: 'string' } } });
 
 test('a schema that takes too many steps is told once, and the calls behind it are not checked', () => {

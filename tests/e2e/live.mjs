@@ -1,5 +1,5 @@
-// Clients for the tests of live events: the project's own (clients/ts), npm `ws` as a judge that knows
-// nothing of us, and bare bytes for what no proper client would send.
+// Clients for the tests of live events: the project's own (clients/ts), npm `ws` as an independent
+// check, and a raw socket for input that no correct client would send.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -15,13 +15,13 @@ export const { Parley, SessionView, Live, LiveError, ProblemError } =
   await import(join(root, 'clients/ts/dist/index.js'));
 export const WebSocket = createRequire(join(root, 'tests/sdk/package.json'))('ws');
 
-// Three shards, so that sockets and sessions are on different threads however few cores there are.
+// Three shards, so that sockets and sessions are on different threads on any number of cores.
 export const serve = ({ args = [], ...rest } = {}) => start({ args: ['--shards', '3', ...args], ...rest });
 
-// A message the demo models play line by line.
+// A message that the demo models play line by line.
 export const script = (...lines) => ['#!demo', ...lines].join('\n');
 
-// The first answers of each kind are held to the server's description of itself.
+// Checks the first answers of each kind with the server's own description.
 function checkedFetch(server) {
   const seen = new Map();
   return async (url, init) => {
@@ -42,13 +42,13 @@ function checkedFetch(server) {
 export const clientOf = (server, key = server.key) =>
   new Parley({ url: server.url, key, WebSocket, fetch: checkedFetch(server) });
 
-// An orderly end, and nothing the sanitizers of a checked build have to say.
+// An orderly shutdown, without reports from the sanitizers of a checked build.
 export async function endsWell(server) {
   const { code, signal } = await server.stop();
   assert.deepEqual({ code, signal }, { code: 0, signal: null }, server.err.slice(-9000));
 }
 
-// Ends everything that was opened in a test, whatever becomes of it.
+// Closes everything that a test opened, even if the test fails.
 export function closing(t, thing) {
   t.after(() => thing.close());
   return thing;
@@ -56,7 +56,7 @@ export function closing(t, thing) {
 
 export const isOver = (session) => !['created', 'running'].includes(session.status);
 
-// The session has come to rest: all that was said is answered, or a question waits.
+// Waits until the session is idle: all messages are answered, or a question waits.
 export function settled(client, id, ms) {
   return until(async () => {
     const session = await client.session(id);
@@ -64,7 +64,7 @@ export function settled(client, id, ms) {
   }, `session ${id} comes to rest`, ms);
 }
 
-// What a reader has seen is what the server shows, byte for byte once both are spelled alike.
+// A reader's view equals the server's state, byte for byte after both are normalised.
 export async function sameAsServer(client, id, view) {
   const { turns, position } = await client.messages(id, { limit: '100' });
   await until(() => view.position.sequence >= position.sequence, 'the reader comes to the position');
@@ -78,7 +78,7 @@ export async function sameAsServer(client, id, view) {
 export const textOf = (turn) =>
   turn.blocks.filter((block) => block.type === 'text').map((block) => block.content).join('');
 
-// A socket by npm `ws`. Frames are kept as they come; `next` waits for one that fits.
+// A socket of npm `ws`. Records frames as they arrive; `next` waits for one that matches.
 export class Socket {
   constructor(server, { key = server.key, ticket, headers = {}, protocol = 'parley.v1', path } = {}) {
     const url = new URL(path ?? '/api/ws', server.url.replace(/^http/, 'ws'));
@@ -116,7 +116,7 @@ export class Socket {
     return this.frames.filter((frame) => frame.event === name);
   }
 
-  // A frame with an id, and its answer.
+  // Sends a frame with an id, and waits for its answer.
   async ask(event, data = {}) {
     const id = this.nextId++;
     this.send({ id, event, data });
@@ -128,7 +128,7 @@ export class Socket {
   }
 }
 
-// A frame of a client (RFC 6455 5.2), as wrong as the caller wants it.
+// A client frame (RFC 6455 5.2) with any errors the caller wants.
 export function frame(opcode, payload, { fin = true, masked = true, reserved = 0, length } = {}) {
   const bytes = Buffer.from(payload);
   const n = length ?? bytes.length;
@@ -148,7 +148,7 @@ export function frame(opcode, payload, { fin = true, masked = true, reserved = 0
   return Buffer.concat([Buffer.from(head), key, hidden]);
 }
 
-// Bare bytes: a handshake, then whatever the test sends. Reading can be held back.
+// A raw socket: a handshake, then any bytes. Reading can be paused.
 export class RawSocket {
   constructor(server, { key = server.key, headers = {}, path = '/api/ws', protocol = 'parley.v1' } = {}) {
     const { hostname, port, host } = new URL(server.url);
@@ -217,7 +217,7 @@ export class RawSocket {
     }, what);
   }
 
-  // The code the server closes with.
+  // The server's close code.
   async closeCode() {
     const { payload } = await this.next(({ opcode }) => opcode === 8, 'a close frame');
     return payload.readUInt16BE(0);
@@ -228,7 +228,7 @@ export class RawSocket {
   }
 }
 
-// Every turn of a session, oldest first: a page ends after about 1 MiB.
+// Every turn of a session, oldest first: a page holds about 1 MiB.
 export async function allTurns(client, id) {
   const all = [];
   for (let turns; !turns || turns.length; all.push(...turns))

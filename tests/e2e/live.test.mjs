@@ -1,4 +1,4 @@
-// Readers of a session: what they have seen is what the server shows, however often they are cut.
+// Readers of a session: their view equals the server's state, however often the connection breaks.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
@@ -16,7 +16,7 @@ before(async () => {
 
 const live = (t, options) => closing(t, client.live({ retryMs: 1, ...options }));
 
-// Two thousand patches in a few seconds: thinking and text in turn, so that each ends the other's block.
+// Two thousand patches in a few seconds: thinking and text alternate, so that each ends the other's block.
 const talk = (n, pause) => script(...Array.from({ length: n / 2 },
   (_, i) => `think t${i}\nsay s${i}\nwait ${pause}`));
 
@@ -40,7 +40,7 @@ test('loading and then subscribing shows every event once', async (t) => {
   sequences.forEach((sequence, i) => assert.equal(sequence, position.sequence + 1 + i));
 });
 
-// How often the two were compared in one answer: a slow machine has only a few moments for it.
+// The number of comparisons during one answer: a slow machine has few opportunities.
 async function compare(t) {
   const { id } = await client.createSession();
   const reader = live(t);
@@ -65,7 +65,7 @@ async function compare(t) {
     const turn = await response.json();
     assert.equal(epoch, 1);
     await until(() => view.position.sequence >= sequence, 'the reader comes to the position');
-    /* A turn that ended keeps its last hash. */
+    /* A finished turn keeps its last hash. */
     const at = Math.max(...[...seen.keys()].filter((key) => key <= sequence));
     assert.equal(seen.get(at), hash(turn), `at ${sequence}`);
     n++;
@@ -117,7 +117,7 @@ test('what is no longer held comes compacted, and a foreign epoch as a snapshot'
   await settled(client, id);
   await sameAsServer(client, id, view);
   reader.close();
-  /* Over 1 MiB of events: the session forgets the first ones. */
+  /* Over 1 MiB of events: the session drops the oldest ones. */
   await client.chat(id, { message: script(`repeat 3000 ${'x'.repeat(512)}`) });
   await settled(client, id);
   const socket = closing(t, await new Socket(server).opened);
@@ -199,7 +199,7 @@ test('an event stream tells the same, and resumes by Last-Event-ID', async (t) =
   const { id } = await client.createSession();
   const socket = closing(t, await new Socket(server).opened);
   await socket.ask('session:subscribe', { session_id: id });
-  // Reads events until one fits; gives them with their ids.
+  // Reads events until one matches; returns them with their ids.
   let begun = false;
   const read = async (headers, isLast) => {
     const response = await fetch(`${server.url}/api/sessions/${id}/events`,
@@ -260,7 +260,7 @@ test('one socket listens to many sessions, and to each on its own', async (t) =>
 test('a 257th session on one socket is refused', async (t) => {
   const { id } = await client.createSession();
   const socket = closing(t, await new Socket(server).opened);
-  /* Sessions nobody has are refused one by one and count for nothing. */
+  /* Sessions that do not exist are refused one by one, and do not count. */
   for (let i = 0; i < 3; i++) {
     const { ok, error } = await socket.ask('session:subscribe', { session_id: `${id.slice(0, -3)}00${i}` });
     assert.deepEqual([ok, error.code], [false, 'not_found']);

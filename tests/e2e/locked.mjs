@@ -1,11 +1,11 @@
-// A table of PostgreSQL that somebody else has locked: a gate at which whatever reads it waits.
+// A PostgreSQL table locked by another connection: every reader of it waits.
 import { spawn } from 'node:child_process';
 import { until } from './waiting.mjs';
 
 export const url = process.env.PARLEY_TEST_POSTGRES;
 export const skip = !url && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run it by tests/contract/with_postgres');
 
-// Holds a table until it is told to let go, or the test is over. `waiting` is how many connections wait for one.
+// Holds a table until released, or until the test is over. `waiting` is the number of connections that wait for a lock.
 export async function lockTable(t, name) {
   const psql = spawn('psql', ['-X', '-q', '-A', '-t', url.replace(/^postgres:/, 'postgresql:')], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => { psql.once('exit', resolve); });

@@ -1,4 +1,4 @@
-// The log of the server: nobody waits for whoever reads it, and a line is a line whatever came from outside.
+// The log of the server: a slow reader delays no one, and foreign text cannot break a line.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { constants, openSync, readSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { start } from './server.mjs';
 import { openUpstream } from './upstreams.mjs';
 import { until } from './waiting.mjs';
 
-// A server whose standard error is a pipe that is always open and that nobody reads.
+// A server whose standard error is a pipe that stays open and is never read.
 async function startUnheard(name, args) {
   const fifo = join(directory, name);
   execFileSync('mkfifo', [fifo]);
@@ -18,7 +18,7 @@ async function startUnheard(name, args) {
   return { server, fifo };
 }
 
-// So many requests on one connection; resolves when all are answered.
+// Sends n requests on one connection; resolves when all are answered.
 function askMany(server, n) {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ host: '127.0.0.1', port: server.port });

@@ -1,4 +1,4 @@
-// The agent loop: the tools that are built in, what they are held to, what a model is shown of them, planning, crashes.
+// The agent loop: the built-in tools and their limits, their results as the model sees them, planning, crashes.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ before(async () => {
   client = clientOf(server);
 });
 
-// A server that begins again on the same data, with the same key.
+// A server that restarts on the same data, with the same key.
 function directory() {
   const path = mkdtempSync(join(tmpdir(), 'parley-loop-'));
   after(() => rmSync(path, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ async function again(data, key) {
 const turnsOf = (id, of = client) => allTurns(of, id);
 const call = (name, input) => `call ${name} ${JSON.stringify(input)}`;
 
-// Plays a script in a session of its own; gives its turns.
+// Plays a script in a new session; returns its turns.
 async function play(...lines) {
   const { id } = await client.createSession();
   await client.chat(id, { message: script(...lines) });
@@ -142,7 +142,7 @@ test('calls run side by side, and the model is shown their results in the order 
     call('wait', { ms: 40 }), call('echo', 1), call('echo', { second: 2 }), call('wait', { ms: 30 }), call('echo', { last: 5 }),
     '---', 'results');
   assert.match(textOf(turns[2]), /^\{"waited_ms":\d+\}\{"status":"error","error_type":"InvalidArguments","message":"The arguments must be a JSON object"\}\{"second":2\}\{"waited_ms":\d+\}\{"last":5\}$/);
-  // Behind one that takes for ever another is done.
+  // A call that never ends does not block the next one.
   const { id } = await client.createSession();
   await client.chat(id, { message: script(call('wait', { ms: 600_000 }), call('echo', { behind: 1 })) });
   const calls = await until(async () => {

@@ -1,4 +1,4 @@
-// parley media: a video made by ffmpeg itself becomes a message.
+// parley media: turns a video made by ffmpeg into a message.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ const temp = join(directory, 'temp');
 mkdirSync(temp);
 const env = { TMPDIR: temp };
 
-// Three seconds at ten frames a second; each second is of one colour: red, green, blue.
+// Three seconds at ten frames a second; each second has one colour: red, green, blue.
 function video(name, withSound) {
   const path = join(directory, name);
   const colour = (it) => ['-f', 'lavfi', '-i', `color=${it}:d=1:r=10:s=64x48`];
@@ -24,7 +24,7 @@ function video(name, withSound) {
   return path;
 }
 
-// The colour of a JPEG: red, green or blue, whichever is strongest.
+// The dominant colour of a JPEG: red, green or blue.
 function colourOf(part) {
   const input = Buffer.from(part.image_url.url.replace('data:image/jpeg;base64,', ''), 'base64');
   const { stdout } = spawnSync('ffmpeg', ['-v', 'error', '-f', 'mjpeg', '-i', '-', '-vf', 'scale=1:1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'], { input });

@@ -1,4 +1,4 @@
-// Media behind links, kept when a conversation is imported: from a host the operator has named, and from no other.
+// Importing a conversation stores the media behind its links, but only from hosts that the operator has named.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -8,11 +8,11 @@ import { start } from './server.mjs';
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
 const large = Buffer.concat([png, Buffer.alloc(3_000_000, 7)]);
 
-let files; // named by the configuration
-let others; // not
+let files; // named in the configuration
+let others; // not named
 let server;
 
-// Serves what `paths` has and remembers what it was asked for.
+// Serves the entries of `paths` and records the requests.
 async function fileServer(paths) {
   const asked = [];
   const listening = http.createServer((request, response) => {
@@ -47,7 +47,7 @@ const conversation = (...urls) => ({
   messages: [{ role: 'user', content: [{ type: 'text', text: 'look' }, ...urls.map(picture)] }],
 });
 
-// Imports and gives the links that the turns of the session say, and the answer.
+// Imports a document; returns the links in the turns of the session, and the answer.
 async function imported(document, more = {}) {
   const answer = await server.ask('POST', '/api/sessions/import', { body: { document, ...more } });
   assert.equal(answer.status, 201, answer.text);

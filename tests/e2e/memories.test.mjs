@@ -1,4 +1,4 @@
-// Memories: kept, changed, found in every script, superseded once, and told to models within their budget.
+// Memories: stored, changed, found in every script, superseded once, and passed to models within their budget.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import {
   Socket, clientOf, closing, endsWell, sameAsServer, script, serve, settled, sleep, textOf, until,
 } from './live.mjs';
 
-// Beside a PostgreSQL (tests/contract/with_postgres) the same over that; otherwise over SQLite.
+// On PostgreSQL if there is one (tests/contract/with_postgres); otherwise on SQLite.
 const url = process.env.PARLEY_TEST_POSTGRES;
 const begin = (options = {}) => serve({ args: url ? ['--store', url] : [], ...options });
 
@@ -17,7 +17,7 @@ before(async () => {
   server = await begin();
 });
 
-// A user of their own, so that a test finds only what it made; `to` talks as that user.
+// A new user, so that a test finds only its own memories; `to` sends requests as that user.
 async function user(at = server) {
   const { key } = (await at.ask('POST', '/api/users', { body: { name: 'somebody' } })).json;
   return asUser(at, key.plaintext);
@@ -186,7 +186,7 @@ test('a list is filtered by every field', async () => {
     const found = await me.list({ [name]: value });
     assert.deepEqual(found.items.map((item) => item.id), [id], name);
     assert.equal(found.total, 1);
-    // A kind that there is not is a mistake; of a name nobody knows whether there is one.
+    // An unknown kind is an error; a name is not checked, since names are free.
     if (['type', 'record_type'].includes(name)) problem(await me.ask('GET', `/api/memories?${name}=nobody`), 400, 'invalid_request');
     else assert.equal((await me.list({ [name]: 'nobody' })).total, 0);
   }
@@ -363,7 +363,7 @@ async function chat(who, message, fields = {}) {
 const contextOf = async (who, id) => (await who.ask('GET', `/api/sessions/${id}/context`)).json;
 const tokensIn = (context, name) => context.segments.find(({ kind }) => kind === name).tokens;
 const memoryTokens = (context) => tokensIn(context, 'memory');
-// Says what the system told the model.
+// Repeats the system's text to the model.
 const told = (words) => script('told', `say ${words}`);
 
 test('what the user speaks of is remembered, told before the answer, and counted once', async (t) => {
@@ -461,7 +461,7 @@ test('hundreds that match stay within the budget: the best twenty, a thousand to
     document: { messages: [{ role: 'user', content: text }] }, encoding: 'o200k_base' })).json;
   assert.ok(counted.tokens <= 1010, `${counted.tokens} tokens`);
   const shown = memoryTokens(await contextOf(me, id));
-  assert.ok(shown <= 1170, `${shown} tokens`); // the context is estimated 15 % high, for a model that publishes no vocabulary
+  assert.ok(shown <= 1170, `${shown} tokens`); // the estimate of the context is 15 % high for a model without a published vocabulary
   await me.makeMany(Array.from({ length: 40 }, () => 'lighthouse'));
   const short = await chat(me, told('lighthouse'));
   assert.equal((await answersOf(me, short))[0].memory_refs.length, 20);
@@ -518,8 +518,8 @@ test('a memory that is deleted while it is told harms nobody', async () => {
 
 // --- durability ---------------------------------------------------------------------------------
 
-// A database has one server, so this one ends before the next test starts its own. There the key is of a user who has
-// nothing yet.
+// A database serves one server, so this one ends before the next test starts its own. On PostgreSQL the key belongs
+// to a new user without data.
 let elsewhere;
 test('the server ends well', async () => {
   elsewhere = url && (await user()).key;

@@ -1,4 +1,4 @@
-// parley memory: what is remembered, from the command line.
+// parley memory: memories from the command line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commanding, lines } from './commanding.mjs';

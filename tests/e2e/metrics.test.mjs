@@ -1,4 +1,4 @@
-// /metrics: histograms of the routes add up, and the dashboard asks for what is there; the log of requests.
+// /metrics: the histograms of the routes add up, and the dashboard uses only existing metrics; the log of requests.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -64,7 +64,7 @@ test('the dashboard asks for metrics and labels that there are', async (t) => {
       }
       const used = [...(expr.match(/by \(([^)]*)\)/)?.[1].split(', ') ?? []), ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1])];
       for (const label of used) assert.ok(labels.has(label), `${title}: ${names} has no label ${label}`);
-      // Counters are shown as rates, and nothing else is.
+      // Counters, and only counters, are shown as rates.
       for (const [, name] of expr.matchAll(/rate\((\w+)/g)) assert.match(name, /_(total|count|bucket)$/);
       const rest = expr.replace(/\b(parley|process)_\w+|\[\d+m\]|\b\d+(\.\d+)?\b/g, '').match(/[a-z_]\w*/g) ?? [];
       for (const word of rest) assert.ok(words.has(word) || labels.has(word), `${title}: ${word}`);
@@ -99,7 +99,7 @@ test('calls to a provider are counted: answers, errors, retries and times, also 
   assert.equal(run(['reload', '--data', server.data]).code, 0);
   await ask('here/m');
   assert.equal(await count('parley_provider_calls_total', 'here'), 5);
-  // A session tries again where the provider did not take the request.
+  // A session repeats a request that the provider did not accept.
   const { json } = await server.ask('POST', '/api/sessions', { body: { model: 'here/m' } });
   answers = [429];
   await server.ask('POST', `/api/sessions/${json.id}/chat`, { body: { message: 'hello' } });
@@ -149,7 +149,7 @@ test('calls are counted by provider and model: tokens, cost, fallbacks; invented
   assert.equal(run(['reload', '--data', server.data]).code, 0);
   assert.equal(await ask('here/listed'), 200);
   assert.equal(await of('calls_total', 'listed'), 4);
-  // A session falls back as well, and is counted as the gateway is.
+  // A session falls back as well, and its metrics are those of the gateway.
   const { json } = await server.ask('POST', '/api/sessions', { body: { model: 'chain' } });
   answers = [503];
   await server.ask('POST', `/api/sessions/${json.id}/chat`, { body: { message: 'hello' } });
@@ -197,7 +197,7 @@ test('a proxy that is no address is refused', () => {
   for (const wrong of ['nginx', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/a', '::1/129', '1.2.3']) {
     const { code, err } = run(['serve', '--check-config'], { env: { PARLEY_TRUSTED_PROXIES: wrong } });
     assert.equal(code, 2, wrong);
-    assert.match(err, /trusted_proxies .* is no address/);
+    assert.match(err, /trusted_proxies .* is not an address/);
   }
   assert.equal(run(['serve', '--check-config'], { env: { PARLEY_TRUSTED_PROXIES: 'unix,10.0.0.1,fd00::/8,0.0.0.0/0' } }).code, 0);
 });
@@ -216,7 +216,7 @@ test('a line of a request says from where, by which key, how much, and whether t
   assert.equal(line.aborted, undefined);
   await server.raw('GET', '/healthz', { socketPath: join(server.data, 'parley.sock'), key: null, headers: { host: 'local' } });
   await until(() => lines().some((one) => one.route === '/healthz' && one.address === 'unix'), 'a Unix socket is told as such');
-  // Somebody who leaves while a model answers.
+  // A client that disconnects while a model answers.
   const request = http.request({ host: '127.0.0.1', port: server.port, path: '/v1/chat/completions', method: 'POST', headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' } });
   request.on('error', () => {});
   request.end(JSON.stringify({ model: 'demo/slow', messages: [{ role: 'user', content: 'word '.repeat(3000) }] }));

@@ -1,4 +1,4 @@
-// parley models and parley open; sessions by a beginning of their ids; tables with wide characters.
+// parley models and parley open; sessions by a prefix of their ids; tables with wide characters.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ test('parley models lists them, with or without a verb, and needs no server', ()
   assert.equal(code, 0, err);
   assert.match(out, /^MODEL +STATE +WINDOW +IN\/M +OUT\/M +ABOUT\n/);
   assert.match(out, /^demo\/echo +ready /m);
-  assert.match(err, /answers where none is named/);
+  assert.match(err, /is the default model/);
   assert.equal(run(['models']).out, out);
   assert.match(run(['models'], join(alone, 'data')).out, /^demo\/echo +ready /m);
   assert.ok(JSON.parse(run(['models', '--json']).out).items.some(({ name }) => name === 'demo/echo'));

@@ -1,4 +1,4 @@
-// Servers that are refused memory, by a shim before libc (fail_malloc.c).
+// Runs servers whose allocations fail, with a shim loaded before libc (fail_malloc.c).
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { endsWell, serve as serveData } from './live.mjs';
 export const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
 export const noShim = sanitized || !has('cc') ? 'needs a compiler and a program without sanitizers' : false;
 
-// The shim that refuses memory to the program, or counts how often it asks for some.
+// Builds the shim that makes allocations of the program fail, or counts them.
 function failing() {
   const library = join(directory, 'fail_malloc.so');
   const made = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(root, 'tests/e2e/fail_malloc.c')],
@@ -18,7 +18,7 @@ function failing() {
   return library;
 }
 
-// Allocations until a server has answered its first request: then all its threads have begun.
+// The number of allocations until a server has answered its first request: then all its threads run.
 async function countStart(begin, library, own) {
   const file = join(directory, 'allocations');
   const server = await begin({ ...own, LD_PRELOAD: library, FAIL_COUNT: file });
@@ -29,9 +29,9 @@ async function countStart(begin, library, own) {
   return count;
 }
 
-// Has `work` done by `n` servers, one after another, that are refused memory from around the end of their start, each
-// a little later than the one before, at these paces in turn. Some do not begin to serve; none may crash. `begin` starts
-// one with an environment; without it, one with this data.
+// Runs `work` with `n` servers, one after another. Allocations start to fail around the end of the server's start, a
+// little later for each server, at the given paces in turn. Some servers do not start; none may crash. `begin` starts
+// one with an environment; by default, one with this data.
 export async function starve({ data, key, n, paces, env: own = {}, begin = (env) => serveData({ data, env, login: false }) }, work) {
   const library = failing();
   const soon = await countStart(begin, library, own) - 200;
@@ -39,7 +39,7 @@ export async function starve({ data, key, n, paces, env: own = {}, begin = (env)
   for (let i = 0; i < n; i++) {
     const [from, every] = [soon + i * 53, paces[i % paces.length]];
     const server = await begin({ ...own, LD_PRELOAD: library, FAIL_FROM: String(from), FAIL_EVERY: String(every) }).catch(() => null);
-    if (!server) continue; /* it said that it could not start */
+    if (!server) continue; /* it reported that it could not start */
     server.key = key;
     nServed++;
     await work(server, i);

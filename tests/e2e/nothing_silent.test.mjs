@@ -1,6 +1,6 @@
-// Nothing silent, over documents that others wrote: every text and number of a source stands in the output, or the
-// report names it. A report that names a container excuses what is in it only when the container was dropped, or
-// when the detail says that the writer speaks for all of it.
+// No silent losses in recorded documents: every text and number of a source is in the output, or the report names
+// it. A report that names a container covers its content only if the container was dropped, or if the detail says
+// so for everything in it.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function recordedDocuments() {
     .map((d) => ({ ...d, kind: d.kind === 'error' ? 'response' : d.kind }));
 }
 
-// All documents of one format and kind at a time: one run of the program for each target.
+// All documents of one format and kind: one run of the program for each target.
 function check(documents) {
   const problems = [];
   let n = 0;

@@ -1,4 +1,4 @@
-// Where results go: every command that writes a file does it the same way, and a backup never hurts what it is a copy of.
+// Output files: every command that writes a file does it in the same way, and a backup never damages its source.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const chat = file('chat.json', JSON.stringify({ model: 'gpt-4o', messages: [{ ro
 const fresh = () => mkdtempSync(join(directory, 'out-'));
 const isRoot = process.getuid() === 0;
 
-// A node of our own, never one of the machine.
+// A device node made by the test, never one of the machine.
 function node(dir, name, ...type) {
   const path = join(dir, name);
   const { status } = spawnSync('mknod', [path, ...type]);
@@ -28,7 +28,7 @@ before(async () => {
   assert.ok(blob && session && prompt, `${blob} ${session} ${prompt}`);
 });
 
-// Every command that has the name of a file to write, as a function of that name.
+// Every command that takes the name of an output file, as a function of that name.
 const writers = {
   'convert --report': (out) => ['convert', '--to', 'anthropic', '--report', out, chat],
   'convert --carry': (out) => ['convert', '--to', 'anthropic', '--carry', out, chat],
@@ -106,7 +106,7 @@ for (const name of single) {
       const piped = shell(`$P ${writers[name](out).join(' ')} | wc -c`, { cwd: dir });
       assert.equal(piped.code, 0, piped.err);
       assert.ok(Number(piped.out) > 0, `${out}: ${piped.out} ${piped.err}`);
-      // A file the shell opened is written to where it stands.
+      // A file opened by the shell is written at its position.
       const { code, err } = shell(`echo first > there; $P ${writers[name](out).join(' ')} >> there`, { cwd: dir });
       assert.equal(code, 0, err);
       const text = readFileSync(join(dir, 'there'), 'latin1');
@@ -225,10 +225,10 @@ test('nothing in the data directory is ever replaced by a backup', async () => {
     const local = run(['backup', '--force', target, '--data', server.data]);
     assert.equal(local.code, 1, `${target}: ${local.err}`);
     assert.match(local.err, /data directory|has its data/, target);
-    // Whoever asks the socket himself meets the same.
+    // A direct request to the socket has the same result.
     const asked = await server.ask('POST', '/api/admin/backup', { body: { path: target, force: true }, key: null, socketPath: join(server.data, 'parley.sock') });
     assert.equal(asked.status, 400, `${target}: ${asked.text}`);
-    if (target.endsWith('hard')) continue; // from afar it is a file like others, and replacing its name leaves the store alone
+    if (target.endsWith('hard')) continue; // over the API it looks like any other file, and replacing its name leaves the store intact
     const far = run(['backup', '--force', target, '--server', server.url], { env: { PARLEY_KEY: server.key } });
     assert.equal(far.code, 1, `${target}: ${far.err}`);
     assert.match(far.err, /has its data/);
@@ -275,7 +275,7 @@ test('over HTTP nobody names a file of the server; the copy is the answer', asyn
   assert.equal(named.status, 403);
   assert.match(named.json.detail, /control socket/);
   assert.ok(!existsSync(path));
-  // Another Unix socket is not the control socket, and a key makes no difference on it.
+  // An additional Unix socket is not the control socket, even with a key.
   const extra = join(fresh(), 'extra.sock');
   const other = await start({ args: ['--unix', extra] });
   const byKey = await other.ask('POST', '/api/admin/backup', { body: { path }, socketPath: extra });
@@ -302,7 +302,7 @@ test('a body that asks for what there is not is refused', async () => {
 });
 
 test('a second backup waits for its turn, and who goes away makes room', async () => {
-  // Enough to fill the sockets between us, so that it stays on its way until it is read.
+  // Large enough to fill the socket buffers, so that the transfer stays in progress until it is read.
   const data = fresh();
   const big = await start({ data });
   for (let i = 0; i < 6; i++)

@@ -1,4 +1,4 @@
-// What the packages are made of, without building them: the unit's hardening, the files that belong together, the
+// The inputs of the packages, without building them: the unit's hardening, files that belong together, the
 // definition of the image. `make test-deb` installs the packages in a fresh Debian.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -30,7 +30,7 @@ test('the service, its user, its directories and its configuration agree', (t) =
   const config = join(root, 'deploy/config.yaml');
   const { code, out, err } = run(['serve', '--config', config, '--data', data, '--check-config']);
   assert.deepEqual([code, out, err], [0, 'The configuration is valid.\n', '']);
-  // What is commented out is what can be said.
+  // The commented-out lines are exactly the available settings.
   const settings = run(['serve', '--print-config']).out.split('\n').map((line) => line.split(':')[0]);
   for (const [, name] of text('deploy/config.yaml').matchAll(/^#([a-z_]+):/gm)) assert.ok([...settings, 'providers', 'aliases'].includes(name), name);
 });
@@ -52,7 +52,7 @@ test('scripts of the packages are sound', { skip: missing('shellcheck') }, () =>
   assert.equal(status, 0, stdout);
 });
 
-// The types behind the functions need a build with debugging information: `make abi`.
+// The types of the functions need a build with debug information: `make abi`.
 test('the library exports what src/lib/parley.abi says, under a versioned name', { skip: missing('readelf') }, () => {
   const library = readdirSync(join(dirname(parley), 'src/lib')).find((name) => /^libparley\.so\.\d+\.\d+\.\d+$/.test(name));
   const path = join(dirname(parley), 'src/lib', library);

@@ -1,5 +1,5 @@
-// The web page is served by the program: from a directory, or from what was built in; every URL of it, its files and
-// nothing else, under its policy.
+// The program serves the web page: from a directory, or the built-in one; all its URLs and files and nothing else,
+// under its content policy.
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,12 +1,12 @@
-// What the workbench of the page needs: drafts with a revision, a draft run with several models at once, each stopped by
-// itself, and lists that are told of every change of their user's things.
+// The API for the workbench of the page: drafts with a revision; runs of a draft with several models at once, each
+// stopped separately; and lists that receive every change to their user's objects.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test, { before } from 'node:test';
 import { run } from './harness.mjs';
 import { clientOf, closing, serve, script, until, WebSocket } from './live.mjs';
 
-// The same on PostgreSQL, where the runner has one.
+// The same on PostgreSQL, if the runner has one.
 const postgres = process.env.PARLEY_TEST_POSTGRES;
 
 let server, ada, other;
@@ -34,10 +34,10 @@ test('a draft has a revision of its own, and nobody overwrites one he has not se
   const read = (await ask('GET', path)).json;
   assert.deepEqual([read.content, read.revision, read.extra], ['two', 2, {}]);
   assert.equal((await ask('GET', path, { headers: { 'if-none-match': '"2"' } })).status, 304);
-  // Two at once: one of them is told.
+  // Two at once: one of them gets the conflict.
   const both = await Promise.all(['a', 'b'].map((content) => put(content, { 'if-match': '"2"' })));
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 412]);
-  // It need not be a whole prompt; it is no version, and goes with its prompt.
+  // A draft need not be a whole prompt; it is not a version, and is deleted with its prompt.
   assert.equal((await put({ messages: [] })).json.type, 'structured');
   assert.equal((await ask('GET', `/api/prompts/${id}`)).json.latest_version, 1);
   assert.equal((await ask('DELETE', path, { headers: { 'if-match': '"1"' } })).status, 412);
@@ -73,7 +73,7 @@ test('a draft has limits, and belongs to one user', async () => {
 
 // --- runs -----------------------------------------------------------------------------------------------------------
 
-// An event stream as it comes; `on` sees each event.
+// Reads an event stream; `on` sees each event.
 function stream(body, on = () => {}, key = ada.key) {
   const events = [];
   let request;
@@ -129,7 +129,7 @@ test('one is stopped, and the others go on', async () => {
   assert.equal(ends[0].status, 'stopped');
   assert.equal(textOf(events, 0), 'begun');
   await until(async () => (await ask('GET', `/api/runs/${ends[1].run_id}`)).status === 200, () => 'the stopped run is not kept');
-  // It is over: stopping it once more says how it ended. Nobody else's can be stopped.
+  // The run is over: stopping it again returns its end. Another user's run cannot be stopped.
   assert.equal((await ask('POST', `/api/runs/${ends[1].run_id}/stop`)).json.status, 'stopped');
   assert.equal((await ask('POST', `/api/runs/${ends[1].run_id}/stop`, { key: other.key })).status, 404);
   assert.equal((await ask('POST', '/api/runs/nothing/stop')).status, 404);
@@ -217,13 +217,13 @@ test('lists are told of every change of their user, and of nobody else', async (
   assert.ok(of('prompt:deleted', (data) => data.id === id));
   assert.ok(of('memory:updated') && of('memory:deleted', (data) => String(data.id) === String(memory.id)));
   assert.ok(of('run:updated', (data) => data.run.session_id === session.id && data.run.source === 'chat'));
-  // Who is told of a run that waited for the next second of usage can read it.
+  // A run is announced only when it can be read, even if it waited for the next second of usage.
   assert.equal((await ask('POST', '/api/run', { body: { content: 'hello', models: ['demo/echo'] } })).status, 200);
   const ofDraft = () => mine.heard.find((frame) => frame.event === 'run:updated' && frame.data.run.source === 'prompt');
   await until(ofDraft, () => `no run: ${mine.names()}`);
   assert.equal((await ask('GET', `/api/runs/${ofDraft().data.run.id}`)).status, 200);
   assert.deepEqual(theirs.heard.filter(({ event }) => event), []);
-  // No list, no events; refused changes are no changes.
+  // Without a list there are no events; refused changes cause none.
   mine.socket.send(JSON.stringify({ id: 3, event: 'user:unsubscribe', data: {} }));
   await until(() => mine.heard.some(({ ack }) => ack === 3), () => 'no answer');
   const n = mine.heard.length;

@@ -1,10 +1,10 @@
-// What the pages of sessions, prompts and the viewer read: outlines, lists with details, the things in a context, cards,
-// settings, providers; places and tokens of a document.
+// The API for the pages of sessions, prompts and the viewer: outlines, lists with details, the content of a context,
+// cards, settings, providers; places and tokens of a document.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { clientOf, script, serve, settled } from './live.mjs';
 
-// The same on PostgreSQL, where the runner has one.
+// The same on PostgreSQL, if the runner has one.
 const postgres = process.env.PARLEY_TEST_POSTGRES;
 
 let server, client, ada, other;
@@ -93,7 +93,7 @@ test('a card has an address of its own, under a policy of its own, and goes with
   assert.ok(!policy.some((rule) => /allow-same-origin|connect-src|'self'/.test(rule) && !rule.startsWith('frame-ancestors')));
   assert.match(card.headers['cache-control'], /immutable/);
   for (const wrong of ['/cards/x', `/cards/${'0'.repeat(64)}`, `/cards/${'A'.repeat(64)}`]) assert.equal((await server.raw('GET', wrong, { key: null })).status, 404);
-  // The same text in another session has another name: nobody can look whether somebody has a card.
+  // The same text in another session has another id: no one can test whether someone else has a card.
   const second = (await client.createSession({ model: 'demo/agent' })).id;
   await client.chat(second, { message: script(`call echo ${JSON.stringify({ _meta: { ui: { resourceHTML: html, target: 'inline' } } })}`) });
   await settled(client, second);
@@ -132,7 +132,7 @@ test('models and providers say where they are and what they need, and no key', a
   const anthropic = json.items.find(({ name }) => name === 'anthropic');
   assert.deepEqual([anthropic.state, anthropic.env, anthropic.dialect], ['ready', 'ANTHROPIC_API_KEY', 'anthropic']);
   assert.ok(json.items.some(({ name }) => name === 'demo'));
-  // A lint for a model knows its rules.
+  // A lint for a named model uses the model's rules.
   const named = (await own.ask('GET', '/api/models')).json.items.find(({ profile, provider }) => provider === 'anthropic' && profile);
   if (named) {
     const document = { model: 'x', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };
@@ -142,7 +142,7 @@ test('models and providers say where they are and what they need, and no key', a
   const claude = (await own.ask('GET', '/api/models')).json.items.find(({ dialect }) => dialect === 'anthropic');
   assert.deepEqual([claude.inputs, claude.tools], [['text', 'image', 'document'], true]);
   assert.ok(['always', 'effort', 'budget', 'none'].includes(claude.thinking), claude.thinking);
-  // A model has its rules where nobody has set it up.
+  // A model's rules apply even if no provider is configured for it.
   const refused = (await ask('POST', '/api/lint', { body: { document: { model: 'm', max_tokens: 5, temperature: 1, messages: [{ role: 'user', content: 'hi' }] }, as: 'anthropic', for: 'claude-opus-4-8' } })).json;
   assert.deepEqual(refused.findings.map(({ code, pointer }) => [code, pointer]), [['setting.refused', '/temperature']]);
   assert.equal((await own.ask('POST', '/api/lint', { body: { document: {}, for: 'no/such-model' } })).status, 400);

@@ -1,4 +1,4 @@
-// Lists that are longer than a page, by rows and by bytes: whoever follows the cursor sees everything exactly once.
+// Lists longer than a page, by rows and by bytes: following the cursor returns every item exactly once.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Socket, clientOf, closing, endsWell, serve, settled } from './live.mjs';
@@ -14,7 +14,7 @@ after(() => server.stop('SIGKILL'));
 
 const idOf = (item) => item.id ?? item.run_id ?? item.version ?? item.name ?? item.model ?? item.day ?? item.key_id ?? 'nobody';
 
-// One page: of a GET by parameters, of a POST (with a body) by members.
+// One page: of a GET with parameters, of a POST (with a body) with members.
 function page(path, body, more) {
   if (body) return server.ask('POST', path, { body: { ...body, ...more } });
   const url = new URL(path, server.url);
@@ -74,7 +74,7 @@ test('every list walked by its cursor shows each row exactly once', async () => 
     const all = (await walk(path, 100, body)).seen.map(idOf);
     assert.ok(all.length >= N, `${path} has ${all.length}`);
     for (const id of ids ?? []) assert.ok(all.includes(id), `${path} has ${id}`);
-    // A page that is full to the last row, and one with a row left.
+    // A page that ends with the last row, and a page before one more row.
     for (const limit of [1, 3, all.length - 1, all.length]) {
       const { seen, nPages } = await walk(path, limit, body);
       assert.deepEqual(seen.map(idOf), all, `${path} by ${limit}`);
@@ -96,7 +96,7 @@ test('usage by key, model and day walked by its cursor shows each item exactly o
   for (const [group, n] of Object.entries(counts)) {
     const path = `/api/usage?group=${group}`;
     await until(async () => (await requests(path)) >= before + 6, `the usage by ${group}`);
-    // Sessions of the tests before are among it.
+    // The list includes sessions of earlier tests.
     const whole = (await server.ask('GET', `${path}&limit=1000`)).json.items;
     const all = (await walk(path)).seen;
     assert.equal(all.length, whole.length, group);
@@ -136,7 +136,7 @@ test('an offset as large as there is finds nothing, in lists and searches', asyn
   }
 });
 
-// A session of n long messages, which are turns once it is imported.
+// A session with n long messages; importing makes them turns.
 async function longSession(n, nBytes) {
   const messages = Array.from({ length: n }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `${i} ${'x'.repeat(nBytes)}` }));
   return (await post('/api/sessions/import', { document: { messages }, format: 'openai-chat' })).id;
@@ -171,7 +171,7 @@ test('a conversation of long turns is read page by page, from either end, whole'
     assert.deepEqual(sequences, all, direction);
     assert.ok(nPages >= 8 && nPages <= 20, `${nPages} pages`);
   }
-  // Of a turn that is longer than a page there is always one.
+  // A page has at least one turn, even if the turn is longer than a page.
   const one = await longSession(4, 3 * MIB);
   for (const direction of ['after', 'before']) assert.deepEqual(await walkTurns(one, direction), { sequences: [0, 1, 2, 3], nPages: 4 });
 });

@@ -1,4 +1,4 @@
-// PostgreSQL that says nothing, or is away: the server stays, says 503, and goes on when it is back.
+// PostgreSQL that hangs or is down: the server stays up, answers 503, and continues when the database is back.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import net from 'node:net';
@@ -14,7 +14,7 @@ const control = (word) => assert.equal(spawnSync(process.env.PARLEY_TEST_POSTGRE
 
 const isReady = async (server, status) => (await server.raw('GET', '/readyz', { key: null })).status === status;
 
-// Nothing of where the database is, who asks it, and how.
+// Checks that a text says nothing about the database, its address or its queries.
 function tellsNothing(text) {
   for (const secret of ['postgres', 'socket', 'parley-pg', 'SELECT', 'INSERT', 'UPDATE'])
     assert.ok(!text.includes(secret), text);
@@ -33,7 +33,7 @@ test('a PostgreSQL that is silent, away or restarted is told by 503, and nothing
   assert.equal((await create()).status, 201);
   for (const [begin, end] of [['--pause', '--resume'], ['--stop', '--start'], ['--pause', '--resume']]) {
     control(begin);
-    // Some are on their way when it happens: whatever they are told is true.
+    // Some requests are in progress at that moment: their answers are correct.
     const sent = Array.from({ length: 8 }, create);
     await until(() => isReady(server, 503), `/readyz says 503 after ${begin}`);
     const list = await server.ask('GET', '/api/sessions?limit=100');
@@ -63,7 +63,7 @@ test('keys are made beside a server on PostgreSQL, by the server or in the store
   const asked = run(['key', 'create', '--name', 'by the server', '--data', server.data, '--store', url]);
   assert.equal(asked.code, 0, asked.err);
   assert.equal((await server.raw('GET', '/api/me', { key: asked.out.trim() })).status, 200);
-  // From elsewhere: the server reads it when it starts next.
+  // Changed from outside: the server reads it at its next start.
   const elsewhere = run(['key', 'create', '--name', 'in the store', '--data', `${server.data}-elsewhere`, '--store', url]);
   assert.equal(elsewhere.code, 0, elsewhere.err);
   assert.equal((await server.raw('GET', '/readyz', { key: null })).status, 200);
@@ -74,7 +74,7 @@ test('keys are made beside a server on PostgreSQL, by the server or in the store
   await again.stop();
 });
 
-// A way to PostgreSQL that can be cut as a cable is: nothing is closed, and nothing comes through any more.
+// A connection to PostgreSQL that can be cut like a cable: nothing is closed, and no byte gets through.
 class Cable {
   constructor(path) {
     this.isCut = false;
@@ -99,7 +99,7 @@ class Cable {
 
   cut() { this.isCut = true; }
 
-  // Connections of the time before have lost bytes: they are dead.
+  // Connections from before the cut have lost bytes: they are dead.
   mend() {
     for (const pair of this.pairs) for (const end of pair) end.destroy();
     this.isCut = false;

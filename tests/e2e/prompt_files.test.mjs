@@ -1,4 +1,4 @@
-// The library as files: read from everywhere, written so that git can compare them, restored the same.
+// The library as files: exported, written so that git can compare them, and restored unchanged.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { endsWell, serve } from './live.mjs';
@@ -141,7 +141,7 @@ test('a backup gives ids, versions, labels and bytes back, here and elsewhere', 
   assert.deepEqual(new Map([...(await files(elsewhere)).all].sort()), new Map([...all].sort()));
   assert.ok((await restore()).items.every(({ outcome }) => outcome === 'same'));
 
-  // The original goes on; the backup taken then brings the other up to date.
+  // The original changes; a newer backup then updates the copy.
   await server.ask('POST', `/api/prompts/${id}/versions`, { body: { content: 'five', note: 'newer' } });
   await server.ask('PUT', `/api/prompts/${id}/labels/production`, { body: { version: 4 } });
   const newer = (await files(server)).all;
@@ -150,7 +150,7 @@ test('a backup gives ids, versions, labels and bytes back, here and elsewhere', 
   assert.deepEqual(await versions(elsewhere), await versions(server));
   assert.deepEqual((await read(elsewhere)).labels, { production: 4 });
 
-  // Another user of the same server may have them too: then they have ids of their own.
+  // Another user of the same server may import them, too: then they get new ids.
   const key = (await server.ask('POST', '/api/users', { body: { name: 'second' } })).json.key.plaintext;
   const own = Object.assign(Object.create(server), { key });
   const mine = await take([...all].map(([path, text]) => ({ path, text })), {}, { to: own });
@@ -167,7 +167,7 @@ test('prompts that want one directory each have one, and keep it', async () => {
     .map(([path, text]) => [/^id: (.*)$/m.exec(text)[1], path.slice(0, -'/prompt.yaml'.length)]));
   const [first, second] = [await make('Same'), await make('SAME')];
   assert.deepEqual(await places(), { [first]: 'F/Same', [second]: `F/SAME ${second}` });
-  // Somebody who is really called so has it, however late.
+  // A prompt whose own name is that directory gets it, even if it is made later.
   const third = await make(`same ${second}`);
   assert.deepEqual(await places(), { [first]: 'F/Same', [second]: `F/SAME ${second} 2`, [third]: `F/same ${second}` });
   await own.ask('PATCH', `/api/prompts/${first}`, { body: { name: 'Other' } });

@@ -1,4 +1,4 @@
-// The library of prompts: versions, labels, what changed, writers at the same time, running them.
+// The library of prompts: versions, labels, differences, concurrent writers, runs.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { endsWell, serve, until } from './live.mjs';
 
 let server;
-let other; // somebody else's key
+let other; // another user's key
 before(async () => {
   server = await serve();
   other = (await server.ask('POST', '/api/users', { body: { name: 'other' } })).json.key.plaintext;
@@ -356,7 +356,7 @@ test('a model that is refused has an error, and the others go on', async () => {
   const { status, json: { items } } = await run(8);
   begun.push(...items);
   assert.equal(status, 201);
-  // 64 may run at once; shards that look at the same moment may let one more through.
+  // The limit is 64 at once; shards that check at the same moment may admit one more.
   const nRefused = items.filter((item) => item.status === 'failed').length;
   assert.ok(nRefused >= 1 && nRefused <= 4, `${nRefused} of 8 refused`);
   for (const item of items) assert.deepEqual([item.session_id === null, item.error !== null], Array(2).fill(item.status !== 'running'));
@@ -417,7 +417,7 @@ test('kill -9 during 200 writes: what was acknowledged is there', async () => {
   const first = await serve({ data });
   const { id } = (await first.raw('POST', '/api/prompts', { body: { name: 'x', content: 'text 0' } })).json;
   const said = new Map();
-  // Four at once, one after the other.
+  // Four at once, then one after the other.
   const write = async (from) => {
     for (let i = from; i < 200; i += 4) {
       const { status, json } = await first.raw('POST', `/api/prompts/${id}/versions`, { body: { content: `text ${i + 1}` } });

@@ -1,5 +1,5 @@
-// The pages for people who write their own client: every event of the code is in them with a frame that is told today,
-// and the clients that they show work, also when their connection is cut.
+// The pages for authors of clients: they show every event in the code with a current frame, and their example clients
+// work, also when the connection breaks.
 //
 // PARLEY_RECORD=1 writes the frames into the pages again.
 import assert from 'node:assert/strict';
@@ -92,7 +92,7 @@ test('the page of demo scripts has every verb', () => {
   for (const [, verb, kind] of verbs) assert.match(page, new RegExp(`^\\| \`${verb}${kind === 'NONE' ? '`' : ' '}`, 'm'), verb);
 });
 
-// Between a client and the server; cuts the first connection after so many bytes of the server.
+// A proxy between a client and the server; closes the first connection after n bytes from the server.
 async function cutting(port, bytes) {
   let nth = 0;
   const proxy = net.createServer((near) => {

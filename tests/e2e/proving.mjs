@@ -1,6 +1,6 @@
-// What is true of every session, whatever a test did with it: the tokens of …/context are those of the request that its
-// model gets, that request is one its vendor takes, and its harmony export passes lint. server.mjs has it proved of the data directories that its tests leave
-// behind: a server of its own is started over each, and each session is asked once more, on one of the four dialects.
+// Checks that hold for every session, whatever a test did with it: the token count of …/context is that of the model's request, the vendor accepts that
+// request, and the harmony export passes lint. server.mjs runs them on the data directories of its tests: it starts a server over each, and sends one more
+// message in each session, on one of the four dialects.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const models = {
   anthropic: 'anthropic/claude-sonnet-4-5', 'openai-chat': 'openai-chat/gpt-5', 'openai-responses': 'openai/gpt-5',
   gemini: 'gemini/gemini-2.5-pro',
 };
-const MOST = Number(process.env.PARLEY_PROVE_MOST ?? 24); // of one directory: the newest. `make soak` proves all.
+const MOST = Number(process.env.PARLEY_PROVE_MOST ?? 24); // per directory: the newest. `make soak` checks all.
 const MAX_BODY = 30 << 20;
 
 class Inspection {
@@ -21,7 +21,7 @@ class Inspection {
     this.wrong = [];
   }
 
-  // Over the control socket, where the owner of the server needs no key.
+  // Uses the control socket, where the owner of the server needs no key.
   ask(method, path, body) {
     return this.server.raw(method, path, { body, key: null, socketPath: join(this.server.data, 'parley.sock'), headers: { host: 'local' } });
   }
@@ -53,20 +53,20 @@ class Inspection {
 
   async lint(id) {
     const document = await this.json('GET', `/api/sessions/${id}/export?format=harmony`);
-    if (JSON.stringify(document).length > MAX_BODY) return; // media as base64: more than the route of lint takes
+    if (JSON.stringify(document).length > MAX_BODY) return; // media as base64: more than the lint route accepts
     const { findings } = await this.json('POST', '/api/lint', { document, as: 'harmony' });
     const errors = findings.filter(({ severity }) => severity === 'error');
     if (errors.length) this.wrong.push(`the harmony export of ${id}: ${JSON.stringify(errors)}\n${JSON.stringify(document).slice(0, 4000)}`);
   }
 
-  // The request is one that its vendor takes.
+  // Checks that the vendor accepts the request.
   async take(id, request) {
     const { valid, errors } = await this.json('POST', '/api/validate', { document: request.body, as: request.dialect });
     const all = [...(valid ? [] : errors), ...refusals(request)];
     if (all.length) this.wrong.push(`${request.dialect} refuses the request of ${id}: ${JSON.stringify(all)}\n${request.text.slice(0, 4000)}`);
   }
 
-  // Asks the session's own model if it is a vendor's, and otherwise one of `dialect`.
+  // Uses the session's own model if it belongs to a vendor, and otherwise one of `dialect`.
   async count({ id, model }, dialect) {
     const mark = `The last word to ${id}.`;
     if (!/^(anthropic|openai|openai-chat|gemini)\//.test(model)) await this.json('PATCH', `/api/sessions/${id}`, { model: models[dialect] });
@@ -81,14 +81,14 @@ class Inspection {
     }
     await this.take(id, request);
     const context = await this.json('GET', `/api/sessions/${id}/context`);
-    // As it was sent, to the byte: a JSON value is counted as it is spelled.
+    // Counts the exact bytes that were sent: the count depends on the spelling of JSON.
     const { tokens } = await this.json('POST', '/api/tokens', `{"document":${request.text},"as":${JSON.stringify(request.dialect)},"model":${JSON.stringify(request.model)}}`);
     if (context.tokens !== tokens) this.wrong.push(`the context of ${id} has ${context.tokens} tokens, its request to ${request.dialect} ${tokens}:\n${JSON.stringify(context)}\n${request.text.slice(0, 6000)}`);
   }
 }
 
-// Throws unless all that is in the directory keeps to it. `open` starts a server there. A directory without a store has
-// nothing to prove.
+// Throws unless every session in the directory passes. `open` starts a server there. A directory without a store has
+// nothing to check.
 export async function prove(data, open, hasPostgres) {
   if (!hasPostgres && !existsSync(join(data, 'parley.db'))) return;
   const upstream = await openUpstream({ isLenient: true, answer: ({ text }) => (text.includes('The last word to ') ? { hang: 'head' } : { say: 'Hello.' }) });
@@ -99,7 +99,7 @@ export async function prove(data, open, hasPostgres) {
       await inspection.settle(session.id);
       await inspection.lint(session.id);
       await inspection.count(session, dialectNames[i % dialectNames.length]);
-      await inspection.settle(session.id); // so many turns may run at once, and no more
+      await inspection.settle(session.id); // the number of concurrent turns is limited
     }
     assert.deepEqual(inspection.wrong, []);
   } finally {

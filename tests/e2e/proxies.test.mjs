@@ -1,4 +1,4 @@
-// The shipped proxies before three real nodes: a node is killed, and requests, event streams and sockets go on.
+// The shipped proxies in front of three real nodes: after a node is killed, requests, event streams and sockets continue.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ async function freePort() {
   return port;
 }
 
-// The file as it is shipped, but for where the nodes are, where it listens and where its own files go.
+// The shipped file with changed addresses of nodes, port, and paths of its own files.
 function shipped(proxy, nodes, port, dir) {
   let text = readFileSync(join(root, 'deploy', proxy.config), 'utf8');
   nodes.forEach((node, i) => {
@@ -57,7 +57,7 @@ async function start(t, proxy, nodes) {
   return url;
 }
 
-// An event stream that begins again where it was whenever it ends, as EventSource does.
+// An event stream that resumes at its position whenever it ends, as EventSource does.
 function follow(t, url, key, id) {
   const view = new SessionView();
   let isOver = false, at, request;
@@ -94,7 +94,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
     const { nodes, key } = await cluster(t, 3, { args: ['--behind-proxy', '--allow-host', '127.0.0.1', '--allow-host', 'localhost'] });
     const url = await start(t, proxy, nodes);
     const client = clientOf({ url, key, raw: (...args) => nodes[0].raw(...args) });
-    // Whoever asks repeats what failed; client_message_id makes that safe.
+    // The client repeats failed requests; client_message_id makes that safe.
     const say = (id, message, mark) => until(async () => {
       try {
         return await client.chat(id, { message, client_message_id: mark });
@@ -112,7 +112,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await say(id, words(40), `first-${i}`);
     }
     await until(() => [...sockets, ...streams].every((view) => view.position?.sequence > 3), 'all of them hear');
-    // nginx spreads by a hash of the session, and each node has some of nine with all but certainty; the killed one had readers.
+    // nginx distributes by a hash of the session, so each node almost certainly has some of the nine; the killed node had readers.
     const begun = streams.map((view) => view.n_begun);
     await nodes[1].stop('SIGKILL');
     for (const [i, id] of ids.entries()) await say(id, `after ${i}`, `second-${i}`);
@@ -123,7 +123,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       }, `session ${i} answers`);
       await settled(nodes[0].client, id);
       for (const view of [sockets[i], streams[i]]) await sameAsServer(nodes[2].client, id, view);
-      // Said once, however often it was asked.
+      // The message is stored once, however often it was sent.
       const { turns } = await nodes[0].client.messages(id);
       assert.deepEqual(turns.filter((turn) => turn.role === 'user').map(textOf), [words(40), `after ${i}`]);
     }

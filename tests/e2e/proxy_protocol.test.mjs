@@ -1,4 +1,4 @@
-// The PROXY protocol: from proxies that are named, and from nobody else.
+// The PROXY protocol: accepted only from configured proxies.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -34,7 +34,7 @@ test('a named proxy says whose connection it is, in both versions, in any pieces
     const { said } = await server.bytes(header + get(server, `${id}-whole`));
     assert.match(said, /^HTTP\/1\.1 200/, id);
     assert.equal(await server.from(`${id}-whole`), address, id);
-    // Byte by byte; and two requests on one connection have the same client.
+    // Byte by byte; both requests on one connection have the same client address.
     const socket = net.connect(server.port, '127.0.0.1');
     socket.setNoDelay(true);
     const text = header + get(server, `${id}-a`).replace('Connection: close\r\n', '') + get(server, `${id}-b`);
@@ -42,7 +42,7 @@ test('a named proxy says whose connection it is, in both versions, in any pieces
     await new Promise((resolve) => { socket.on('close', resolve); socket.resume(); });
     for (const end of ['a', 'b']) assert.equal(await server.from(`${id}-${end}`), address, id);
   }
-  // X-Forwarded-For is of the client, whom nobody trusts.
+  // X-Forwarded-For comes from the client, which is not trusted.
   await server.bytes(v1() + get(server, 'forwarded', 'X-Forwarded-For: 198.51.100.1\r\n'));
   assert.equal(await server.from('forwarded'), '203.0.113.7');
   await server.stop();
@@ -59,7 +59,7 @@ test('what is no header ends the connection; from everybody else a header is no 
   }
   await server.logged('sent no PROXY header');
   assert.ok(!(await server.bytes(v1() + v1() + get(server, 'x'))).said.startsWith('HTTP/1.1 200'), 'one header, not two');
-  // The control socket is no proxy.
+  // The control socket does not use the PROXY protocol.
   assert.equal(run(['session', 'list', '--data', server.data]).code, 0);
   await server.stop();
   const other = await serve({ proxy_protocol: ['10.0.0.1', 'unix'] });
@@ -94,7 +94,7 @@ test('connections are counted for the client, not for the proxy', async () => {
 test('a list that cannot be, and TLS of our own, are refused', () => {
   const dir = mkdtempSync(join(directory, 'proxy-'));
   const check = (settings) => { writeFileSync(join(dir, 'c.yaml'), JSON.stringify({ probe: false, ...settings })); return run(['serve', '--config', join(dir, 'c.yaml'), '--print-config']); };
-  assert.match(check({ proxy_protocol: ['proxy.example'] }).err, /proxy_protocol "proxy\.example" is no address/);
-  assert.match(check({ proxy_protocol: ['10.0.0.0/33'] }).err, /is no address/);
+  assert.match(check({ proxy_protocol: ['proxy.example'] }).err, /proxy_protocol "proxy\.example" is not an address/);
+  assert.match(check({ proxy_protocol: ['10.0.0.0/33'] }).err, /is not an address/);
   assert.match(check({ proxy_protocol: ['10.0.0.1'], tls_cert: '/a', tls_key: '/b' }).err, /is for a proxy that does TLS/);
 });

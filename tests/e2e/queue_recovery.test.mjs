@@ -1,5 +1,5 @@
-// Messages that were acknowledged as queued are said after a restart, however the server ended; and a message is known by
-// its client_message_id and its text.
+// Messages acknowledged as queued are sent after a restart, however the server ended. A message is identified by its
+// client_message_id and its text.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { start } from './server.mjs';
@@ -15,7 +15,7 @@ for (const signal of ['SIGKILL', 'SIGTERM']) {
     const sessions = [];
     for (let i = 0; i < 5; i++) {
       const { id } = (await server.ask('POST', '/api/sessions', { body: {} })).json;
-      // It is at work until it is ended.
+      // This turn runs until it is stopped.
       const { json } = await server.ask('POST', `/api/sessions/${id}/chat`, { body: { message: '#!demo\nsay x\nwait 600000', model: 'demo/agent' } });
       assert.equal(json.queued, false);
       sessions.push(id);
@@ -50,7 +50,7 @@ test('a client_message_id stands for one text: the same again is the first answe
   await settled();
   const many = (await chat(blocks, 'many')).json;
   await settled();
-  // Said again, in whatever spelling.
+  // The same message again, in any spelling.
   for (const [message, name, turn] of [['hello', 'one', first.turn_id], [[{ type: 'text', content: 'hello' }], 'one', first.turn_id], [blocks, 'many', many.turn_id]]) {
     const { status, json } = await chat(message, name);
     assert.deepEqual([status, json.duplicate, json.turn_id], [202, true, turn], JSON.stringify(message));
@@ -59,7 +59,7 @@ test('a client_message_id stands for one text: the same again is the first answe
     const { status, json } = await chat(message, name);
     assert.deepEqual([status, json.code], [409, 'conflict'], JSON.stringify(message));
   }
-  // The same for one that waits.
+  // The same for a waiting message.
   assert.equal((await chat('#!demo\nsay x\nwait 600000', 'long', { model: 'demo/agent' })).json.queued, false);
   assert.equal((await chat('later', 'waits')).json.queued, true);
   assert.deepEqual([(await chat('later', 'waits')).json.duplicate, (await chat('sooner', 'waits')).status], [true, 409]);

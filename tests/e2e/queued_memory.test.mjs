@@ -1,5 +1,5 @@
-// Messages that wait in sessions are their user's memory, as bodies are: whoever lets sessions wait and sends more cannot
-// fill the server. What is held is what the server itself counts (parley_body_bytes).
+// Messages that wait in sessions count as their user's memory, like bodies: a user cannot fill the server by queueing
+// messages. The amount in use is the server's own count (parley_body_bytes).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { clientOf, endsWell, script, serve, settled } from './live.mjs';
@@ -21,7 +21,7 @@ test('messages that wait count as memory of their user, hold up no other user, a
   const say = (id, message, key = one) => server.raw('POST', `/api/sessions/${id}/chat`, { key, body: { message } });
   const large = 'x'.repeat(1.5 * MIB);
 
-  // Of one session: 4 MiB together.
+  // Per session: 4 MiB in total.
   const first = await busy(script('wait 600000'));
   assert.equal((await say(first, large)).status, 202);
   assert.equal((await say(first, large)).status, 202);
@@ -32,7 +32,7 @@ test('messages that wait count as memory of their user, hold up no other user, a
   assert.equal((await say(first, 'a short one')).status, 202);
   await until(async () => await counted() >= 2 * large.length, 'it is counted');
 
-  // Of all sessions of a user: half of the memory for bodies.
+  // All sessions of a user: half of the memory for bodies.
   const sessions = [first];
   const full = await until(async () => {
     sessions.push(await busy(script('wait 600000')));
@@ -45,7 +45,7 @@ test('messages that wait count as memory of their user, hold up no other user, a
   assert.ok(sessions.length <= 24, `${sessions.length} sessions had room`);
   assert.ok(await counted() <= 36 * MIB);
 
-  // Another user has room, and so has a short message.
+  // Another user still has memory; so does a short message.
   const theirs = clientOf(server, other);
   const { id } = await theirs.createSession({});
   await theirs.chat(id, { message: script('wait 600000') });
@@ -53,7 +53,7 @@ test('messages that wait count as memory of their user, hold up no other user, a
   await theirs.stop(id);
   assert.equal((await say(sessions[1], 'short')).status, 202);
 
-  // Stopped, what waited is gone or said, and its memory is given back.
+  // After a stop, waiting messages are gone or sent, and their memory is released.
   for (const session of sessions) {
     await client.stop(session);
     await settled(client, session);
@@ -73,7 +73,7 @@ test('what waits is counted again after a restart, and given back when the sessi
   t.after(() => server.stop('SIGKILL'));
   server.key = first.key;
   const counted = async () => Number((await server.raw('GET', '/metrics')).text.match(/^parley_body_bytes (\d+)$/m)[1]);
-  // The first of them is said; the second waits.
+  // The first of them is sent; the second waits.
   await until(async () => await counted() >= 300_000, 'it is counted');
   await clientOf(server).deleteSession(id);
   await until(async () => await counted() === 0, 'it is given back');

@@ -1,4 +1,4 @@
-// Queues that grow old, with a store that waits: a table that somebody else has locked is a gate.
+// Old entries of queues, with a slow store: a table locked by another connection holds it up.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Socket } from './live.mjs';
@@ -25,7 +25,7 @@ test('one whose requests the store holds up leaves room for others, and a queue 
   const server = await start({ args: ['--store', url], env: { PARLEY_QUEUE_WAIT_MS: '600000' } });
   const [stuck, other, third] = await makeUsers(server, 3);
   const { letGo } = await lockTable(t, 'prompts');
-  // The store gives each up after 5 s: three at a time, so the last of many wait for longer than that.
+  // Each request to the store times out after 5 s, three at a time, so the last of many wait longer than that.
   const pending = Array.from({ length: 18 }, () => send(server, '/api/prompts', stuck));
   await until(async () => await waiting(server) === 15, 'three that are held and others that wait');
   assert.equal((await server.ask('GET', '/api/sessions', { key: other })).status, 200);
@@ -74,7 +74,7 @@ test('a snapshot that has waited too long for its turn is made when there is one
     sockets.push(socket);
     return { socket, ack: socket.ask('session:subscribe', { session_id: id }) };
   };
-  assert.equal((await (await subscribe()).ack).ok, true); // from here on the session is in memory
+  assert.equal((await (await subscribe()).ack).ok, true); // from here on the session is loaded
   const { letGo } = await lockTable(t, 'turns');
   const others = await Promise.all(Array.from({ length: 6 }, subscribe));
   await until(async () => await metric(server, 'parley_jobs_refused_total{lane="store"}') >= 1, 'one that waited too long');

@@ -1,6 +1,6 @@
-// What becomes of work that has waited too long for a thread: a request, an upload and a fetch are answered 503 with
-// Retry-After, a message of a socket gets an error frame, and a task waits for its turn and then runs once. The threads
-// of a user are held by reads of a table that somebody else has locked, and are let go when the test says so.
+// Work that waited too long for a thread: a request, an upload and a fetch are answered 503 with Retry-After, a socket
+// message gets an error frame, and a task waits and then runs once. The threads of a user are blocked by reads of a
+// table that another connection has locked, until the test releases them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -13,7 +13,7 @@ import { until } from './waiting.mjs';
 const metric = async (server, name) => Number((await server.raw('GET', '/metrics')).text.split('\n').find((line) => line.startsWith(`${name} `)).split(' ')[1]);
 const refused = (server, lane = 'store') => metric(server, `parley_jobs_refused_total{lane="${lane}"}`);
 
-// A server whose store answers when it may, with four threads for it, and a user of it.
+// A server whose store answers on command, with four threads for it, and a user.
 async function begin(t, env = {}) {
   const server = await serve({ args: ['--store', url, '--workers', '4', '--allow-fetch', '127.0.0.1'], login: false, env: { PARLEY_STORE_ANSWER_MS: '600000', PARLEY_QUEUE_WAIT_MS: '200', ...env } });
   t.after(() => server.stop('SIGKILL'));
@@ -23,7 +23,7 @@ async function begin(t, env = {}) {
   return { server, user };
 }
 
-// Has `n` reads of prompts held by the database, for each key; resolves with what lets them go and waits for their answers.
+// Blocks `n` reads of prompts in the database for each key; resolves with a function that releases them and waits for their answers.
 async function holdThreads(t, server, keys, n) {
   const { letGo, waiting } = await lockTable(t, 'prompts');
   const held = keys.flatMap((key) => Array.from({ length: n }, () => server.raw('GET', '/api/prompts', { key })));
@@ -99,7 +99,7 @@ test('what was stored before its queue grew old is never refused: it is answered
   ];
   await until(async () => await metric(server, 'parley_queue_jobs{lane="store"}') === before + 2, 'both are stored and wait for a thread');
   const n = await refused(server);
-  // Longer than others may wait: one that came later has been refused.
+  // It has waited longer than allowed: a later request has already been refused.
   isOverloaded(await server.raw('GET', '/api/memories', { key }));
   assert.equal(await refused(server), n + 1);
   await letGo();
@@ -112,7 +112,7 @@ test('a fetch whose bytes cannot be looked at in time is refused with 503, and n
   const { server, user } = await begin(t, { PARLEY_QUEUE_WAIT_MS: '1' });
   const key = await user('held');
   const file = await openFile(t);
-  // The user's threads that compute are kept busy with long words.
+  // Long words keep the user's computing threads busy.
   const letters = Array.from({ length: 1 << 19 }, (_, i) => String.fromCharCode(97 + ((i * 7919) % 26))).join('');
   const large = JSON.stringify({ model: 'gpt-4o', document: { messages: [{ role: 'user', content: letters }] } });
   let isOver = false;
@@ -156,9 +156,9 @@ test('a task whose time comes while all threads are held waits, and runs once', 
   const [key, other] = [await user('held'), await user('other')];
   const make = async (of, cron) => (await server.ask('POST', '/api/scheduled-tasks', { key: of, body: { title: 'A task', prompt: 'hello', cron } })).json;
   const [task, theirs] = [await make(key, '0 12 * * *'), await make(other, '0 0 1 1 *')];
-  // A change of the other's task has the scheduler look at the clock.
+  // A change of the other user's task makes the scheduler read the clock.
   const nudge = () => server.ask('PATCH', `/api/scheduled-tasks/${theirs.id}`, { key: other, body: { title: theirs.title } });
-  // The user's share is held: the scheduler finds the task, and its run cannot be prepared.
+  // The user's share of threads is blocked: the scheduler finds the task, but cannot prepare its run.
   let letGo = await holdThreads(t, server, [key], 3);
   let before;
   clock.set('2026-03-02T12:00:01Z');
@@ -169,7 +169,7 @@ test('a task whose time comes while all threads are held waits, and runs once', 
   await nudge();
   await until(async () => (await runs())[0]?.status === 'completed', 'it ran');
   assert.deepEqual((await runs()).map((run) => [run.due_at, run.status]), [['2026-03-02T12:00:00.000Z', 'completed']]);
-  // All threads are held: what is due cannot even be read. The scheduler tries again.
+  // All threads are blocked: even the list of due tasks cannot be read. The scheduler tries again.
   letGo = await holdThreads(t, server, [key, other], 2);
   before = await refused(server);
   clock.set('2026-03-03T12:00:01Z');

@@ -1,16 +1,16 @@
-// Real frames of a real server, one of each kind, for docs/reference/events.md: the page shows them, and its test
-// compares their members with those that are told today.
+// Records real frames of a real server, one of each kind, for docs/reference/events.md: the page shows them, and
+// its test compares their members with current frames.
 import { Socket, clientOf, script, serve, settled, until } from './live.mjs';
 
 const question = { questions: [{ question: 'Which colour?', options: [{ label: 'red' }, { label: 'blue' }] }] };
 
-// What an event is called in the page: a patch by its type too.
+// The name of an event in the page: a patch includes its type.
 function nameOf({ event, data }) {
   if (event !== 'turn:patch') return event;
   return `turn:patch ${data.patch_type}${'text_delta' in data.data ? ' text' : ''}`;
 }
 
-// The first of each kind. The turns of a model have more members than those of a person.
+// Keeps the first frame of each kind. A model's turns have more members than a person's.
 class Shelf {
   constructor() {
     this.frames = new Map();
@@ -26,7 +26,7 @@ class Shelf {
   }
 }
 
-// A frame that a client sends, with its answer.
+// Sends a client's frame and records it with its answer.
 async function say(shelf, socket, event, data) {
   const ack = await socket.ask(event, data);
   shelf.put(`> ${event}`, { id: ack.ack, event, data });
@@ -34,7 +34,7 @@ async function say(shelf, socket, event, data) {
   return ack;
 }
 
-// A chat whose call asks a person, with every kind of patch, and the session's other events.
+// A chat with a call that asks a person, with every kind of patch, and the session's other events.
 async function recordChat(shelf, server, client) {
   await client.memories.create({ content: 'The house has a blue door.' });
   const { id } = await client.createSession({ intent: 'paint the house' });
@@ -57,7 +57,7 @@ async function recordChat(shelf, server, client) {
   socket.close();
 }
 
-// Recalled memories are told only where a memory fits the message.
+// Recalled memories are sent only if a memory matches the message.
 async function recordMemory(shelf, server, client) {
   const { id } = await client.createSession();
   const socket = await new Socket(server).opened;
@@ -68,7 +68,7 @@ async function recordMemory(shelf, server, client) {
   socket.close();
 }
 
-// A tool of the client, a stop, a summary, and what is refused.
+// A tool of the client, a stop, a summary, and refused commands.
 async function recordCommands(shelf, server, client) {
   const tools = [{ name: 'door', description: 'Opens a door', input_schema: { type: 'object' } }];
   const { id } = await client.createSession({ tools });
@@ -92,7 +92,7 @@ async function recordCommands(shelf, server, client) {
   socket.close();
 }
 
-// A summary that would save nothing is not kept, and a notice says so.
+// A summary that would save nothing is discarded, with a notice.
 async function recordNotice(shelf, server, client) {
   const { id } = await client.createSession();
   const socket = await new Socket(server).opened;
@@ -105,7 +105,7 @@ async function recordNotice(shelf, server, client) {
   socket.close();
 }
 
-// Lists: what another client of the same user changes.
+// Lists: changes by another client of the same user.
 async function recordLists(shelf, server, client) {
   const socket = await new Socket(server).opened;
   await say(shelf, socket, 'user:subscribe', {});
@@ -127,7 +127,7 @@ async function recordLists(shelf, server, client) {
   socket.close();
 }
 
-// The first message of a socket that was opened without a key.
+// The first message of a socket opened without a key.
 async function recordAuth(shelf, server) {
   const socket = await new Socket(server, { key: null }).opened;
   const ack = await socket.ask('auth', { key: server.key });
@@ -152,7 +152,7 @@ export async function record() {
   return shelf.frames;
 }
 
-// As the page shows them: ids that are short and stay, times and durations that do not change with every recording.
+// Frames as the page shows them: ids are short and stable, and times and durations do not change between recordings.
 export function plain(frames) {
   const ids = new Map();
   const short = (whole, kind) => {
@@ -168,7 +168,7 @@ export function plain(frames) {
   return new Map([...frames].map(([name, frame]) => [name, JSON.parse(JSON.stringify(frame, clean))]));
 }
 
-// Where two values differ in their members or types, or ''. A null is like everything, and an empty list like every list.
+// The difference between two values in members or types, or ''. Null matches everything, an empty list every list.
 export function difference(one, other, at = '') {
   if (one === null || other === null) return '';
   if (Array.isArray(one) && Array.isArray(other)) return one.length && other.length ? difference(one[0], other[0], `${at}/0`) : '';
@@ -179,7 +179,7 @@ export function difference(one, other, at = '') {
   return Object.keys(one).map((key) => difference(one[key], other[key], `${at}/${key}`)).find(Boolean) ?? '';
 }
 
-// JSON in lines of up to 120 columns: what fits into one is on one.
+// JSON in lines of up to 120 columns: a value that fits is on one line.
 export function lines(value, indent = '') {
   const flat = JSON.stringify(value).replace(/("(?:[^"\\]|\\.)*")|([:,])/g, (all, text, mark) => text ?? `${mark} `);
   if (indent.length + flat.length <= 120 || value === null || typeof value !== 'object') return flat;

@@ -1,4 +1,4 @@
-// SIGHUP: what a running server is told anew, and what it keeps; and signals that mean nothing to it.
+// SIGHUP: settings that a running server reloads, and settings that it keeps; and signals that it ignores.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const MINUTES = 120_000;
 const again = 'the configuration was reloaded';
 const count = (server, text) => server.err.split(text).length - 1;
 
-// A server with a provider whose key is in a file. `config` is what else the file says.
+// A server with a provider whose key is in a file. `config` is the rest of its configuration.
 async function begin(t, { config = '', args = [] } = {}) {
   const held = await new Gated().listen();
   const data = mkdtempSync(join(tmpdir(), 'parley-reload-'));
@@ -31,7 +31,7 @@ async function begin(t, { config = '', args = [] } = {}) {
     await server.stop('SIGKILL');
     rmSync(data, { recursive: true, force: true });
   });
-  // SIGHUP, and waits for what is logged of it.
+  // Sends SIGHUP, and waits for its log line.
   const hup = async (text) => {
     const before = count(server, text);
     server.child.kill('SIGHUP');
@@ -286,9 +286,9 @@ test('a misspelt variable of the environment is found at the start', () => {
   for (const [name, meant] of [['PARLEY_DRAIN', 'PARLEY_DRAIN_MS'], ['PARLEY_DRAIN_ACCEPT', 'PARLEY_DRAIN_ACCEPT_MS'], ['PARLEY_BODY_MEMORY', 'PARLEY_BODY_MEMORY_MIB'], ['PARLEY_PROT', 'PARLEY_PORT'], ['PARLEY_LOG_LEVLE', 'PARLEY_LOG_LEVEL'], ['PARLEY_CONFG', 'PARLEY_CONFIG']]) {
     const { code, err } = run(['serve', '--check-config'], { env: { [name]: '5' } });
     assert.equal(code, 2, name);
-    assert.match(err, new RegExp(`${name} is no setting; did you mean ${meant}\\?`));
+    assert.match(err, new RegExp(`${name} is not a setting; did you mean ${meant}\\?`));
   }
-  // A cluster names its services so.
+  // Kubernetes sets such variables for a service.
   assert.equal(run(['serve', '--check-config'], { env: { PARLEY_SERVICE_HOST: '10.0.0.1', PARLEY_PORT_8787_TCP_ADDR: '10.0.0.1' } }).code, 0);
 });
 
@@ -313,7 +313,7 @@ test('--print-config shows everything even if something is missing, and says wha
   const json = JSON.parse(run(['serve', '--config', path, '--print-config', '--json']).out);
   assert.equal(json.port.value, 'many');
   assert.equal(json.providers.corp.key_from, 'NOT_SET_ANYWHERE');
-  // Not even YAML: options and defaults are shown all the same.
+  // The file is not even YAML: options and defaults are shown nevertheless.
   writeFileSync(path, '}{\n');
   const broken = run(['serve', '--config', path, '--port', '4000', '--print-config']);
   assert.notEqual(broken.code, 0);
@@ -331,7 +331,7 @@ test("a command that looks for the server does not need the server's keys", asyn
 
 // --- under load ---
 
-// A vendor that begins every answer at once and ends it when it is told to.
+// A vendor that begins every answer at once and ends it on command.
 class Begun {
   constructor() {
     this.open = [];
@@ -364,7 +364,7 @@ test('reloads under two hundred streaming turns drop none', async (t) => {
   const rest = (n) => `  begun:\n    dialect: openai-chat\n    base_url: ${vendor.url}\n    key_file: ${key}\naliases:\n  mine: begun/m${n}\nqueue_wait_ms: ${30000 + n}\n`;
   write(rest(0));
   assert.equal(reload(server).code, 0);
-  // A user has at most 64 turns at work.
+  // A user can run at most 64 turns.
   const keys = [];
   for (const user of ['a', 'b', 'c', 'd']) keys.push((await server.ask('POST', '/api/users', { body: { name: user } })).json.key.plaintext);
   const agent = new http.Agent({ keepAlive: false, maxSockets: Infinity });

@@ -1,4 +1,4 @@
-// parley render and parley cite, as people call them.
+// parley render and parley cite from the command line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { file, run } from './harness.mjs';
@@ -62,7 +62,7 @@ test('render and the schema agree on what a name is', () => {
     const declared = JSON.stringify({ ...chat, variables });
     assert.equal(run(['validate', '--as', 'structured-chat', '-'], { input: declared }).code, isName ? 0 : 1, name);
     assert.equal(run(['render', '--preview', '-'], { input: declared }).code, isName ? 0 : 1, name);
-    // In a text, what is no name is just text.
+    // In a text, an invalid name is ordinary text.
     assert.equal(run(['render', '-'], { input: JSON.stringify(chat) }).code, isName ? 1 : 0, name);
   }
 });

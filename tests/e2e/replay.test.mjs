@@ -1,4 +1,4 @@
-// A session played again: the same words, thoughts, results and cards, and nothing is done twice.
+// Replay of a session: the same words, thoughts, results and cards, and no side effect is repeated.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import {
@@ -19,14 +19,14 @@ const turnsOf = async (id) => (await client.messages(id, { limit: '100' })).turn
 async function recorded(...messages) {
   const { id } = await client.createSession({ intent: 'a record', model: 'demo/agent' });
   for (const message of messages) {
-    // The agent itself would ask questions.
+    // The agent would ask questions.
     await client.chat(id, String(message).startsWith('#!demo') ? { message } : { message, model: 'demo/echo' });
     await settled(client, id);
   }
   return id;
 }
 
-// What is said between two messages of the user, without what acts on a page; calls by their number.
+// The content between two messages of the user, without effects on a page; calls are numbered.
 const exchanges = (turns) => {
   const ids = turns.flatMap(({ tool_calls: calls }) => calls.map(({ id }) => id));
   const plain = (blocks) => JSON.parse(JSON.stringify(blocks.filter(({ type }) => type !== 'tool_bridge'), (key, value) =>

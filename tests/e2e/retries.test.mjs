@@ -1,5 +1,5 @@
-// A request that is sent again with its Idempotency-Key: one deed and one answer, wherever the server was killed between
-// the first byte of the request and the last byte of the answer.
+// A request repeated with its Idempotency-Key is executed once and has one answer, wherever the server was killed
+// between the first byte of the request and the last byte of the answer.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { until } from './waiting.mjs';
 
 const N_ROUNDS = 8;
 
-// What each round makes, once: a route, its body, and how to count what it has made. `{x}` in a path is a thing made before.
+// The requests of each round: a route, its body, and how to count the objects made. `{x}` in a path is an object made earlier.
 const deeds = [
   { path: '/api/sessions', body: (n) => ({ intent: `made ${n}` }), status: 201 },
   { path: '/api/sessions/{session}/chat', body: (n) => ({ message: `said ${n}` }), status: 202 },
@@ -50,7 +50,7 @@ async function all(server, path) {
   }
 }
 
-// Names that are there twice although each was given once.
+// Names that exist twice although each was given once.
 function twice(names) {
   return names.filter((name, i) => names.indexOf(name) !== i);
 }
@@ -73,7 +73,7 @@ async function spoken(server, message, model, status) {
   return id;
 }
 
-// What the deeds of a round are done to.
+// Makes the objects that the requests of a round act on.
 async function prepare(server, round) {
   const task = { prompt: 'hello', cron: '0 0 1 1 *' };
   const asking = await spoken(server, '#!demo\ncall AskUserQuestion {"questions":[{"question":"Really?","options":[{"label":"yes"},{"label":"no"}]}]}', 'demo/agent', 'waiting_for_input');
@@ -96,7 +96,7 @@ async function prepare(server, round) {
   return things;
 }
 
-// Secrets are in the first answer only.
+// Only the first answer has secrets.
 function withoutSecrets(json) {
   return JSON.parse(JSON.stringify(json, (name, value) => (['plaintext', 'token', 'path', 'page_path'].includes(name) ? null : value)));
 }
@@ -108,7 +108,7 @@ test('a request repeated after kill -9 has the answer of the first and is done o
   let n = 0;
   for (let round = 0; round < N_ROUNDS; round++) {
     const things = await prepare(server, round);
-    // Killed when so many of them were answered: from none, with all on their way, to nearly all.
+    // The kill comes after n answers: in the first round before any, with all requests in progress, in the last after nearly all.
     const nBefore = Math.floor((round * deeds.length) / N_ROUNDS);
     let nAnswered = 0;
     let kill;
@@ -151,7 +151,7 @@ test('a request repeated after kill -9 has the answer of the first and is done o
   assert.deepEqual(twice((await all(server, '/api/memories')).map((item) => item.content)), []);
   assert.deepEqual(twice((await all(server, '/api/scheduled-tasks')).map((item) => item.title)), []);
   assert.deepEqual(twice((await all(server, '/api/prompts')).map((item) => item.name)), []);
-  // Each prompt has its two versions and the one that came back; sessions that were only asked are gone.
+  // Each prompt has its two versions and the restored one; sessions made only for a request are gone.
   for (const prompt of await all(server, '/api/prompts')) if (/^older\d+$/.test(prompt.name)) assert.equal(prompt.latest_version, 3, prompt.name);
   const kept = (await all(server, '/api/sessions')).filter((item) => /^older\d+$/.test(item.intent));
   assert.equal(kept.length, N_ROUNDS * 2);
@@ -194,7 +194,7 @@ test('a run of a prompt that was killed while the model answered is said once mo
   let next = await again(server);
   await lost;
   vendor.waiting.length = 0;
-  // Once more, and killed once more.
+  // Repeated, and killed again.
   const lostAgain = keyed(next, path, body, 'answers').then(() => assert.fail('answered'), () => {});
   await until(() => vendor.waiting.length === 1, 'the first is asked again');
   assert.equal(JSON.parse(vendor.waiting[0].body).model, 'one');

@@ -1,4 +1,4 @@
-// A key that is revoked stays so, whatever it sends meanwhile and whenever the server starts again.
+// A revoked key stays revoked, whatever it sends meanwhile and after any restart.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { start } from './server.mjs';
@@ -32,7 +32,7 @@ test('a key that changes itself while it is revoked stays revoked after a restar
     assert.equal(status, 204);
     await Promise.all(patching);
   }));
-  // What a change is told: it was made, there is no such key, or nobody is asking.
+  // The answer to a change: it was made, the key does not exist, or the caller is not authenticated.
   for (const status of seen) assert.ok([200, 401, 404].includes(status), `${status}`);
   const mine = await keysOf(server, server.key);
   assert.equal(mine.length, 1);

@@ -1,5 +1,5 @@
-// Several targets of an alias, the number of calls a provider may have at once, and what a provider is sent and given:
-// spreads counted over calls, queues with a vendor that answers when it is told to.
+// Aliases with several targets, the limit of concurrent calls to a provider, and the requests and answers of a
+// provider: spreads are counted over calls; queues use a vendor that answers on command.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { directory, parley } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
-// A vendor whose models "held…" wait until they are let go, and whose others answer at once.
+// A vendor whose models "held…" wait until released; its other models answer at once.
 async function openHeld() {
   const held = []; const seen = [];
   const server = http.createServer(async (request, response) => {
@@ -92,7 +92,7 @@ describe('spread', () => {
     const first = [chat('a/held-1'), chat('a/held-1'), chat('b/held-2')];
     await until(() => vendor.held.length === 3, 'three are under way');
     const next = [];
-    for (const expected of ['held-3', 'held-2', 'held-3']) { // 2, 1, 0; then 2, 1, 1 in turn
+    for (const expected of ['held-3', 'held-2', 'held-3']) { // calls in progress: 2, 1, 0; then 2, 1, 1, so the last two in turn
       next.push(chat('calm'));
       await until(() => vendor.held.length === 3 + next.length, 'it is under way');
       if (next.length === 1) assert.equal(vendor.held.at(-1).model, expected);

@@ -1,4 +1,4 @@
-// parley run --cases: a table over the cases of a file, and every mistake in the file with its place.
+// parley run --cases: a table of the cases in a file, and every error in the file with its position.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
@@ -88,7 +88,7 @@ test('more cases than run at once, in their order', () => {
   assert.deepEqual(JSON.parse(out).cases.map(({ items }) => items[0].text), Array.from({ length: 30 }, (_, i) => `Three days in town${i}, spring.`), err);
 });
 
-// What is wrong, where, and what to do: FILE:LINE:COLUMN. Nothing is asked, and the exit code is 3.
+// The error, its position and the remedy: FILE:LINE:COLUMN. No model is called, and the exit code is 3.
 const wrong = [
   ['unknown.csv', 'city,expct\nNara,x\n', /unknown\.csv:1:6: the column "expct" is neither a variable of the prompt nor "expect"; did you mean "expect"\?/],
   ['near.csv', 'citty\nNara\n', /near\.csv:1:1: the column "citty" .* did you mean "city"\?/],
@@ -100,7 +100,7 @@ const wrong = [
   ['open.csv', 'city\nNara\n"open\n', /open\.csv:3:1: the quote that begins this cell is not closed/],
   ['after.csv', 'city\n"a"b\n', /after\.csv:2:4: text after the quote that closes a cell/],
   ['inside.csv', 'city\na"b\n', /inside\.csv:2:2: a quote inside a cell/],
-  ['check.csv', 'city,expect\nNara,contain:x\n', /check\.csv:2:6: expect is contains:TEXT.*not "contain:x"; did you mean "contains"\?/],
+  ['check.csv', 'city,expect\nNara,contain:x\n', /check\.csv:2:6: expect must be contains:TEXT.*not "contain:x"; did you mean "contains"\?/],
   ['regex.csv', 'city,expect\nNara,regex:(\n', /regex\.csv:2:6: expect regex: "\("/],
   ['schema.csv', 'city,expect\nNara,schema:/nothing/here\n', /schema\.csv:2:6: expect "schema:\/nothing\/here": /],
   ['empty.csv', '', /empty\.csv:1:1: the file is empty; its first line names the columns/],
@@ -111,7 +111,7 @@ const wrong = [
   ['object.jsonl', '{"city":{}}\n', /object\.jsonl:1:9: the value of "city" must be a text, a number, true or false/],
   ['null.jsonl', '{"city":null}\n', /null\.jsonl:1:9: the value of "city"/],
   ['member.jsonl', '{"city":"A","seson":1}\n', /member\.jsonl:1:13: the member "seson" .* did you mean "season"\?/],
-  ['expect.jsonl', '{"city":"A","expect":[1]}\n', /expect\.jsonl:1:23: expect is a check as of --expect, or a list of them/],
+  ['expect.jsonl', '{"city":"A","expect":[1]}\n', /expect\.jsonl:1:23: expect must be a check in the syntax of --expect, or a list of checks/],
   ['lacks.jsonl', '{"season":"x"}\n', /lacks\.jsonl:1:1: the variable "city" has no value in this case/],
 ];
 for (const [name, text, why] of wrong)
@@ -137,7 +137,7 @@ test('what does not go together is refused', () => {
     [[prompt(), '--cases', file('c.csv', 'city\nx\n'), '--format', 'case', '--json'], /--format and --json exclude each other/],
     [[prompt(), '--cases', file('c.csv', 'city\nx\n'), '--format', 'reslt'], /there is no column "reslt"; did you mean "result"\?/],
     [[prompt(), '--format', 'case'], /--format chooses columns of the table of --cases FILE/],
-    [[prompt(), '--version', '2', '--var', 'city=x'], /--version is of a prompt in the library, and ".*trip\.txt" is a file/],
+    [[prompt(), '--version', '2', '--var', 'city=x'], /--version works only for a prompt of the library, but ".*trip\.txt" is a file/],
   ]) {
     const { code, err } = run(words, 'hello');
     assert.equal(code, 2, err);

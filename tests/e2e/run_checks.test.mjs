@@ -1,4 +1,4 @@
-// parley run with what the command line adds to a file, and with checks of the answer.
+// parley run with additions from the command line, and with checks of the answer.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ test('what reads as a name is never sent as a text', () => {
   }
   const { code, err } = ask('Say hello', '--version', '2');
   assert.equal(code, 2);
-  assert.match(err, /--version is of a prompt in the library, and "Say hello" is a text/);
+  assert.match(err, /--version works only for a prompt of the library, but "Say hello" is a text/);
   assert.match(ask('Say {{x}} now').err, /the text: .*x/);
 });
 

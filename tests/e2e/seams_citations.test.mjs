@@ -1,5 +1,5 @@
-// Citations (seed 001, A.4): what a vendor cites is a citation_map and anchors in sessions, exports and conversions, and
-// the vendor's own shape again where it has one.
+// Citations (seed 001, A.4): a vendor's citations are a citation_map with anchors in sessions, exports and conversions,
+// and become the vendor's own form again if it has one.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const message = (content) => ({ type: 'message', id: 'msg_a', status: 'completed
 const cited = { type: 'output_text', text: 'Blue sky', annotations: [annotation, fileCitation], logprobs: [] };
 const response = (status, output) => ({ id: 'resp_1', object: 'response', created_at: 1, status, model: 'g', output });
 const place = { item_id: 'msg_a', output_index: 0, content_index: 0 };
-// The deltas of an answer that cites; what the events behind them repeat is given.
+// The deltas of an answer with citations; the caller gives the data that later events repeat.
 const citing = (annotations, added) => sse(
   { type: 'response.created', response: response('in_progress', []) },
   { type: 'response.output_item.added', output_index: 0, item: { ...message([]), status: 'in_progress' } },
@@ -34,7 +34,7 @@ const citing = (annotations, added) => sse(
   { type: 'response.completed', response: response('completed', [message([{ ...cited, annotations }])]) });
 const chunks = [{ web: { uri: 'https://b.example', title: 'B' } }, { web: { uri: 'https://p.example', title: 'P' } }];
 
-// One answer of each vendor that cites: streamed, whole, and what is to be read in it.
+// One answer with citations for each vendor: streamed, whole, and the expected content.
 const vendors = {
   anthropic: {
     model: 'anthropic/claude-sonnet-4-5',
@@ -110,7 +110,7 @@ for (const [dialect, { model, stream, whole, text, streamed = text, entry }] of 
     assert.equal(turn.status, 'completed', JSON.stringify(turn));
     assert.equal(textOf(turn), streamed);
     holds(turn.metadata.citation_map.cit_1, entry);
-    // What Google's whole answer says of the segments, its stream above does not.
+    // Google's whole answer has details of the segments that the stream above lacks.
     const [{ metadata }] = convert(dialect, 'turns', whole, '--kind', 'response');
     if (dialect !== 'gemini') assert.deepEqual(turn.metadata.citation_map, metadata.citation_map);
     const document = await (await client.request('GET', `/api/sessions/${id}/export?format=harmony`)).json();

@@ -1,4 +1,4 @@
-// Tools that a client defines and runs itself: the call waits for its client, once, with a deadline, over restarts.
+// Tools that a client defines and runs itself: the call waits for its client, once, with a deadline, across restarts.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -62,7 +62,7 @@ test('a call of a client\'s tool is pending with runs: "client"; its result goes
   assert.deepEqual([after1.status, after1.runs, after1.result], ['done', 'client', { files: ['a.txt'] }]);
   const seen = () => [...view.turns.values()];
   await until(() => seen().at(-1)?.status === 'completed' && seen().length === 3, () => JSON.stringify(seen()));
-  assert.deepEqual(seen(), await turnsOf(id)); // patches alone make the same
+  assert.deepEqual(seen(), await turnsOf(id)); // patches alone give the same
   upstream.check();
 });
 
@@ -179,7 +179,7 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
     assert.equal(same.id, call.id);
     await behind.toolResult(id, call.id, 'on');
     await until(async () => (await behind.session(id)).status === 'completed', 'the session does not end');
-    assert.deepEqual([upstream.last().body.seed, upstream.last().body.messages.at(-1).content], [5, 'on']); // the chat's own settings too
+    assert.deepEqual([upstream.last().body.seed, upstream.last().body.messages.at(-1).content], [5, 'on']); // the chat's own settings, too
     await second.stop();
   });
 }

@@ -1,4 +1,4 @@
-// One function builds the request of a model: GET …/context counts exactly what the vendor gets, and the envelope shows it.
+// One function builds the request to a model: GET …/context counts exactly the vendor's request, and the envelope shows it.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { file, run } from './harness.mjs';
@@ -27,14 +27,14 @@ const json = async (method, path, body) => (await client.request(method, path, b
 const contextOf = (id) => json('GET', `/api/sessions/${id}/context`);
 const by = (context) => Object.fromEntries(context.segments.map(({ kind, tokens }) => [kind, tokens]));
 
-// What `parley tokens` says of a request as the upstream has recorded it.
+// The output of `parley tokens` for a request recorded by the upstream.
 function tokensOf(text, dialect) {
   const { code, out, err } = run(['tokens', '--as', dialect, '--json', '-'], { input: text });
   assert.equal(code, 0, err);
   return JSON.parse(out).tokens;
 }
 
-// Sends a message, and asks for the context while the vendor is silent: before the answer.
+// Sends a message, and reads the context before the vendor answers.
 async function sendAndLook(id, message, fields = {}) {
   const n = upstream.requests.length;
   upstream.answer = () => ({ hang: 'head' });

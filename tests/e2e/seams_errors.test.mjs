@@ -1,4 +1,4 @@
-// The error of a tool is JSON {status, error_type, message} (seed 001, A.2.2) wherever a model reads it.
+// The error of a tool is JSON {status, error_type, message} (seed 001, A.2.2) in every request to a model.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ test('a denial is an error of its own type', async () => {
   isError(call.result, 'PermissionDenied', /^Denied: not today$/);
 });
 
-// A plain conversion leaves the words that a vendor is sent as they are, and reports the flag.
+// A plain conversion keeps the text for a vendor unchanged, and reports the flag.
 const convert = async (from, to, document) =>
   JSON.parse((await run(['convert', '--mode', 'repair', '--from', from, '--to', to, '-'], { input: JSON.stringify(document) })).out);
 const anthropic = (content, isError_ = true) => ({
@@ -89,7 +89,7 @@ for (const to of ['openai-chat', 'harmony'])
     const back = await convert(to, 'anthropic', made);
     assert.equal(back.messages.at(-1).content[0].is_error, true);
     assert.equal(JSON.stringify(back.messages.at(-1).content[0].content).match(/boom|status/)[0], 'boom');
-    // What is such an object already stays as it is, and what did not fail is left alone.
+    // A result that already is such an object is unchanged, and so is a result without an error.
     const own = '{"status":"error","error_type":"Late","message":"x"}';
     const kept = (await convert('anthropic', to, anthropic(own))).messages.find(({ role }) => role === 'tool').content;
     assert.equal(typeof kept === 'string' ? kept : kept[0].text, own);

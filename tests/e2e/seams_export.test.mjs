@@ -1,5 +1,5 @@
-// What leaves a session and what comes back: nothing is lost without word, and what is written passes
-// our own lint.
+// Exports and imports of sessions: every loss is reported, and every export passes the program's own
+// lint.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
@@ -22,7 +22,7 @@ async function exported(id, query = 'format=harmony') {
   return answer;
 }
 
-// The messages of a harmony document, with or without settings beside them.
+// The messages of a harmony document, with or without settings around them.
 const messagesOf = (document) => (Array.isArray(document) ? document : document.messages);
 
 let n = 0;
@@ -96,7 +96,7 @@ test('a sub-agent is exported apart, with its name, and never in the main conver
   const loop = turns.map(({ loop_id: of }) => of).find((of) => of !== 'root');
   for (const format of formats.filter((one) => one !== 'turns')) {
     const { text, headers } = await exported(id, `format=${format}`);
-    // What the person said, the arguments and the result of the Agent call have the words; no message does.
+    // The person's message, the arguments and the result of the Agent call have the words; no other message has them.
     assert.equal(text.match(/The child speaks\./g).length, 3, format);
     assert.match(headers['parley-loss'] ?? '', /dropped/, format);
   }
@@ -175,7 +175,7 @@ test('ids, names, times, metadata, citations and the model survive an import and
   assert.deepEqual(json.messages, harmony.messages);
   assert.equal(json.settings.model, 'demo/echo');
   lints(text, 'harmony');
-  // And once more through turns, the form in which sessions travel between servers.
+  // Once more through turns, the format in which sessions move between servers.
   const turns = (await exported(made.json.id, 'format=turns')).json;
   const again = await post('/api/sessions/import', { document: turns, from: 'turns' });
   assert.deepEqual(messagesOf((await exported(again.id)).json), harmony.messages);
@@ -233,7 +233,7 @@ test('a result that answers no call is exported as words of the user, and the re
     const { id } = await post('/api/sessions/import', { document, from: 'harmony' });
     for (const format of ['harmony', 'openai-chat', 'anthropic', 'openai-responses', 'gemini']) {
       const { json } = await exported(id, `format=${format}&report=body`);
-      // That three messages of the user follow one another is the document's own doing.
+      // Three consecutive messages of the user come from the document itself.
       const { findings } = JSON.parse(linted(JSON.stringify(json.document), format).out);
       assert.deepEqual(findings.filter(({ code }) => code !== 'turn.alternation'), []);
       const told = json.report.losses.filter(({ detail }) => /a result without its call/.test(detail));
@@ -257,10 +257,10 @@ test('calls of one id that came in one turn have their own results, in the sessi
   for (const format of ['harmony', 'openai-chat', 'anthropic', 'openai-responses', 'gemini']) {
     const { json } = await exported(id, `format=${format}`);
     const { findings } = JSON.parse(linted(JSON.stringify(json), format).out);
-    // The conversation ends with the assistant: what Gemini says of that is not of the calls.
+    // The conversation ends with the assistant: Gemini's finding about that does not concern the calls.
     assert.deepEqual(findings.filter(({ code }) => code !== 'turn.prefill'), [], format);
   }
-  // Turns that name two calls alike are refused: the second could never be answered.
+  // Turns with two calls of the same id are refused: the second could never be answered.
   for (const one of calls) one.id = 'call_0';
   const refused = await client.request('POST', '/api/sessions/import', { document: turns, from: 'turns' }).catch((error) => error.problem ?? error);
   assert.match(JSON.stringify(refused), /another call of this turn has the id \\"call_0\\"; give each its own/);

@@ -1,5 +1,5 @@
-// A task that is handed over through the server keeps its objective, its constraints and its artifacts,
-// however many agents it passes.
+// A task handed over through the server keeps its objective, constraints and artifacts, however many
+// agents it passes through.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';

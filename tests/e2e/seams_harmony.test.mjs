@@ -1,4 +1,4 @@
-// Harmony (seed 001): how it is told from Chat, what validate and lint find in it, and thinking as a part of its own.
+// Harmony (seed 001): how it is distinguished from Chat, the findings of validate and lint, and thinking as a separate part.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './harness.mjs';
@@ -39,7 +39,7 @@ test('two parts of one index, sound that is no base64, and a format that is none
   has(sound('not base64!', 'wav'), 'media.audio_data');
   has(sound('UklGRg==', 'mp4x'), 'media.audio_format');
   assert.deepEqual(codes(sound('UklGRg==', 'wav')), []);
-  // Values of any type are looked at.
+  // Values of any type are checked.
   for (const odd of [3, {}, null, [[]]]) codes([{ role: 'user', content: [{ type: odd, index: odd, input_audio: { data: odd, format: odd } }] }]);
 });
 

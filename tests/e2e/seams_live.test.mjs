@@ -1,5 +1,5 @@
-// What a client hears and says: patches alone tell a turn, REST and the socket take the same messages, and a chat may
-// be answered with its own events.
+// Messages to and from a client: patches alone describe a turn, REST and the socket accept the same messages, and a
+// chat may be answered with its own events.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, test } from 'node:test';
@@ -16,7 +16,7 @@ const turnsOf = async (id) => (await client.messages(id, { limit: '100' })).turn
 const question = `call AskUserQuestion ${JSON.stringify({ questions: [{ question: 'Which?', options: [{ label: 'A' }] }] })}`;
 const asked = (id) => until(async () => (await client.questions(id))[0], 'a question');
 
-// A client of seed 003, which knows turn:patch and nothing else.
+// A client of seed 003 that handles only turn:patch.
 function patched(frames) {
   const turns = new Map();
   for (const { event, data } of frames) {
@@ -79,7 +79,7 @@ test('every patch of text has the whole content where content is always wanted',
 
 // --- the same messages -----------------------------------------------------------------------------------------------
 
-// What both answer to the same message.
+// The answers of both to the same message.
 async function both(id, message, t) {
   const socket = closing(t, await new Socket(server).opened);
   const overSocket = await socket.ask('chat:send', { session_id: id, ...message });
@@ -164,9 +164,9 @@ test('a frame with an unknown or mistyped member is refused, with its place and 
   assert.equal((await socket.ask('session:subscribe', { session_id: id, since: null, content: null })).ok, true);
 });
 
-// --- a chat that is answered with its events -------------------------------------------------------------------------
+// --- a chat answered with its events ---------------------------------------------------------------------------------
 
-// Bare bytes: the head and the events of an answer, as they come.
+// A raw connection: the head and the events of an answer as they arrive.
 class Stream {
   constructor(id, message, { headers = {}, path = `/api/sessions/${id}/chat` } = {}) {
     const { hostname, port } = new URL(server.url);
@@ -207,7 +207,7 @@ test('a chat with Accept: text/event-stream is answered with its events, to its 
   const { events } = stream;
   assert.deepEqual([events[0].event, events.at(-1).event], ['chat:start', 'chat:end']);
   assert.equal(events.filter(({ event }) => event === 'chat:end').length, 1);
-  // The same events, with the same ids, as everyone else hears. The two connections end at their own pace.
+  // The same events, with the same ids, as all other readers get. The two connections end independently.
   await until(() => socket.frames.some(({ event }) => event === 'chat:end'), 'the end on the socket');
   const told = socket.frames.filter(({ event }) => event && event !== 'session:snapshot');
   const from = told.findIndex(({ event }) => event === 'chat:start');

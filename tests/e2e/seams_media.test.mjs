@@ -1,5 +1,5 @@
-// Images on every plane: results of a client's tools, rotations, what is left out, prompts. The vendors are upstreams.mjs,
-// which holds what it is sent to their rules.
+// Images in every part of the product: results of a client's tools, rotations, omissions, prompts. The vendors are
+// upstreams.mjs, which checks the requests with the vendors' rules.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ const turnsOf = async (id) => (await client.messages(id, { limit: '100' })).turn
 
 // --- the client's own tools ------------------------------------------------------------------
 
-// A session whose model called the camera; the id of the call that waits.
+// A session whose model called the camera; returns the id of the waiting call.
 async function shot(model) {
   upstream.next({ calls: [{ name: 'camera', args: {} }] }, { say: 'A dot.' });
   const { id } = await client.createSession({ model, tools: [camera] });
@@ -121,7 +121,7 @@ for (const [dialect, isTaken] of Object.entries({ anthropic: false, 'openai-resp
     assert.equal(upstream.last().text.includes(wav), isTaken);
     if (isTaken) assert.equal(told, '');
     else assert.match(told, /was not sent all media: audio.* \(.*accepts no audio/);
-    // Of an older message nothing is told again.
+    // Losses of older messages are not reported again.
     assert.equal(await say('And now?'), '');
   });
 
@@ -236,7 +236,7 @@ test('without ffmpeg the turn says what is missing', async () => {
   assert.equal(imagesIn.gemini(upstream.last().body)[0], wide);
 });
 
-// --- what is left out -------------------------------------------------------------------------
+// --- omissions --------------------------------------------------------------------------------
 
 test('the oldest images are left out when the request is over the model\'s window, and that is told', async () => {
   const model = 'openai-chat/gpt-4'; // 8192 tokens; an image of 1024 by 1024 has 765

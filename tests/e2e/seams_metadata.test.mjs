@@ -1,4 +1,4 @@
-// What is known of an answer (seed 001, A.6) is kept from the vendor to the turn, its end, its export and its import.
+// The metadata of an answer (seed 001, A.6) are kept from the vendor to the turn, its end, its export and its import.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { run } from './harness.mjs';
@@ -57,14 +57,14 @@ for (const [dialect, model] of Object.entries(models))
     assert.equal(metadata.trace_id, trace);
     assert.equal(metadata.safety_check.flagged, false);
     assert.deepEqual(metadata.safety_check.categories, []);
-    // The same trace goes to the vendor, in a span of ours.
+    // The vendor gets the same trace, in a span of the server.
     const sent = upstream.last().headers.traceparent;
     assert.match(sent, new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
     assert.notEqual(sent, traceparent);
-    // Whoever watches gets it with the end of the turn.
+    // A reader gets it with the end of the turn.
     await until(() => view.ordered.at(-1)?.status === 'completed', 'the reader sees the end');
     assert.deepEqual(view.ordered.at(-1).metadata, metadata);
-    // The export has it as the seed says, and it passes our own lint; an import keeps it.
+    // The export has it in the seed's form, and passes the program's own lint; an import keeps it.
     const document = await exported(id);
     const answer = messagesOf(document).at(-1);
     assert.deepEqual(answer.metadata, metadata);
@@ -156,7 +156,7 @@ test('a demo model has the same metadata, and cost has one name', async () => {
     assert.equal(turn.metadata.token_usage.total_cost_usd, 0);
     assert.equal(turn.metadata.session_id, id);
   }
-  // In the export a tool's message has an id and a time, in whole seconds; thinking is a part of its own.
+  // In the export a tool's message has an id and a time in whole seconds; thinking is a separate part.
   const messages = messagesOf(await exported(id));
   assert.equal(messages.find(({ role }) => role === 'assistant').content[0].type, 'thinking');
   assert.ok(messages.every(({ id: own, created_at: at }) => own && Number.isInteger(at)), JSON.stringify(messages));
@@ -164,7 +164,7 @@ test('a demo model has the same metadata, and cost has one name', async () => {
   const again = await (await client.request('POST', '/api/sessions/import', { format: 'harmony', document: messages })).json();
   const copy = (await client.messages(again.id, { limit: '10' })).turns;
   assert.equal(copy.find(({ blocks }) => blocks[0]?.type === 'thinking').blocks[0].content, 'hm');
-  // An imported call is like a live one: its blocks say what it says.
+  // An imported call equals a live one: its blocks have the same content.
   const withCall = copy.find(({ tool_calls: calls }) => calls.length);
   const [call] = withCall.tool_calls;
   const use = withCall.blocks.find(({ type }) => type === 'tool_use');

@@ -1,5 +1,5 @@
-// A prompt's config, tools, model and the beginning of its answer, from the library and from a file, to what each vendor
-// is sent; and what is exported and merged on the way to a vendor.
+// A prompt's config, tools, model and the prefix of its answer, from the library and from a file, to each vendor's
+// request; and what is exported and merged on the way to a vendor.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -145,7 +145,7 @@ test('parley run FILE asks the model of its config, with its settings and tools'
   assert.deepEqual([body.model, body.temperature, body.seed, namesOf(body)], ['gpt-4o', 0.2, 3, []]);
   assert.equal((await server.ask('GET', '/api/sessions')).json.items.filter(({ intent }) => intent === '').length, 0);
   await cli(['run', path, '--model', models.anthropic, '--var', 'who=brief', '--var', 'what=hello']);
-  assert.equal(upstream.last().dialect, 'anthropic'); // the command line's word counts more
+  assert.equal(upstream.last().dialect, 'anthropic'); // the command line has precedence
 });
 
 test('parley run FILE with the beginning of an answer has it continued', async () => {
@@ -257,5 +257,5 @@ test('messages of one role in a row are merged in repair and gateway, where the 
     assert.deepEqual(roles(['--to', 'openai-chat', '--mode', mode, '--profile', 'openai-chat@deepseek']), ['user']);
     assert.deepEqual(roles(['--to', 'openai-chat', '--mode', mode]), ['user', 'user']);
   }
-  assert.deepEqual(roles(['--to', 'anthropic']), ['user', 'user']); // a pure translation
+  assert.deepEqual(roles(['--to', 'anthropic']), ['user', 'user']); // a translation without other changes
 });

@@ -1,4 +1,4 @@
-// Names in a query that nobody reads: a filter that is misspelt must not let everything through.
+// Unknown names in a query are refused: a misspelled filter must not let everything through.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { serve } from './live.mjs';

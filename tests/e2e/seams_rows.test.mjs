@@ -1,6 +1,6 @@
-// Where the planes of the product meet: fifty rows of what went wrong there once, each with the tests that hold it now.
-// The first test reads this table, so that a test which is renamed or removed takes its row along. Rows that no other
-// suite looks at as a whole are tested below, by their number.
+// Interactions between the parts of the product: fifty rows of past faults, each with the tests that now prevent it.
+// The first test reads this table and fails if a named test was renamed or removed. Rows that no other suite covers as
+// a whole are tested below, by their number.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Who may say what: a user's message, the cards of tools, the plan of a model, and the names of tools for people.
+// Texts and their authors: a user's message, the cards of tools, the plan of a model, and the names of tools for people.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { Socket, clientOf, closing, endsWell, script, serve, settled, textOf, until } from './live.mjs';

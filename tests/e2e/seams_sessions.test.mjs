@@ -1,4 +1,4 @@
-// Fields of a session and of a memory that do something: pin, sharing, titles, retention, replay, where a memory is recalled.
+// Fields of sessions and memories with an effect: pin, sharing, titles, retention, replay, where a memory is recalled.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Clock, noClock } from './clock.mjs';
@@ -101,7 +101,7 @@ test('retention_days deletes what nobody changed for so long, except what is per
   await until(async () => (await me.questions(waiting.id)).length, 'a question');
   const fresh = await me.createSession({ intent: 'used again' });
   await endsWell(one);
-  // Half way: one of them is used.
+  // Half of the time has passed: one of them is used.
   clock.put(20 * 86_400_000);
   one = await start(30);
   me = clientOf(one);
@@ -182,7 +182,7 @@ test('a replay is paused, resumed and sped up while it is under way, and tells i
   assert.deepEqual([paused.status, paused.speed], ['paused', 0]);
   const before = await turnsOf(id);
   const { position } = await client.messages(id, {});
-  // What is paused says nothing, however fast it would be: another session can be played meanwhile.
+  // A paused replay sends nothing, at any speed: another session can be played meanwhile.
   const other = await post(`/api/sessions/${source}/replay`, { speed: 0 });
   await until(async () => (await client.session(other.id)).replay_state.status === 'finished', 'the other replay');
   assert.deepEqual(await turnsOf(id), before);
@@ -253,7 +253,7 @@ test('solution_id names a prompt the session starts from, biz_role_id one whose 
   const text = JSON.stringify(body.messages);
   assert.match(text, /Answer with one word\..*Speak like a pirate\./);
   assert.deepEqual(body.messages.filter(({ role }) => role !== 'system').length, 3);
-  // By its id, and what the request says itself comes first.
+  // By its id; the request's own values have precedence.
   const own = await client.createSession({ solution_id: solution.id, model: 'demo/echo', settings: { temperature: 1 }, system_prompt: 'Mine.' });
   assert.deepEqual([own.model, own.settings.temperature, own.settings.max_tokens, own.system_prompt], ['demo/echo', 1, 77, 'Mine.']);
 });

@@ -1,5 +1,5 @@
-// A session's system prompt, settings and tools, from the API to what each vendor is sent. The vendors are upstreams.mjs,
-// which keeps what it gets and holds it to their rules.
+// A session's system prompt, settings and tools, from the API to each vendor's request. The vendors are upstreams.mjs,
+// which records the requests and checks them with the vendors' rules.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { WebSocket, clientOf, serve, settled } from './live.mjs';
@@ -71,7 +71,7 @@ for (const [dialect, model] of Object.entries(models)) {
     expected[dialect](body);
     assert.deepEqual(namesOf(body), []);
     upstream.check();
-    // What has no place at this vendor is told on the turn, and nothing else is.
+    // A setting without a place at this vendor is reported on the turn, and nothing else is.
     const told = noticesOf(turn).join(' ');
     assert.equal(/seed: not sent/.test(told), ['anthropic', 'openai-responses'].includes(dialect), told);
   });

@@ -1,7 +1,7 @@
-// One story on each dialect, with every plane of the product in it: a prompt with an image, variables and tools begins a
-// session, a person shows another image, the model thinks, cites and calls two tools (one of the client, one that fails), asks a question
-// and gets its answer. The session is exported to nine formats and imported again, compacted, and handed over twice.
-// Every step looks at the object it has made. Nothing is lost that a report does not name.
+// One scenario on each dialect, with every part of the product: a prompt with an image, variables and tools starts a session; a person
+// shows another image; the model thinks, cites and calls two tools (one of the client, one that fails), asks a question and gets its
+// answer. The session is exported to nine formats and imported again, compacted, and handed over twice. Every step checks its result.
+// Every loss is in a report.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
@@ -50,7 +50,7 @@ const blocksOf = (turns, type) => turns.flatMap(({ blocks }) => blocks).filter((
 const answersOf = (turns) => turns.filter(({ role }) => role === 'assistant');
 const hashOf = (text) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-// What a vendor was sent, in its own words.
+// The tools in a vendor's request, in its own format.
 const toolsIn = (body) => (body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? [tool]).map((tool) => tool.name ?? tool.function.name).sort();
 const imageIn = {
   anthropic: (body) => body.messages.flatMap(({ content }) => content).find(({ type }) => type === 'image')?.source.data,
@@ -71,9 +71,9 @@ const resultsIn = {
   gemini: (body) => body.contents.flatMap(({ parts }) => parts).filter(({ functionResponse }) => functionResponse).map(({ functionResponse }) => JSON.stringify(functionResponse.response)),
 };
 
-// --- what was said, and whether it is still there --------------------------------------------------------------------
+// --- facts, and where they are ---------------------------------------------------------------------------------------
 
-// A thing of the story, by the words that show it.
+// A fact of the scenario, with the words that identify it.
 const facts = {
   'the text of the prompt': 'Greet me about the ',
   'a variable of the prompt': 'lighthouse',
@@ -90,7 +90,7 @@ const facts = {
   'the answer of the person': 'teal',
   'the last words': 'Painted.',
 };
-// JSON inside of JSON reads like JSON.
+// JSON inside JSON is compared as JSON.
 const plain = (value) => {
   let text = typeof value === 'string' ? value : JSON.stringify(value);
   for (let i = 0; i < 4; i++) text = text.replaceAll('\\"', '"').replaceAll('\\\\', '\\');
@@ -99,8 +99,8 @@ const plain = (value) => {
 const has = (value, words) => plain(value).includes(words) || plain(value).includes(words.replaceAll('/', '\\/'));
 const at = (document, pointer) => pointer.split('/').slice(1).reduce((value, key) => value?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 
-// Whether a report names it: something that holds the words was lost there, or moved, or made into something else.
-// A loss without a place names nothing.
+// Whether a report names it: a value that contains the words was lost, moved or converted there. A loss without a
+// pointer names nothing.
 const names = (report, source, words) => report.losses.some(({ pointer, detail }) => {
   const lost = pointer ? at(source, pointer) : undefined;
   return (lost !== undefined && has(lost, words)) || has(detail ?? '', words);
@@ -146,7 +146,7 @@ async function exportsComeHome(id) {
 
 for (const dialect of dialectNames)
   test(`${dialect}: what one plane knows, the next one keeps`, async () => {
-    // A prompt is run: its variables, its settings and its tools reach the vendor.
+    // Runs a prompt: its variables, settings and tools reach the vendor.
     upstream.next({ say: 'Good evening at the lighthouse.' });
     const kept = await ask('POST', '/api/prompts', { name: `story-${dialect}`, type: 'structured', content: prompt });
     const ran = await ask('POST', `/api/prompts/${kept.id}/run`, { variables, model: models[dialect] });
@@ -187,7 +187,7 @@ for (const dialect of dialectNames)
     assert.deepEqual([call.tool_name, JSON.parse(call.arguments)], ['lookup', { word: 'lamp' }]);
     assert.equal((await client.session(id)).status, 'waiting_for_input');
 
-    // The client answers, the failure is told as JSON, and a person is asked.
+    // The client answers, the failure is sent as JSON, and a person is asked.
     await ask('POST', `/api/sessions/${id}/tool-calls/${call.id}/result`, { result: { meaning: 'a light in a tower' } });
     const asked = await until(async () => (await client.questions(id))[0], 'the question');
     const results = resultsIn[dialect](upstream.last(dialect).body).map(plain);
@@ -209,10 +209,10 @@ for (const dialect of dialectNames)
     assert.equal(last.metadata.model_version, models[dialect].split('/')[1]);
     upstream.check();
 
-    // Nine formats, and home again.
+    // Nine formats, and the way home.
     await exportsComeHome(id);
 
-    // A compaction: the summary is sent once, and the figures are those of the request.
+    // A compaction: the summary is sent once, and the figures match the request.
     upstream.next({ say: filler }, { say: 'In short: Ada keeps the lamp teal.' });
     await ask('POST', `/api/sessions/${id}/chat`, { message: `Tell it again. ${filler}` });
     await settled(client, id);
@@ -233,7 +233,7 @@ for (const dialect of dialectNames)
     }
     upstream.check();
 
-    // Handed over twice: the objective, its hash, the constraints and the artifacts stay.
+    // Two handovers: the objective, its hash, the constraints and the artifacts stay.
     const task = { target: 'coder', source: 'planner', objective: 'Paint the lamp', constraints: ['only teal'], artifacts: { plan: './plan.md' }, steps: ['asked the person'], next: 'buy paint', trace_id: trace };
     const packet = await ask('POST', `/api/sessions/${id}/handoff`, task);
     assert.deepEqual([packet.context.primary_objective, packet.meta.objective_hash, packet.context.constraints, packet.context.artifacts, packet.hop_count, packet.trace_id],

@@ -1,5 +1,5 @@
-// What a stranger does to sessions: values of other types in every member, two hands on one thing, changes in the middle of
-// a turn, and the power that goes off. The server refuses with words or does it; it never fails, and nothing is done twice.
+// Unexpected use of sessions: values of other types in every member, two concurrent changes, changes during a turn, and
+// power loss. The server refuses with a message or does it; it never fails, and nothing is done twice.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ async function lit() {
 
 const samples = { string: 'x', number: 0.5, integer: 7, boolean: true, null: null, array: [[]], object: { 'no such': 1 } };
 
-// Whether a schema may take a value of this type; what is not sure is not tried.
+// Whether a schema may accept a value of this type; unclear cases are not tried.
 function mayTake(schemas, schema, type) {
   if (schema === true || schema === undefined) return true;
   if (schema.$ref) return mayTake(schemas, schemas[schema.$ref.split('/').at(-1)], type);
@@ -96,7 +96,7 @@ test('a document that nobody would write is imported as it can be, or refused wi
       if (made.status !== 201) continue;
       for (const format of ['harmony', 'openai-chat', 'envelope', 'turns'])
       {
-        // A session without a word can be no request of Chat.
+        // A session without content cannot be a request of Chat.
         const exported = await server.raw('GET', `/api/sessions/${made.json.id}/export?format=${format}`);
         assert.ok(exported.status === 200 || (exported.status === 400 && /no message/.test(exported.json.detail)), `${format} of ${what}: ${exported.text}`);
       }
@@ -104,7 +104,7 @@ test('a document that nobody would write is imported as it can be, or refused wi
     }
 });
 
-// --- two hands -------------------------------------------------------------------------------------------------------
+// --- concurrent changes ----------------------------------------------------------------------------------------------
 
 test('of two answers to one question, at once and by two ways, one counts', async (t) => {
   for (let round = 0; round < 5; round++) {
@@ -185,7 +185,7 @@ test('a session in the middle of a turn is exported, forked, handed over, compac
   assert.equal((await ask('GET', '/export')).status, 404);
 });
 
-// --- the power goes off ----------------------------------------------------------------------------------------------
+// --- power loss ------------------------------------------------------------------------------------------------------
 
 test('after kill -9 at any step of a turn with a question and a client\'s tool the story goes on', async () => {
   const data = mkdtempSync(join(tmpdir(), 'parley-stranger-'));

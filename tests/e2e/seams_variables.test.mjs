@@ -1,4 +1,4 @@
-// Variables: in a sentence, in every format, and back.
+// Variables: inside a text, in every format, and converted back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './harness.mjs';

@@ -1,4 +1,4 @@
-// In which language and in whose terms a message speaks.
+// The language and the vocabulary of messages.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { run } from './harness.mjs';

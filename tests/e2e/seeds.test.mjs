@@ -1,11 +1,11 @@
-// Every example object of the five seed documents, when they lie beside the source tree (../shared/seeds,
-// or PARLEY_SEEDS): it parses by the lenient reader, validates against its schema, and a conversation goes
-// into every format and home again byte for byte, comments included.
+// Every example object of the five seed documents, if they are present beside the source tree
+// (../shared/seeds, or PARLEY_SEEDS): the lenient reader parses it, it validates against its schema, and a
+// conversation is converted to every format and back, byte for byte, comments included.
 //
-// The documents themselves are read, so an example that is added or changed there is met here. `expected`
-// names each of them; one that is missing in either is a failure. Some examples are parts of an object
-// (one block, one member) or leave holes for another example ("content": [ ... ]): `objects` puts them
-// together from the seed's own text.
+// The test reads the documents themselves, so it finds added and changed examples. `expected` names each
+// of them; one that is missing on either side is a failure. Some examples are parts of an object (one
+// block, one member) or have gaps for another example ("content": [ ... ]): `objects` assembles them from
+// the seed's own text.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const formats = ['harmony', 'envelope', 'structured-chat', 'turns', 'openai-chat
   'gemini', 'gpt-oss'];
 const whole = 'the whole document';
 
-// Where the JSON value at the beginning of `text` ends; brackets in strings do not count.
+// The length of the JSON value at the beginning of `text`; brackets in strings do not count.
 function lengthOfValue(text) {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {

@@ -1,5 +1,5 @@
-// A real `parley serve` for a test: started with data of its own, asked over HTTP, ended at the end.
-// Every JSON answer is held to what /openapi.json says of its route.
+// A real `parley serve` for a test: starts with its own data, is used over HTTP, and is stopped at
+// the end. Every JSON answer is checked with the description of its route in /openapi.json.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -14,17 +14,17 @@ import { directory, parley, run } from './harness.mjs';
 import { prove } from './proving.mjs';
 import { SAFETY_MS, until } from './waiting.mjs';
 
-// Ended and removed when the file's tests are over. One hook at the top: a hook that is added inside another hook is
-// called as soon as that one is done.
+// Stopped and removed after the file's tests. Uses one hook at the top level: a hook added inside another hook is
+// called as soon as that one ends.
 const running = new Set();
 const made = new Set();
-const stores = new Map(); // of the data directories whose store is a PostgreSQL: its address
+const stores = new Map(); // data directory -> address of its PostgreSQL store
 after(async () => {
   for (const server of running) await server.stop('SIGKILL');
   try {
     for (const dir of toProve()) await prove(dir, start, stores.has(dir));
   } catch (error) {
-    // The hooks behind this one are not called, and what they would have closed keeps the process alive.
+    // The remaining hooks are not called, and the objects they would have closed keep the process alive.
     setTimeout(() => process.exit(1), 1000).unref();
     throw error;
   } finally {
@@ -32,14 +32,14 @@ after(async () => {
   }
 });
 
-// Every store once, with the last directory that was used with it.
+// Every store once, with the last directory that used it.
 function toProve() {
   const last = new Map([...stores].map(([dir, url]) => [url, dir]));
   return [...made].filter((dir) => !stores.has(dir) || last.get(stores.get(dir)) === dir);
 }
 
-// Beside a PostgreSQL and with PARLEY_TEST_STORE=postgres (`make soak`) every directory gets a database there, unless
-// its test names a store.
+// With a PostgreSQL and PARLEY_TEST_STORE=postgres (`make soak`), every directory gets a database there, unless its
+// test names a store.
 function storeOf(dir, args) {
   const at = args.indexOf('--store');
   const postgres = process.env.PARLEY_TEST_POSTGRES;
@@ -76,7 +76,7 @@ function operationOf(openapi, method, path) {
   return found && openapi.paths[found][(method === 'HEAD' ? 'GET' : method).toLowerCase()];
 }
 
-// Throws unless the answer is one the description allows.
+// Throws unless the description allows the answer.
 export function checkAnswer(openapi, method, path, answer) {
   const type = answer.headers['content-type'] ?? '';
   if (method === 'HEAD' || !/json/.test(type) || answer.status === 304) return;
@@ -98,7 +98,7 @@ export function checkAnswer(openapi, method, path, answer) {
   assert.equal(code, 0, `${method} ${path} ${answer.status} is not a ${name}: ${out}${err}\n${answer.text.slice(0, 2000)}`);
 }
 
-// Whether there are `n` whole answers, the last of which leaves the connection open. Interim ones do not count.
+// Whether there are `n` whole answers, the last of which leaves the connection open. Interim answers do not count.
 function hasAnswers(said, n) {
   for (let rest = said; ;) {
     const head = rest.match(/^HTTP\/1\.\d (\d{3})[^]*?\r\n\r\n/);
@@ -108,7 +108,7 @@ function hasAnswers(said, n) {
     let size = 0;
     if (length) size = Number(length[1]);
     else if (isChunked) size = body.startsWith('0\r\n\r\n') ? 5 : body.indexOf('\r\n0\r\n\r\n') < 0 ? Infinity : body.indexOf('\r\n0\r\n\r\n') + 7;
-    else if (status >= 200 && status !== 204 && status !== 304) return false; // to the end of the connection
+    else if (status >= 200 && status !== 204 && status !== 304) return false; // the body extends to the end of the connection
     if (body.length < size) return false;
     if (status >= 200 || status === 101) n--;
     if (n === 0) return !/^connection: *close/im.test(head[0]);
@@ -142,12 +142,12 @@ class Server {
   // The one-time code of the first start.
   get code() { return this.out.match(/#login=(\S+)/)?.[1]; }
 
-  // Waits until its log says something.
+  // Waits until its log contains a text.
   async logged(text) {
     await until(() => this.err.includes(text), () => `the log does not say ${text}: ${this.err.slice(-2000)}`);
   }
 
-  // Ends it; resolves with its exit code.
+  // Stops it; resolves with its exit code.
   async stop(signal = 'SIGTERM') {
     running.delete(this);
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
@@ -171,14 +171,14 @@ class Server {
         });
         response.on('error', reject);
       });
-      // The server closes a connection that is idle for 60 s. A test that ran a program meanwhile has not noticed: ask again.
+      // The server closes a connection that is idle for 60 s. A test that ran a program meanwhile did not notice: send it again.
       const isStale = (error) => method === 'GET' && request.reusedSocket && error.code === 'ECONNRESET';
       request.on('error', (error) => (isStale(error) ? resolve(this.raw(method, path, options)) : reject(error)));
       request.end(text);
     });
   }
 
-  // The same, held to the description.
+  // The same, checked with the description.
   async ask(method, path, options) {
     const answer = await this.raw(method, path, options);
     this.openapi ??= (await this.raw('GET', '/openapi.json', { key: null, ca: options?.ca })).json;
@@ -186,8 +186,8 @@ class Server {
     return answer;
   }
 
-  // Sends bytes as they are and gathers what comes back: until the other side ends, or there are `n` whole answers of
-  // which the last leaves the connection open, or `enough` says so. With `end` our side is closed behind them.
+  // Sends raw bytes and collects the answer: until the other side closes, or there are `n` whole answers of which the
+  // last leaves the connection open, or `enough` returns true. With `end` the test's side closes after the bytes.
   bytes(text, { n = 1, enough = (said) => !end && hasAnswers(said, n), end = false, host = '127.0.0.1' } = {}) {
     return new Promise((resolve, reject) => {
       const socket = net.connect({ host, port: this.port, allowHalfOpen: true });
@@ -206,7 +206,7 @@ class Server {
   }
 }
 
-// parley serve with data of its own. `login` exchanges the first code for server.key.
+// Starts parley serve with its own data. `login` exchanges the first code for server.key.
 export async function start({ args = [], env = {}, data, login = true, command = parley, before = [] } = {}) {
   const dir = data ?? mkdtempSync(join(tmpdir(), 'parley-serve-'));
   if (!data) made.add(dir);

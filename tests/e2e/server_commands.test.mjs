@@ -1,5 +1,5 @@
 // The commands that talk to a server: session, key, backup, restore, doctor. Over the control socket, over
-// HTTP with a key, and without any server.
+// HTTP with a key, and without a server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function freshDirectory() {
 
 const server = await start();
 
-// parley ARGS --data DIR of the server; it must succeed.
+// Runs parley ARGS --data DIR of the server; it must succeed.
 function ok(...args) {
   const said = run([...args, '--data', server.data]);
   assert.equal(said.code, 0, `parley ${args.join(' ')}: ${said.err}`);
@@ -204,7 +204,7 @@ test('a message for a busy session waits, and is followed when its turn comes', 
 test('a connection that breaks is made again, and nothing is lost or doubled', async () => {
   const id = newSession('--model', 'demo/slow');
   const words = Array.from({ length: 60 }, (_, i) => `w${i}`).join(' ');
-  // Passes bytes on, and cuts every event stream after the first 2,000 bytes.
+  // A proxy that breaks every event stream after the first 2,000 bytes.
   let cuts = 0;
   const proxy = net.createServer((socket) => {
     const upstream = net.connect(server.port, '127.0.0.1');

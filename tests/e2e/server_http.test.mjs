@@ -1,4 +1,4 @@
-// The HTTP side of the server, asked by Node's clients and by bare sockets.
+// The HTTP interface of the server, tested with Node's clients and with raw sockets.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -409,7 +409,7 @@ test('a client that does not read is not answered further, and others do not not
   const answered = async () => Number((await server.ask('GET', '/metrics')).text.match(/^parley_http_requests_total(?:\{[^}]*\})? (\d+)/m)[1]);
   const before = await answered();
   for (let i = 0; i < 400; i++) socket.write(get('/openapi.json'));
-  // Each look is a request too.
+  // Each read of the metrics is a request, too.
   let nLooks = 0;
   await until(async () => await answered() > before + ++nLooks, 'some are answered');
   assert.equal((await server.ask('GET', '/healthz')).status, 200);
@@ -545,7 +545,7 @@ os.execv(sys.argv[2], sys.argv[2:])
   assert.equal((await other.ask('GET', '/healthz', { key: null })).status, 200);
   await until(() => other.out.includes('notified READY=1'));
   assert.equal((await other.stop()).code, 0);
-  // One for other machines needs TLS, as an address of the configuration does.
+  // A socket that other machines can reach needs TLS, like an address in the configuration.
   const open = file('open.py', `
 import os, socket, sys
 s = socket.socket(); s.bind(("0.0.0.0", 0)); s.listen(16)
@@ -559,7 +559,7 @@ os.execv(sys.argv[1], sys.argv[1:])
   assert.match(refused.stderr, /a socket of systemd \(port \d+\) listens beyond this machine without TLS/);
 });
 
-// A counter or gauge of the server, asked over the control socket, which is always open.
+// A counter or gauge of the server, read over the control socket, which is always open.
 const metric = async (of, name) => Number((await of.raw('GET', '/metrics', { key: null, socketPath: join(of.data, 'parley.sock') })).text.match(new RegExp(`^parley_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm'))[1]);
 
 test('too many connections: 503 and the end; those that are in stay in', async () => {
@@ -594,7 +594,7 @@ test('a second signal ends it at once, with 1', async () => {
   const other = await start({ args: ['--shards', '1'] });
   const socket = net.connect(other.port, '127.0.0.1').on('error', () => {});
   await new Promise((resolve) => socket.once('connect', resolve));
-  // Half a request body: something to wait for.
+  // Half a request body: the server waits for the rest.
   socket.write(`POST /api/detect HTTP/1.1\r\nHost: 127.0.0.1:${other.port}\r\nAuthorization: Bearer ${other.key}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n`);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.write('{');

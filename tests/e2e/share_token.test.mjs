@@ -1,4 +1,4 @@
-// The token of a share link is told once and kept nowhere in clear.
+// The token of a share link is shown once and stored nowhere in clear text.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

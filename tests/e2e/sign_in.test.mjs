@@ -1,4 +1,4 @@
-// People sign in by the one-time link or a key, and then have a cookie: no script reads it, no other page uses it.
+// People sign in with the one-time link or a key, and get a cookie: no script can read it, no other site can use it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ test('the one-time link gives a cookie, and a change needs the token', async () 
   }
   assert.equal((await change({ 'x-parley-csrf': me.csrf })).status, 201);
   assert.equal((await change({ 'x-parley-csrf': me.csrf, origin: 'https://evil.example' })).status, 403);
-  // The code is used; the secret of a cookie is no key, and a key is no cookie.
+  // The code was used; the secret of a cookie is not a key, and a key is not a cookie.
   assert.equal((await signIn(at, { code: at.code })).status, 401);
   assert.equal((await at.ask('GET', '/api/me', { key: cookie.split('=')[1] })).status, 401);
   await at.stop();
@@ -58,7 +58,7 @@ test('a key is exchanged for a cookie that may do the same, unless it is restric
   assert.equal((await at.ask('POST', '/api/login', { body: { key: ada.key.plaintext }, key: null })).status, 400);
   assert.equal((await signIn(at, { key: 'sk-parley-v1-nothing' })).status, 401);
   for (const body of [{}, { cookie: true }, { key: 'a', code: 'b', cookie: true }]) assert.equal((await at.ask('POST', '/api/login', { body, key: null })).status, 400);
-  // Other cookies beside it do no harm.
+  // Other cookies in the same header do no harm.
   assert.equal((await at.ask('GET', '/api/me', by(`a=b; ${cookie}; x${cookie}=z`))).status, 200);
   await at.stop();
 });
@@ -99,7 +99,7 @@ test('sign-ins count towards no quota, and those that have ended are deleted', a
   const ada = (await at.ask('POST', '/api/users', { body: { name: 'ada' } })).json;
   const more = (name, body = {}) => at.ask('POST', '/api/user/api-keys', { body: { name, ...body }, key: ada.key.plaintext });
   const second = (await more('second', { expires_at: '2999-01-01T00:00:00Z' })).json;
-  // Fewer than there are already.
+  // A limit below the current number.
   const limited = await at.ask('PATCH', `/api/users/${ada.id}`, { body: { limits: { max_keys: 1 } } });
   assert.equal(limited.status, 200, limited.text);
   const cookies = [];
@@ -110,7 +110,7 @@ test('sign-ins count towards no quota, and those that have ended are deleted', a
   }
   assert.equal((await more('third')).status, 409);
   await at.stop();
-  // Two sign-ins end while the server is off, and so does a key.
+  // Two sign-ins expire while the server is off, and so does a key.
   const sql = `UPDATE api_keys SET expires_ms = 1000 WHERE name = 'second' OR id IN (SELECT id FROM api_keys WHERE is_login = 1 ORDER BY id LIMIT 2)`;
   const python = (code) => spawnSync('python3', ['-c', `import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n${code}\ndb.commit()`, join(at.data, 'parley.db'), sql], { encoding: 'utf8' });
   assert.equal(python('db.execute(sys.argv[2])').status, 0);

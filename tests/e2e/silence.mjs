@@ -1,18 +1,18 @@
-// What a conversion has lost without a word: the values of the source that neither stand in the output nor are named by
-// the report. A report that names a container excuses what is in it only when the container was dropped, or when the
-// detail says that the writer speaks for all of it.
-// Words of a grammar, and counters that other formats count differently: said in the target's own words.
+// Finds silent losses of a conversion: values of the source that are neither in the output nor in the report. A report
+// that names a container covers its content only if the container was dropped, or if the detail says so for everything
+// in it.
+// Members of a grammar, and counters that other formats count differently: each target has its own words for them.
 const grammar = /^(type|role|kind|object|status|finish_reason|stop_reason|finishReason|mode|tool_choice|function_call|effort|reasoning_effort|thinking_level|thinkingLevel|format|mimeType|mime_type|mediaType|media_type|responseMimeType|response_mime_type|service_tier|reason|index|total_tokens|totalTokenCount|prompt_tokens|completion_tokens|input_tokens|output_tokens|candidatesTokenCount|promptTokenCount|toolUsePromptTokenCount|code|outcome|include|detail|thinking_budget|thinkingBudget|budget_tokens|protocol|version|charCount|sequence|timestamp|created_at|vendor|\d+)$/;
-// What every other vendor does anyway, and has no word for: code runs in Python, and a server's tools are called without
-// asking.
+// Defaults of all other vendors, which have no word for them: code runs in Python, and a server's tools are called
+// without asking.
 const usual = new Map([['language', 'PYTHON'], ['require_approval', 'never'], ['loop_id', 'root']]);
-// Details that speak for everything in the container they stand at.
+// Details that cover everything in the container.
 const speaksForAll = [/^the schema is written as a TypeScript type/];
 
-// What need not stand anywhere: it is said in the target's own words, or says nothing.
+// Values that need not be in the output: the target has its own words for them, or they say nothing.
 export const isGrammar = (key, value) => grammar.test(key) || value === null || value === '' || value === 0 || typeof value === 'boolean' || usual.get(key) === value;
 
-// What a document says: its keys and values, also those of JSON inside its texts.
+// The content of a document: its keys and values, also those of JSON inside its texts.
 export function wordsOf(text) {
   const words = [text];
   const listen = (value) => {
@@ -20,7 +20,7 @@ export function wordsOf(text) {
     else if (value && typeof value === 'object') for (const [key, inner] of Object.entries(value)) { words.push(key); listen(inner); }
     else if (value !== null) {
       words.push(String(value));
-      // A text that cites is said with anchors in it.
+      // A text with citations has anchors in it.
       if (typeof value === 'string' && value.includes('<cite id="')) words.push(value.replace(/<cite id="[^"]*"\/>/g, ''));
       if (typeof value === 'string' && /^\s*[[{]/.test(value)) try { listen(JSON.parse(value)); } catch { /* it only looks like JSON */ }
     }
@@ -30,9 +30,9 @@ export function wordsOf(text) {
 }
 
 export function says(words, value) {
-  // Anchors of citations leave a text for a target that has citations of its own.
+  // Anchors of citations are removed from a text if the target has its own citations.
   const text = String(value).replace(/<cite id="[^"]*"\/>/g, '');
-  // As it is, as JSON spells it, or as JSON in ASCII does.
+  // Literally, as a JSON string, or as a JSON string in ASCII.
   const ascii = (s) => s.replace(/[^\x00-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
   const spelled = (s) => [s, JSON.stringify(s).slice(1, -1), ascii(JSON.stringify(s).slice(1, -1))];
   const has = (s) => spelled(s).some((t) => words.includes(t));
@@ -45,11 +45,11 @@ export function says(words, value) {
     const collect = (v) => { if (v && typeof v === 'object') Object.values(v).forEach(collect); else if (v !== null && v !== '') leaves.push(String(v)); };
     collect(JSON.parse(text));
     return leaves.every(has);
-  } catch { /* no JSON after all */ }
+  } catch { /* not JSON after all */ }
   return text.split('\n').every((line) => has(line.trim()));
 }
 
-// What the report says, by place: `has(pointer)` of one value alone, `covers(pointer)` of one and all that is in it.
+// The report by place: `has(pointer)` for one value alone, `covers(pointer)` for a value with all its content.
 export function reader(losses) {
   const reported = new Map();
   for (const loss of losses) if (loss.code !== 'synthesised') reported.set(loss.pointer, [...(reported.get(loss.pointer) ?? []), loss]);
@@ -62,7 +62,7 @@ export function reader(losses) {
 
 export const escaped = (key) => key.replace(/~/g, '~0').replace(/\//g, '~1');
 
-// The values that are neither said nor reported.
+// The values that are neither in the output nor reported.
 export function silent(source, out, losses) {
   const words = wordsOf(out);
   const report = reader(losses);

@@ -1,4 +1,4 @@
-// Clients that ask for much and do not read: what waits for them is not in memory, and whoever reads late gets it whole.
+// Clients that request much and do not read: waiting data is not kept in memory, and a late reader gets all of it.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
@@ -21,7 +21,7 @@ async function longSession(n, nBytes) {
   return json.id;
 }
 
-// Asks and does not read until it is told to.
+// Sends a request and does not read until told to.
 function askSlowly(path) {
   const socket = net.connect({ port: server.port, host: '127.0.0.1' });
   const pieces = [];
@@ -43,7 +43,7 @@ function askSlowly(path) {
 }
 
 test('an answer that nobody reads waits in a file, and comes whole when it is read', async () => {
-  // What eight exports of one user take until they are in files is more than the usual share.
+  // Eight exports of one user need more than the usual share of memory until they are in files.
   const usual = server;
   server = await serve({ args: ['--body-memory', '8192'] });
   const id = await longSession(30, 800_000);
@@ -51,7 +51,7 @@ test('an answer that nobody reads waits in a file, and comes whole when it is re
   const whole = (await server.raw('GET', path)).bytes;
   assert.ok(whole.length > 20 * MIB);
   const before = await metric('parley_spooled_answers_total');
-  // One after the other: what is made at the same time counts as memory of the user, what is in files does not.
+  // One after the other: exports in progress count as memory of the user, exports in files do not.
   const slow = [];
   for (let n = 1; n <= 4; n++) {
     slow.push(askSlowly(path));
@@ -63,7 +63,7 @@ test('an answer that nobody reads waits in a file, and comes whole when it is re
     assert.equal(body.length, whole.length);
     assert.ok(body.equals(whole));
   }
-  // Others leave, and the server goes on.
+  // The other clients disconnect, and the server continues.
   for (const one of slow.slice(2)) one.close();
   assert.equal((await server.ask('GET', '/api/me')).status, 200);
   await endsWell(server);
@@ -81,7 +81,7 @@ test('what one user may have in files is bounded: beyond it the connection ends'
       await server.ask('POST', `/api/sessions/${id}/chat`, { body: { message: content } });
       await settled(clientOf(server), id);
     }
-    // 19 MB, where one user's may have 4 MiB. What the kernel took is all that comes.
+    // 19 MB, with a limit of 4 MiB for a user. Only the kernel's buffer arrives.
     const slow = askSlowly(`/api/sessions/${id}/export`);
     const count = await metric('parley_http_connections');
     await until(async () => (await metric('parley_http_connections')) < count, 'the connection is gone', 120_000);
@@ -109,12 +109,12 @@ test('a snapshot of a very long turn counts as memory of its user until it is re
   assert.ok(held > 24 * MIB && held < 26 * MIB, `${held} bytes`);
   const second = await subscribe();
   await until(async () => (await metric('parley_body_bytes')) > held, 'two of them', 120_000);
-  // A quarter of 256 MiB has room for two of 24 MiB, and not for a third.
+  // A quarter of 256 MiB is enough for two of 24 MiB, but not for a third.
   const third = await subscribe();
   first.net.resume();
   const { payload } = await first.next(({ opcode, payload: bytes }) => opcode === 1 && bytes.length > MIB, 'the snapshot');
   assert.equal(JSON.parse(String(payload)).data.turns.length, 1);
-  // With the first one read there is room for the third.
+  // After the first one is read there is enough memory for the third.
   third.net.resume();
   await third.next(({ opcode, payload: bytes }) => opcode === 1 && bytes.length > MIB, 'its snapshot');
   for (const socket of [first, second, third]) socket.close();
@@ -134,7 +134,7 @@ test('what is kept of events is bounded for all sessions together, and goes with
     for (const id of sessions) await client.chat(id, { message });
     for (const id of sessions) await settled(client, id, 120_000);
   }
-  // Ten times 40 KB and more for each of thirty would be 12 MB; three shards keep 2 MiB each, and a frame beyond.
+  // Ten rounds of at least 40 KB in each of thirty sessions would be 12 MB; three shards keep 2 MiB each, and one more frame per session.
   const held = await metric('parley_history_bytes');
   assert.ok(held > 0 && held < 3 * 2 * MIB + 30 * 50_000, `${held} bytes`);
   for (const id of sessions) assert.equal((await server.ask('DELETE', `/api/sessions/${id}`)).status, 204);

@@ -1,4 +1,4 @@
-// What takes its time: deadlines of half a minute. Run by `make soak`.
+// Slow tests: deadlines of half a minute. Run by `make soak`.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { RawSocket, Socket, clientOf, closing, endsWell, script, serve, settled, until } from './live.mjs';
@@ -23,7 +23,7 @@ test('who takes nothing for 30 seconds is closed', async (t) => {
   raw.send(1, JSON.stringify({ id: 1, event: 'session:subscribe', data: { session_id: id, content: 'always' } }));
   await raw.next(({ payload }) => String(payload).startsWith('{"ack":1'));
   raw.net.pause();
-  /* More than any buffer of the kernel holds, and more every second. */
+  /* More than any kernel buffer holds, and more every second. */
   const line = `${Array.from({ length: 30 }, () => `repeat 1 ${'y'.repeat(600)}\n`).join('')}wait 1000`;
   await client.chat(id, { message: script(...Array.from({ length: 50 }, () => line)) });
   const open = async () => Number((await (await client.request('GET', '/metrics')).text())

@@ -1,4 +1,4 @@
-// The socket itself: who may open one, what it takes, and with which code it ends.
+// The socket itself: who may open one, which input it accepts, and its close codes.
 import assert from 'node:assert/strict';
 import { readFileSync, existsSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -170,7 +170,7 @@ test('UTF-8 is judged as the published sequences say', { skip: !existsSync(corpo
       socket.send(1, Buffer.from(hex, 'hex'));
       const first = await socket.next();
       if (valid) {
-        /* It is text, and no JSON. */
+        /* The frame is text, but not JSON. */
         assert.equal(first.opcode, 1, name);
         assert.equal(JSON.parse(String(first.payload)).event, 'system:error');
       } else {

@@ -1,4 +1,4 @@
-// How a WebSocket begins, how large a message may be, and whose tickets are whose.
+// The handshake of a WebSocket, the size limit of a message, and the owners of tickets.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { RawSocket, Socket, closing, endsWell, frame, serve } from './live.mjs';
@@ -16,7 +16,7 @@ async function handshake({ version = '13', http = '1.1' }) {
     ...(version === null ? {} : { 'Sec-WebSocket-Version': version }),
   };
   const text = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  // The second request ends the connection, so that nothing waits for time.
+  // The second request ends the connection, so that the test does not wait for a timeout.
   const end = `GET /healthz HTTP/1.1\r\nHost: ${lines.Host}\r\nConnection: close\r\n\r\n`;
   return (await server.bytes(`GET /api/ws HTTP/${http}\r\n${text}\r\n${end}`)).said;
 }
@@ -68,7 +68,7 @@ test("one user's tickets push out no other's", async (t) => {
   for (let i = 0; i < 2100; i++) tickets.push((await server.raw('POST', '/api/ws-tickets')).json.ticket);
   const socket = await closing(t, new Socket(server, { ticket })).opened;
   assert.equal((await socket.ask('ping')).ok, true);
-  // Of one's own the newest 64 count.
+  // Of a user's own tickets the newest 64 are valid.
   const newest = await closing(t, new Socket(server, { ticket: tickets.at(-64) })).opened;
   assert.equal((await newest.ask('ping')).ok, true);
   const older = await new Socket(server, { ticket: tickets.at(-65) }).opened.catch((response) => response);

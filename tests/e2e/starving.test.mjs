@@ -1,5 +1,5 @@
-// Nobody can starve others: not with hosts that say nothing, not with work. What is looked at is the order of events:
-// the other's answer is there while all that was sent before it still waits.
+// No user can starve others, neither with hosts that never answer nor with heavy work. The test checks the order of
+// events: the other user's answer arrives while earlier requests still wait.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
@@ -15,7 +15,7 @@ import { until } from './waiting.mjs';
 const metricsOf = async (server) => (await server.raw('GET', '/metrics')).text;
 const metric = async (server, name) => Number((await metricsOf(server)).split('\n').find((line) => line.startsWith(`${name} `)).split(' ')[1]);
 
-// A host that takes connections and says nothing until it hangs up.
+// A host that accepts connections and never answers.
 async function openSilentHost() {
   const sockets = new Set();
   const host = net.createServer((socket) => {
@@ -43,7 +43,7 @@ async function makeUsers(server, n) {
   return keys;
 }
 
-// A request that is under way, and whether it was answered.
+// A request in progress, and whether it was answered.
 function send(server, method, path, options) {
   const sent = { isAnswered: false };
   sent.answer = server.raw(method, path, options).then((answer) => { sent.isAnswered = true; return answer; });
@@ -123,11 +123,11 @@ test('media of an import that nobody sends holds up no worker', async () => {
 });
 
 // Token counts of one user that take a while each, then a small conversion of another user. Two workers compute, so a queue
-// without turns would answer the small one when at most two of those before it are left. A client that is slow to look may
-// find all of them answered, whatever the order was: then it tries again.
+// without turns would answer the small one only when at most two of the earlier ones are left. A slow client may find all
+// of them answered in any order: then it tries again.
 test("one user's large documents do not keep another user waiting", async () => {
   const WORKERS = 2;
-  // How long the queue may grow is a matter of the machine, and not what this is about.
+  // The length of the queue depends on the machine, and is not the subject of this test.
   const server = await start({ args: ['--workers', String(WORKERS)], env: { PARLEY_QUEUE_WAIT_MS: '600000' } });
   const [busy, other] = await makeUsers(server, 2);
   const letters = Array.from({ length: 1 << 19 }, (_, i) => String.fromCharCode(97 + ((i * 7919) % 26))).join('');
@@ -150,7 +150,7 @@ test("one user's large documents do not keep another user waiting", async () => 
   await server.stop();
 });
 
-// A name server that never answers: a socket on port 53 of loopback, which the system is told to ask.
+// A name server that never answers: a socket on port 53 of loopback, which the system is configured to use.
 const mounts = spawnSync('unshare', ['-m', 'sh', '-c', 'mount --bind /dev/null /etc/resolv.conf']).status === 0;
 
 test('a name server that says nothing ends a fetch at its time and delays nobody', { skip: !mounts && 'no mounts of one\'s own' }, async (t) => {

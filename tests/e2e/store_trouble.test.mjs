@@ -1,4 +1,4 @@
-// What the store says when it cannot: honest, and without a word about where it is and who may use it.
+// Errors of the store: they are honest, and do not reveal its address or its users.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ test('a file that may not grow is a full disk: 507, reads go on, and it works ag
 test('a data directory that cannot be written to is not said to be another server', { skip: !hasPrlimit && 'setpriv is not installed' }, async (t) => {
   const data = directory(t);
   const server = await start({ data });
-  await server.stop('SIGKILL'); // its socket is left
+  await server.stop('SIGKILL'); // its socket file remains
   const isRoot = process.getuid() === 0;
   chmodSync(data, isRoot ? 0o755 : 0o500);
   for (const name of ['parley.sock', 'parley.db', 'parley.db-lock']) try { chmodSync(join(data, name), 0o666); } catch { /* not there */ }
@@ -92,7 +92,7 @@ test('a password on the command line is gone from the list of processes', { skip
   await server.stop();
 });
 
-// What a route is asked with, where nothing but a good body reaches the store.
+// The bodies for routes where only a valid body reaches the store.
 const bodies = {
   'POST /api/sessions': {}, 'POST /api/sessions/{id}/chat': { message: 'hello' }, 'PATCH /api/sessions/{id}': { intent: 'x' },
   'POST /api/prompts': { name: 'other', content: 'x' }, 'PATCH /api/prompts/{id}': { name: 'x' }, 'POST /api/prompts/{id}/versions': { content: 'x' },
@@ -102,7 +102,7 @@ const bodies = {
 };
 
 test('no answer of any route speaks of SQL, and the log does', { skip: !postgres && 'run it by tests/contract/with_postgres' }, async (t) => {
-  const url = `${postgres}&options=-csearch_path%3Dlost_and_found`; // a schema of its own
+  const url = `${postgres}&options=-csearch_path%3Dlost_and_found`; // a separate schema
   const psql = (sql) => {
     const { status, stdout, stderr } = spawnSync('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', sql, url.replace(/^postgres:/, 'postgresql:')], { encoding: 'utf8' });
     assert.equal(status, 0, stderr);
@@ -121,7 +121,7 @@ test('no answer of any route speaks of SQL, and the log does', { skip: !postgres
   let nFailed = 0;
   for (const [path, methods] of Object.entries(paths))
     for (const method of Object.keys(methods).map((word) => word.toUpperCase())) {
-      // What never ends.
+      // Streams that never end.
       if (/\/(events|ws|connect)$/.test(path)) continue;
       const resource = path.match(/^\/api\/([a-z-]+)\/\{/)?.[1];
       const place = path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && own[resource]) || (['version', 'other'].includes(name) ? '1' : 'nothing'));

@@ -1,5 +1,5 @@
-// parley stream on bad input: whatever breaks, the target is told in its own words, all that came
-// before has been passed on, the exit code is 3, and memory stays bounded.
+// parley stream on bad input: on any error the target gets an error event of its own dialect,
+// everything before it has been passed on, the exit code is 3, and memory stays bounded.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { noTime, run, shell } from './harness.mjs';
@@ -30,7 +30,7 @@ function parse(to, text) {
   });
 }
 
-// What a client of the target takes for a failure: the message.
+// How a client of the target recognises a failure: the message.
 const failure = {
   'openai-chat': (name, event) => event.error?.message,
   'openai-responses': (name, event) =>
@@ -49,7 +49,7 @@ function assertFails(from, to, { code, out, err }, message) {
   assert.equal(code, 3);
 }
 
-// Some of the events, and what of the answer is in them.
+// Some of the events, and the part of the answer in them.
 const someOf = (from) => {
   const events = eventsOf(from);
   const last = events.findLastIndex((event) => event.includes(' it"'));
@@ -113,7 +113,7 @@ for (const [from, to] of pairs) {
     assert.match(failure[to](name, event) ?? `no failure: ${out}`, /64 MiB/);
     assert.match(err, /^parley: <stdin>: .*64 MiB/);
     assert.equal(code, 3);
-    // One event at most; where bytes are passed through, as they came and as an event.
+    // One event at most; where bytes are passed through, both as raw bytes and as an event.
     const peak = Number(/^peak (\d+)$/m.exec(err)[1]);
     assert.ok(peak < (from === to ? 160 : 90) << 10, `${peak} KiB`);
   });

@@ -1,6 +1,6 @@
-// A stream and the whole answer it adds up to are translated alike: what a converted answer keeps,
-// the stream keeps, too. Where it does not, its report says "though a whole answer would". The
-// recorded streams are read from ../shared/corpora (or PARLEY_CORPORA).
+// A stream and the whole answer it adds up to are translated alike: content that a converted answer
+// keeps, the stream keeps, too. Otherwise its report says "though a whole answer would". The
+// recorded streams are in ../shared/corpora (or PARLEY_CORPORA).
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -100,8 +100,8 @@ test('the same message_start twice is one answer', () => {
   assert.equal(it.code, 0, it.err);
 });
 
-// Tools that run at the vendor, images and pages that are cited: one answer of each vendor, whole. Its stream has the same
-// parts, each as the vendor would send it.
+// Tools that run at the vendor, images and cited pages: one whole answer of each vendor. Its stream has the same parts, as
+// the vendor would send them.
 const ran = {
   anthropic: [
     { type: 'text', text: 'Look: ' },
@@ -158,7 +158,7 @@ const streamed = {
     { type: 'response.completed', response: wholes['openai-responses'] }),
   'openai-chat': chunk({ role: 'assistant', content: said.content }) + chunk({ annotations: said.annotations }) + chunk({ images: said.images }) + chunk({}, 'stop') + done,
 };
-// Every string of a value but those that are made up here, or that are grammar.
+// Every string of a value except generated ids and words of the grammar.
 const words = (value) => (value && typeof value === 'object' ? Object.entries(value).flatMap(([key, it]) => (/^(id|tool_use_id|item_id|type|status|object|role)$/.test(key) ? [] : words(it)))
   : typeof value === 'string' && value ? [value] : []);
 
@@ -168,11 +168,11 @@ for (const from of Object.keys(wholes)) for (const to of Object.keys(wholes).fil
     const it = stream(from, to, streamed[from]);
     assert.equal(it.code, 0, it.err);
     assert.deepEqual(it.report.losses.filter(({ detail }) => /though a whole answer would/.test(detail)), []);
-    // Text may come in pieces there, input as JSON text.
+    // A stream may have text in pieces, and input as JSON text.
     const all = words(it.events);
     const text = all.join('\u0000') + it.events.map((event) => event.choices?.[0]?.delta.content ?? '').join('');
     for (const word of words(whole)) assert.ok(all.includes(word) || text.includes(JSON.stringify(word).slice(1, -1)), `${word} is missing in ${it.out}`);
-    // And the stream says no page, program or image that the whole answer does not say.
+    // Each page, program and image is in both the stream and the whole answer, or in neither.
     for (const word of ['https://a.example', 'https://b.example', 'https://s.example', 'https://x.example', 'print(1)', 'print(2)', 'because', 'iVBORw0KGgo='])
       assert.equal(JSON.stringify(whole).includes(word), it.out.includes(word), `${word} is in one of them only`);
   });
@@ -197,7 +197,7 @@ test('the items of a Responses stream are those of its last event', () => {
   assert.deepEqual(stages, ['response.web_search_call.in_progress', 'response.web_search_call.searching', 'response.web_search_call.completed']);
 });
 
-// Google runs the tools of MCP servers itself; it gives a finishReason with the call, and goes on.
+// Google runs the tools of MCP servers itself; it sends a finishReason with the call, and continues.
 test('a call that Google answers itself is no call of the client, one that it does not answer is', () => {
   const event = (part, more = {}) => ({ candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...more }], modelVersion: 'g', responseId: 'r' });
   const call = (name, more) => event({ functionCall: { name, args: { q: name } }, thoughtSignature: 'c2ln' }, { finishReason: 'STOP', ...more });
@@ -239,20 +239,20 @@ test('a call at the vendor whose result never comes is said before what follows,
 });
 
 const corpus = join(process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora'), 'recorded', 'compact.ndjson.gz');
-// Where stream and whole answer differ today. A row goes when its difference does.
+// Current differences between stream and whole answer. A row is removed with its difference.
 const known = [
   // Chat and Responses both have a place for these; the stream's deltas have none yet.
   [/-(chat|responses)$/, /\/logprobs\//], [/./, /^\/service_tier$/],
-  // A whole answer tells by its format whose proof it is; the stream's deltas do not say that yet.
+  // The format of a whole answer shows whose proof it is; the stream's deltas do not have that yet.
   [/./, /\/reasoning_details\/\d+\/(signature|type|id|data)$/],
-  // A vendor's own words for an error: the targets have lists of their own.
+  // A vendor's own words for an error: the targets have their own lists.
   [/./, /^\/error\//],
-  // Nothing was answered: there is no whole answer to compare with.
+  // There was no answer, so there is no whole answer to compare with.
   [/./, /^\/(choices\/0\/message\/role|created|type|role|id)$/],
 ];
-// The stream says other words than the response at its end: the deltas count.
+// The stream's words differ from those of the response at its end: the deltas count.
 const differs = new Set(['00a84d966c']);
-// A second answer inside the first one: an error since then.
+// A second answer inside the first one: an error now.
 const broken = new Set(['94c3e1950f']);
 if (!existsSync(corpus)) {
   test('recorded streams', { skip: `there is no ${corpus}` }, () => {});

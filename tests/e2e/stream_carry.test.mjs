@@ -1,5 +1,6 @@
-// parley stream --carry and --with-carry: the way home gives the source's bytes; a target that was
-// edited arrives with its edit, what only the carry has is put back, and what is not is reported.
+// parley stream --carry and --with-carry: the way home restores the source's bytes. An edited
+// target comes home with its edit; values that only the carry has are restored; values that cannot
+// be restored are reported.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

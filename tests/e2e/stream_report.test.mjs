@@ -1,6 +1,6 @@
-// parley stream --report: what the target's events do not say is in the report, with a pointer into
-// the whole answer that the source adds up to. The recorded streams are read from
-// ../shared/corpora (or PARLEY_CORPORA).
+// parley stream --report: content that the target's events lack is in the report, with a pointer
+// into the whole answer that the source adds up to. The recorded streams are in ../shared/corpora
+// (or PARLEY_CORPORA).
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -154,8 +154,8 @@ if (!existsSync(corpus)) {
   const eventsOf = (text) => text.split(/\r?\n/).filter((line) => line.startsWith('data:')).flatMap((line) => {
     try { return [JSON.parse(line.slice(5))]; } catch { return []; }
   });
-  // What is heavy in a stream: words that only a vendor's own fields have. Read from the events
-  // here, without anything of the program.
+  // Content of a stream that only a vendor's own fields have. The test reads it from the events
+  // itself, without the program.
   const heavy = new Set(['signature', 'thoughtSignature', 'encrypted_content', 'encrypted_index', 'cited_text', 'partial_image_b64',
     'result', 'url', 'uri', 'title', 'data', 'code', 'output', 'query', 'stdout', 'server_label', 'renderedContent']);
   function heavyWords(value, key, into) {

@@ -1,4 +1,4 @@
-// --strict, and `strict` over HTTP: the source is JSON of RFC 8259, with every key once.
+// --strict, and `strict` over HTTP: the source must be JSON of RFC 8259, with every key once.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { run } from './harness.mjs';
@@ -8,7 +8,7 @@ let server;
 before(async () => { server = await serve(); });
 
 const good = '{"messages":[\n  {"role":"user","content":"hi"}\n]}';
-// What people write, where it is refused, and what the error says to do.
+// Common deviations, the position of the error, and its advice.
 const loose = [
   ['a trailing comma', good.replace('"}\n', '"},\n'), { line: 3, column: 1, pointer: '/messages/1' }, /remove the trailing comma/],
   ['a trailing comma in an object', good.replace('"hi"', '"hi",'), { line: 2, column: 33, pointer: '/messages/0' }, /remove the trailing comma/],

@@ -1,5 +1,5 @@
-// Compaction by the session's own model: by hand, by itself, after an overflow, and what stands in when it fails. The
-// vendors are upstreams.mjs, which holds what it is sent to their rules.
+// Compaction by the session's own model: on request, automatic, after an overflow, and the replacement if it fails.
+// The vendors are upstreams.mjs, which checks the requests with the vendors' rules.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { Socket, clientOf, closing, endsWell, serve, settled, textOf, until } from './live.mjs';
@@ -34,7 +34,7 @@ const kinds = (turns) => turns.map(({ role, kind, status }) => (kind === 'compac
 const sent = (i) => JSON.stringify(upstream.requests.at(i).body);
 const toolsOf = ({ body: { tools = [] } }) => tools.flatMap((tool) => tool.functionDeclarations ?? tool.function ?? tool);
 
-const long = `words ${'and more of them '.repeat(60)}`; // so that a summary is shorter
+const long = `words ${'and more of them '.repeat(60)}`; // long enough that a summary is shorter
 
 async function compacted(id) {
   await client.request('POST', `/api/sessions/${id}/compact`, {});

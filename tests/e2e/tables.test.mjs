@@ -1,4 +1,4 @@
-// Tables of lists: --format chooses columns, a pager shows what is more than a screen, and columns line up.
+// Tables of lists: --format chooses columns, a pager shows more than a screen, and columns are aligned.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { resolve } from 'node:path';
@@ -17,7 +17,7 @@ before(async () => {
 after(() => server.stop());
 const run = (...args) => plain(args, { env: { PARLEY_DATA: server.data } });
 
-// Every verb that prints a table names its columns in its headings.
+// Every verb that prints a table names its columns in the heading.
 const tables = [
   ['session', 'list'], ['prompt', 'list'], ['prompt', 'folders'], ['prompt', 'tags'], ['prompt', 'versions', '第0号提示'], ['memory', 'list'], ['memory', 'search', 'tea'],
   ['models', 'list'], ['models'], ['key', 'list'], ['user', 'list'], ['audit', 'list'], ['audit'],

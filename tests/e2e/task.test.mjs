@@ -1,4 +1,4 @@
-// parley task next: what an expression means and when it is due.
+// parley task next: the meaning of an expression and its due times.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { run } from './harness.mjs';

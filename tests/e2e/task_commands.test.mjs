@@ -1,4 +1,4 @@
-// parley task against a server: what is done by the clock. What needs no server is in task.test.mjs.
+// parley task against a server: scheduled work. task.test.mjs tests the parts that need no server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commanding, lines } from './commanding.mjs';

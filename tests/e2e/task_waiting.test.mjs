@@ -1,4 +1,4 @@
-// Tasks that are due together when their user has all turns at work; and clocks that are put back.
+// Tasks that are due together while their user runs the maximum of turns; and clocks that are set back.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,14 +54,14 @@ test('of 150 tasks due together 64 run, the others wait their turn, and none fai
   const theirs = await make(server, { title: 'Theirs', model: 'demo/echo' }, other);
   clock.set('2026-03-02T12:00:01Z');
   await nudge(server, tasks[0]);
-  // Another user's task does not wait for theirs.
+  // Another user's task does not wait for these.
   await until(async () => (await runsOf(server, theirs, other))[0]?.status === 'completed', "the other user's task ran", MINUTES);
   await until(async () => {
     const counts = await tally(server, tasks);
     return counts.running === 64 && counts.queued === 86;
   }, '64 run and 86 wait', MINUTES);
   assert.equal(held.waiting.length, 64);
-  // One ends, one begins.
+  // One ends, the next one begins.
   held.waiting[0].release();
   await until(() => held.keys.length === 65 && held.waiting.length === 64, 'the next one begins', MINUTES);
   held.open();
@@ -83,7 +83,7 @@ test('what waits survives a restart, is not missed however late it is, and is dr
   await until(async () => (await tally(first, tasks)).queued === 6, '6 wait', MINUTES);
   const waiting = [];
   for (const task of tasks) if (stateOf((await runsOf(first, task))[0]) === 'queued') waiting.push(task);
-  // An hour passes while they wait: they are not missed. One of them is not wanted any more.
+  // An hour passes while they wait: they do not count as missed. The task of one of them is disabled.
   clock.put(HOUR);
   await nudge(first, tasks[0]);
   await first.raw('PATCH', `/api/scheduled-tasks/${waiting[0].id}`, { body: { enabled: false } });
@@ -108,7 +108,7 @@ for (const [name, ms, instant] of [['an hour', HOUR, '2026-03-02T11:29:57Z'], ['
     await server.logged('the clock was set back by', MINUTES);
     const next = new Date(new Date(instant).getTime() + 3000).toISOString();
     await until(isDone(next), 'it runs by the new clock', MINUTES);
-    // And the old time comes again: it has run.
+    // The old time comes again: the task has already run.
     clock.set('2026-03-02T12:29:59Z');
     await nudge(server, task);
     clock.set('2026-03-02T12:30:01Z');

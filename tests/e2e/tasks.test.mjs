@@ -24,10 +24,10 @@ async function make(server, body, options) {
 
 const get = async (server, path) => (await server.ask('GET', `/api/scheduled-tasks/${path}`)).json;
 const runsOf = async (server, task, query = '') => (await get(server, `${task.id}/runs?limit=100${query}`)).items;
-// A change of any task makes the scheduler look at the clock at once.
+// A change of any task makes the scheduler read the clock at once.
 const nudge = (server, task) => server.ask('PATCH', `/api/scheduled-tasks/${task.id}`, { body: { title: task.title } });
 
-// Runs of a task that fit, as soon as there are `n`.
+// The matching runs of a task, as soon as there are `n`.
 const untilRuns = (server, task, n, fits = () => true) => until(async () => {
   const fitting = (await runsOf(server, task)).filter(fits);
   return fitting.length >= n && fitting;
@@ -323,7 +323,7 @@ test('a prompt of the library is said as it stands when the task runs', { skip }
   assert.equal(await said(), 'hello world');
   await server.ask('PUT', `/api/prompts/${prompt.id}/labels/production`, { body: { version: 2 } });
   assert.equal(await said(), 'good day world');
-  // What the prompt wants is checked when the task is made or changed; what it wants later, when it runs.
+  // The prompt's variables are checked when the task is made or changed; those of a later version, when it runs.
   for (const [variables, says] of [[{}, /"who" has no value/], [{ whp: 'x', who: 'y' }, /no variable "whp"; did you mean "who"\?/]]) {
     const ref = { prompt_id: prompt.id, version: 'production', variables };
     const refused = await Promise.all([server.ask('PATCH', `/api/scheduled-tasks/${task.id}`, { body: { prompt_ref: ref } }), server.ask('POST', '/api/scheduled-tasks', { body: { title: 't', cron: '0 0 1 1 *', prompt_ref: ref } })]);
@@ -413,7 +413,7 @@ test('occurrences, the calendar and the meaning of an expression', { skip }, asy
   const task = await make(server, { title: 'Night', cron: '30 2 * * *', timezone: 'Europe/Berlin' });
   const { items } = await get(server, `${task.id}/occurrences?limit=2`);
   assert.deepEqual(items, [
-    { at: at('2026-03-29T01:00:00Z'), local: '2026-03-29T03:00:00+02:00' }, // skipped by the clock
+    { at: at('2026-03-29T01:00:00Z'), local: '2026-03-29T03:00:00+02:00' }, // skipped by daylight saving
     { at: at('2026-03-30T00:30:00Z'), local: '2026-03-30T02:30:00+02:00' },
   ]);
   assert.equal((await get(server, `${task.id}/occurrences?from=2026-04-01T00:00:00Z&to=2026-04-04T00:00:00Z`)).items.length, 3);

@@ -1,5 +1,5 @@
-// Servers on one PostgreSQL, one after the other, each with its scheduler: each occurrence is run once, by whichever it was,
-// however the one before it ended.
+// Servers on one PostgreSQL, one after the other, each with its scheduler: each occurrence runs once, on any server, however
+// the previous server ended.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Clock, noClock } from './clock.mjs';
@@ -30,14 +30,14 @@ test('of servers one after the other one runs each occurrence', { skip }, async 
     tasks.push(json);
   }
   const runsOf = async (task) => (await server.ask('GET', `/api/scheduled-tasks/${task.id}/runs?limit=100`)).json.items;
-  // Lets it look at the clock.
+  // Makes the scheduler read the clock.
   const nudge = (i) => server.ask('PATCH', `/api/scheduled-tasks/${tasks[i % N_TASKS].id}`, { body: { skip_confirmations: i % 2 === 0 } });
   for (let i = 1; i <= N_MINUTES; i++) {
     clock.set(`2026-03-02T12:0${i}:00.100Z`);
     await nudge(i);
     await until(async () => (await Promise.all(tasks.map(runsOf))).every((runs) => runs.length >= i && runs.every((run) => run.finished_at)),
       `the runs of minute ${i}`, 120_000);
-    // One goes in order, one is killed; the next one may start either way.
+    // Alternately stops the server in order and kills it; the next one starts after either.
     if (i % 2) await endsWell(server);
     else await server.stop('SIGKILL');
     server = await next();
@@ -50,7 +50,7 @@ test('of servers one after the other one runs each occurrence', { skip }, async 
     for (const run of runs) sessions.add(run.session_id);
   }
   assert.equal(sessions.size, N_TASKS * N_MINUTES);
-  // None was made and then not used: a session stands or falls with its run.
+  // No session was made and left unused: a session exists only with its run.
   const { total } = (await server.ask('GET', '/api/sessions?limit=1')).json;
   assert.equal(total, N_TASKS * N_MINUTES);
   await endsWell(server);

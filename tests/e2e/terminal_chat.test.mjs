@@ -1,4 +1,4 @@
-// parley chat as a person uses it, at a terminal that tmux draws. Waits for what stands on the screen, never for time.
+// parley chat as a person uses it, on a terminal that tmux draws. Waits for text on the screen, never for time.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ async function chat(t, { words = ['--model', 'demo/agent'], env: given = env(), 
 
 const newest = async () => (await (await client.request('GET', '/api/sessions?limit=1')).json()).items[0];
 const turnsOf = async (id) => (await client.messages(id, { limit: '100' })).turns;
-// A message of several lines, pasted and sent.
+// Pastes and sends a message of several lines.
 async function say(one, ...lines) {
   one.paste(script(...lines));
   await one.shows(new RegExp(`${lines.at(-1).slice(-12).replace(/[^\w ]/g, '\\$&')} *$`, 'm'));

@@ -1,4 +1,4 @@
-// parley chat in Chinese, at a terminal that tmux draws. Waits for what stands on the screen, never for time.
+// parley chat in Chinese, on a terminal that tmux draws. Waits for text on the screen, never for time.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
 
-// The locale need not be installed: only its name is read.
+// The locale need not be installed: the program reads only its name.
 async function chat(t, { words = ['--model', 'demo/agent'], more = { LANG: 'zh_CN.UTF-8' } } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'parley-home-'));
   homes.push(home);

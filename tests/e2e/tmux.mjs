@@ -1,4 +1,4 @@
-// A terminal as a person has one: tmux draws it, keys go in, and what stands on the screen comes out as text.
+// A terminal as people use it: tmux draws it, the test sends keys, and reads the screen as text.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const screens = join(dirname(fileURLToPath(import.meta.url)), 'screens');
 const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
 export class Tmux {
-  // `words` run in a terminal of this size, with no environment but `env`.
+  // Runs `words` in a terminal of this size, with no environment but `env`.
   constructor(t, words, { env, columns = 80, rows = 24 }) {
     this.directory = mkdtempSync(join(tmpdir(), 'parley-tmux-'));
     this.socket = join(this.directory, 'socket');
@@ -31,7 +31,7 @@ export class Tmux {
 
   press(...keys) { assert.equal(this.tmux('send-keys', '-t', 'a', ...keys).status, 0); }
 
-  // As the terminal pastes: in brackets, because the program asked for them.
+  // Pastes as a terminal does: bracketed, because the program requested it.
   paste(text) {
     const file = join(this.directory, 'paste');
     writeFileSync(file, text);
@@ -45,7 +45,7 @@ export class Tmux {
 
   cursor() { return this.tmux('display-message', '-p', '-t', 'a', '#{cursor_x},#{cursor_y}').stdout.trim(); }
 
-  // Waits until the screen says this.
+  // Waits until the screen matches.
   async shows(pattern) {
     return until(() => this.screen().match(pattern), () => `the screen does not say ${pattern}:\n${this.screen()}`);
   }
@@ -54,7 +54,7 @@ export class Tmux {
     await until(() => !pattern.test(this.screen()), () => `the screen still says ${pattern}:\n${this.screen()}`);
   }
 
-  // The screen is as it was kept in screens/NAME.txt, but for times and ids. PARLEY_KEEP_SCREENS=1 keeps it.
+  // Compares the screen with screens/NAME.txt, except times and ids. PARLEY_KEEP_SCREENS=1 writes the file.
   async looksLike(name) {
     const file = join(screens, `${name}.txt`);
     const now = () => `${this.screen().replace(/\d+\.\d s/g, 'N s').replace(/sess_[0-9a-f-]+/g, 'SESSION')}\n`;

@@ -1,5 +1,5 @@
-// OpenTelemetry: spans over OTLP/HTTP in JSON, to a collector that decodes what it gets: their links from request to
-// turn, model call, tool and commit; a gateway call with a fallback; sampling; a collector that is away.
+// OpenTelemetry: spans over OTLP/HTTP in JSON, to a collector that decodes them: their links from request to turn,
+// model call, tool and commit; a gateway call with a fallback; sampling; a collector that is down.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { dialectNames } from './upstreams.mjs';
 
 const NAMES = new Set(['traceId', 'spanId', 'parentSpanId', 'name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'attributes', 'status']);
 
-// What OTLP's JSON encoding says a request is (opentelemetry-proto, trace/v1); each span comes back with its attributes as a map.
+// Decodes a request in OTLP's JSON encoding (opentelemetry-proto, trace/v1); returns each span with its attributes as a map.
 function decode(body) {
   const valueOf = ({ stringValue, intValue }) => {
     if (stringValue !== undefined) { assert.equal(typeof stringValue, 'string'); return stringValue; }
@@ -118,7 +118,7 @@ describe('spans', () => {
     const commits = named(spans, 'commit');
     assert.ok(commits.length >= 2);
     for (const commit of commits) assert.ok([turn.spanId, request.spanId].includes(commit.parentSpanId));
-    // What contains another begins before it.
+    // The span of a turn contains the spans of its parts.
     for (const part of [...calls, tool]) assert.ok(BigInt(part.startTimeUnixNano) >= BigInt(turn.startTimeUnixNano) && BigInt(part.endTimeUnixNano) <= BigInt(turn.endTimeUnixNano));
     assert.equal(new Set(spans.map((span) => span.spanId)).size, spans.length);
     for (const span of spans) assert.deepEqual(span.status, {});

@@ -7,7 +7,7 @@ import { directory, run } from './harness.mjs';
 const words = (n) => Array(n).fill('word').join(' ');
 const tokens = (as, input) => JSON.parse(run(['tokens', '--json', '--as', as, '-'], { input }).out).tokens;
 
-// Trims, and makes sure that it fits.
+// Trims, and checks that the result fits.
 function trim(as, max, document, args = []) {
   const input = typeof document === 'string' ? document : JSON.stringify(document);
   const report = join(directory, 'report.json');

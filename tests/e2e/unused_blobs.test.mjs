@@ -1,4 +1,4 @@
-// Blobs go when nothing refers to them any more: after a grace, and not before. Also over PostgreSQL, by with_postgres.
+// Blobs without references are deleted after a grace period, and not before. Also runs on PostgreSQL, with with_postgres.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ const text = (words) => `data:text/plain;base64,${Buffer.from(words).toString('b
 const filePart = (words) => ({ type: 'file', file: { filename: 'a.txt', file_data: text(words) } });
 const figure = async (server, name) => Number((await server.ask('GET', '/metrics')).text.match(new RegExp(`^parley_${name} (\\d+)$`, 'm'))[1]);
 
-// The tests share a database of PostgreSQL, with its first key, and each comes later than the one before it.
+// The tests share a PostgreSQL database with its first key; the clock of each test is later than that of the one before.
 let firstKey, month = 0;
 
-// Starts with a clock; `again` is the same store later.
+// Starts with a clock; `again` opens the same store later.
 async function begin(t, config = '') {
   const data = mkdtempSync(join(tmpdir(), 'parley-unused-'));
   t.after(() => rmSync(data, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ test('what only a deleted session used goes after a day, and the quota with it; 
   const gone = await said(server, [filePart('g'.repeat(60))], key);
   const kept = await said(server, [filePart('k'.repeat(20))], key);
   assert.ok(gone.blob && kept.blob);
-  // Put there by hand, and used by nothing.
+  // Uploaded directly, and used by nothing.
   const own = (await server.ask('POST', '/api/blobs', { key, body: Buffer.from('own'), headers: { 'content-type': 'text/plain' } })).json.id;
   const both = (await server.ask('POST', '/api/blobs', { key, body: Buffer.from('both'), headers: { 'content-type': 'text/plain' } })).json.id;
   const first = await said(server, [{ type: 'media', content: { kind: 'file', blob: both } }], key);
@@ -121,7 +121,7 @@ test('a blob that is named again in time stays', { skip }, async (t) => {
   const one = await said(server, [filePart(words)]);
   assert.equal((await server.ask('DELETE', `/api/sessions/${one.id}`)).status, 204);
   server = await again(23 * HOUR);
-  // The same bytes are the same blob; and a copy of the session refers to it as well.
+  // The same bytes are the same blob; a copy of the session refers to it, too.
   const two = await said(server, [filePart(words)]);
   assert.equal(two.blob, one.blob);
   const fork = await server.ask('POST', `/api/sessions/${two.id}/fork`, { body: {} });

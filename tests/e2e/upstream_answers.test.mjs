@@ -1,5 +1,5 @@
-// What a vendor answers is data: of any type, in any place. The client gets an answer or an error of its own dialect, ids
-// that are ours, and the log has nothing of what was said.
+// A vendor's answer is untrusted data: of any type, in any place. The client gets an answer or an error in its own
+// dialect, with ids of the server, and the log contains nothing of the answer.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const clients = {
 };
 const dialects = Object.keys(clients);
 
-// Says what it is given.
+// A vendor that sends the given answer.
 let answer; // { text, type }
 const says = http.createServer(async (request, response) => {
   const pieces = [];
@@ -48,7 +48,7 @@ before(async () => {
     probe: false, providers: Object.fromEntries(dialects.map((dialect) => [`at-${dialect}`, { dialect, base_url, key_env: 'ANSWERS_KEY' }])),
   }));
   server = await start({ args: ['--log-level', 'request'], env: { XDG_CONFIG_HOME: home, ANSWERS_KEY: KEY } });
-  // What a vendor says when nothing is wrong.
+  // Normal answers of a vendor.
   const vendor = await openUpstream({ answer: () => ({ say: SAID, think: 'hm', calls: [{ name: 'f', args: { a: 1 } }] }) });
   for (const dialect of dialects) {
     const take = async (stream) => (await fetch(vendor.url + clients[dialect].path(stream, 'm'), {
@@ -70,7 +70,7 @@ function ask(client, vendor, stream) {
   return server.raw('POST', clients[client].path(stream, model), { body, agent });
 }
 
-// An error as the dialect has it.
+// Whether this is an error in the dialect.
 function isError(client, json) {
   if (client === 'anthropic') return json.type === 'error' && typeof json.error?.message === 'string';
   if (client === 'gemini') return typeof json.error?.message === 'string' && typeof json.error?.status === 'string';
@@ -91,7 +91,7 @@ describe('an answer that is none', () => {
         for (const client of dialects) {
           for (const stream of [false, true]) {
             const { status, json, text: said } = await ask(client, vendor, stream);
-            // An object may be an event of Gemini's: the stream has begun then, and ends in an error.
+            // An object may be an event of Gemini's: then the stream has begun, and ends with an error.
             if (vendor === 'gemini' && stream && status === 200) {
               assert.match(said, /"(error|response\.failed)"/);
               continue;
@@ -114,7 +114,7 @@ describe('an answer that is none', () => {
   });
 });
 
-// All places of a value, and what stands there instead.
+// All places of a value, with the replacements for each.
 function* places(value, path = []) {
   yield path;
   if (value && typeof value === 'object') for (const key of Object.keys(value)) yield* places(value[key], [...path, key]);

@@ -1,5 +1,5 @@
-// A vendor's server, or a proxy before it, is not trusted: what it sends unasked reaches nobody, and what is no answer of
-// its dialect is an error. On every road: plain, by name, over TLS, through proxies, HTTP/2.
+// A vendor's server, or a proxy in front of it, is not trusted: unrequested data reaches no client, and an answer that
+// does not fit its dialect is an error. On every route: plain, by name, over TLS, through proxies, HTTP/2.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import http2 from 'node:http2';
@@ -35,14 +35,14 @@ const response = (text, more = '') => {
   return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 };
 
-// HTTP/1.1 by hand: whoever has the socket says what goes out, and when.
+// An HTTP/1.1 server in which the test controls what is sent, and when.
 class RawServer {
   constructor(secrets) {
     this.sockets = new Set();
     this.n_connections = 0;
-    this.requests = []; // what was asked
+    this.requests = []; // the requests received
     this.answer = ({ socket, said }) => socket.write(response(said));
-    this.onPart = undefined; // called with what has come of a request that is not whole
+    this.onPart = undefined; // called with the bytes of an incomplete request
     const take = (socket) => this.take(socket);
     this.server = secrets ? tls.createServer(secrets, take) : net.createServer(take);
     this.server.on('tlsClientError', () => {});
@@ -158,7 +158,7 @@ const roads = {
   },
 };
 
-// What a server sends beyond the answer.
+// Data that a server sends beyond the answer.
 const strays = {
   'a second answer with the first': ({ socket, said }) => socket.write(response(said) + response(said)),
   'a second answer of its own accord': ({ socket, said }) => {
@@ -193,7 +193,7 @@ for (const [road, make] of Object.entries(roads)) {
     let raw;
     let server;
     let other;
-    // A connection that is kept must not bring the stray bytes of one test into the next.
+    // A kept connection must not carry the stray bytes of one test into the next.
     (road === 'plain' ? beforeEach : before)(async () => {
       ({ raw, server } = await make());
       other = (await server.ask('POST', '/api/users', { body: { name: 'other' } })).json.key.plaintext;
@@ -206,7 +206,7 @@ for (const [road, make] of Object.entries(roads)) {
           for (const [name, key] of [['mine', server.key], ['yours', other]]) {
             const { status, json, text } = await ask(server, `${name} ${round}`, { key });
             assert.ok(!text.includes(name === 'mine' ? 'yours' : 'mine'), text);
-            // What comes in the very moment of the same user's next request cannot be told from its answer.
+            // Bytes that arrive at the same moment as the same user's next request cannot be distinguished from its answer.
             if (road === 'plain' && /moment|accord|late/.test(stray)) continue;
             assert.equal(status, 200, text);
             assert.equal(json.choices[0].message.content, `answer to ${name} ${round}`);
@@ -218,7 +218,7 @@ for (const [road, make] of Object.entries(roads)) {
     test('that answers as soon as the next request begins gives nobody another\'s words', async () => {
       raw.answer = ({ socket, said }) => {
         socket.write(response(said));
-        // Before the next one is read.
+        // Before the next request is read.
         socket.prependListener('data', () => socket.write(response(said)));
       };
       for (let round = 0; round < 5; round++) {

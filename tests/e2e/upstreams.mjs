@@ -1,30 +1,30 @@
-// A server that stands in for the vendors: it speaks all four dialects, streamed and not, from scripts, keeps every
-// request it gets, and holds them to the vendors' schemas and rules. By the path of a request:
+// A server in place of the vendors: it speaks all four dialects, streamed and not, from scripts, records every
+// request, and checks the requests with the vendors' schemas and rules. By the path of a request:
 //
 //     POST /v1/messages                                   anthropic
 //     POST /v1/chat/completions                           openai-chat
 //     POST /v1/responses                                  openai-responses
 //     POST /v1beta/models/MODEL:generateContent           gemini (:streamGenerateContent)
-//     GET  /v1/models                                     what it has
+//     GET  /v1/models                                     the list of its models
 //
-// A script is what one answer does; all members are optional:
+// A script describes one answer; all members are optional:
 //
 //     think: 'text'          thinking, with a signature
-//     redacted: 'data'       thinking nobody can read (anthropic)
-//     say: 'text'            told word by word; also an array of pieces
+//     redacted: 'data'       encrypted thinking (anthropic)
+//     say: 'text'            sent word by word; also an array of pieces
 //     refuse: 'text'         a refusal
-//     cites: [{ url, title }]   what the words rest on, in the vendor's own form
-//     calls: [{ name, args }]   tool calls, all of them before any is answered; args is a value, or a string as it is
+//     cites: [{ url, title }]   the sources of the text, in the vendor's own form
+//     calls: [{ name, args }]   tool calls, all before any is answered; args is a value, or a string that is sent unchanged
 //     usage: { input, output, cached, reasoning }
 //     finish: 'length' | 'filter'   instead of stop or tools
-//     model: 'name'          who says it answered
-//     status, error, headers    an error: the sentence is in the vendor's shape; `body` is sent as it is
-//     hang: 'head' | 'body'  nothing at all, or nothing behind the first words
-//     drop: 'head' | 'body'  the connection is cut there
-//     bad: true              an event in the middle is no JSON
-//     drip: ms               between two events
-//     bytes: n               the stream is cut into pieces of n bytes
-//     raw: 'text'            this stream or this body instead of one that is made
+//     model: 'name'          the model named in the answer
+//     status, error, headers    an error: the sentence is put into the vendor's form; `body` is sent unchanged
+//     hang: 'head' | 'body'  sends nothing at all, or nothing after the first words
+//     drop: 'head' | 'body'  closes the connection at that point
+//     bad: true              an event in the middle is not JSON
+//     drip: ms               the delay between two events
+//     bytes: n               the stream is split into pieces of n bytes
+//     raw: 'text'            this stream or body instead of a generated one
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -140,7 +140,7 @@ function chatEvents(script, model, body) {
     for (const half of halves(call.function.arguments)) events.push(chunk({ tool_calls: [{ index, function: { arguments: half } }] }));
   });
   events.push(chunk({}, finishOf('openai-chat', script)));
-  // As the vendor does: only when it is asked for.
+  // As the vendor does: only on request.
   if (body.stream_options?.include_usage) events.push({ ...head, choices: [], usage: chatUsage(script) });
   return [...events.map((event) => sse(event)), sse('[DONE]')];
 }
@@ -214,7 +214,7 @@ function geminiParts(script) {
     ...words(script.say ?? script.refuse).map((text) => ({ text })),
     ...(script.calls ?? []).map((call, i) => ({
       functionCall: { name: call.name, args: argsValue(call) },
-      // The first of the calls has it for all.
+      // The first call carries the signature for all.
       ...(script.think && i === 0 ? { thoughtSignature: signature('gemini') } : {}),
     })),
   ];
@@ -245,7 +245,7 @@ function geminiMessage(script, model, parts = geminiParts(script), isLast = true
 
 function geminiEvents(script, model) {
   const parts = geminiParts(script);
-  // Calls come together, in the last of them.
+  // All calls are in the last part.
   const texts = parts.filter((part) => !part.functionCall).map((part) => [part]);
   const calls = parts.filter((part) => part.functionCall);
   const chunks = calls.length || !texts.length ? [...texts, calls] : texts;
@@ -277,11 +277,11 @@ const dialects = {
 };
 export const dialectNames = Object.keys(dialects);
 
-// --- what vendors refuse, beyond what a schema can say ---------------------------------------------------------------
+// --- refusals that no schema expresses -------------------------------------------------------------------------------
 
 const same = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
 
-// What models refuse that others take: of the newer Claudes, of OpenAI's that reason.
+// Values that some models refuse and others accept: the newer Claudes, and OpenAI's reasoning models.
 const models = [
   [/^claude-(opus-4-[78]|opus-5|sonnet-5|haiku-5|fable-5|mythos-5)/, (body, say) => {
     for (const name of ['temperature', 'top_p', 'top_k']) if (name in body) say(`${name} is deprecated for this model`);
@@ -316,7 +316,7 @@ function isJson(text) {
     return false;
   }
 }
-// A model that wrote something else gets it back as it was, with an error that tells it.
+// A model that sent invalid arguments gets them back unchanged, with an error that says so.
 const saysFailed = (answer) => /"status":"error"/.test(typeof answer === 'string' ? answer : JSON.stringify(answer ?? ''));
 
 const rules = {
@@ -340,7 +340,7 @@ const rules = {
       if (!asked && blocks(m).some((b) => b.type === 'tool_result')) say('a result without a call');
       if (i && m.role === messages[i - 1].role && m.role === 'assistant') say('two assistant messages in a row');
     });
-    // Up to 4.5 they go on from there.
+    // Up to 4.5 these models continue such a turn.
     const isContinued = /^claude-(3|(opus|sonnet|haiku)-4(-[015]|-2\d{7}|$))/.test(model);
     if (messages.at(-1)?.role === 'assistant' && !isContinued) say('the last message is not the assistant\'s');
   },
@@ -379,13 +379,13 @@ const rules = {
       const calls = content.parts.filter((part) => part.functionCall).map((part) => part.functionCall.name);
       const results = (contents[i + 1]?.parts ?? []).filter((part) => part.functionResponse).map((part) => part.functionResponse.name);
       if (calls.length && JSON.stringify(calls) !== JSON.stringify(results)) say(`contents ${i}: calls ${calls} are answered by ${results}`);
-      // The user may: after results, or after a question that nobody answered.
+      // The user may: after results, or after an unanswered question.
       if (i && content.role === 'model' && contents[i - 1].role === 'model') say(`contents ${i}: model speaks twice in a row`);
       for (const { functionResponse } of content.parts) {
         if (functionResponse && (typeof functionResponse.response !== 'object' || Array.isArray(functionResponse.response))) say('a response is an object');
       }
     });
-    // Of the turn that is going on, the first call of every step is signed.
+    // In the current turn, the first call of every step is signed.
     const turn = contents.findLastIndex((content) => content.role === 'user' && content.parts.some((part) => part.text !== undefined));
     for (const content of model.startsWith('gemini-3') ? contents.slice(turn + 1) : []) {
       const first = content.parts.find((part) => part.functionCall);
@@ -395,7 +395,7 @@ const rules = {
   },
 };
 
-// What a vendor refuses of a request that fits its schema.
+// The vendor's objections to a request that fits its schema.
 export function refusals({ dialect, body, model }) {
   const wrong = [];
   rules[dialect](body, (what) => wrong.push(what), model);
@@ -403,7 +403,7 @@ export function refusals({ dialect, body, model }) {
   return wrong;
 }
 
-// Throws unless the vendor would take it.
+// Throws unless the vendor would accept it.
 export function checkRequest(request) {
   const { dialect, text } = request;
   const { code, out, err } = run(['validate', '--as', dialect, '--json', '-'], { input: text });
@@ -411,7 +411,7 @@ export function checkRequest(request) {
   assert.deepEqual(refusals(request), [], `${dialect} refuses this: ${text.slice(0, 4000)}`);
 }
 
-// The same of many requests, with one process for each dialect.
+// The same for many requests, with one process for each dialect.
 function checkAll(requests) {
   for (const dialect of dialectNames) {
     const some = requests.filter((request) => request.dialect === dialect);
@@ -432,12 +432,12 @@ function checkAll(requests) {
 
 class Upstream {
   constructor({ key, models = [], answer, isLenient = false } = {}) {
-    this.isLenient = isLenient; // a test sends what no vendor takes, and wants to
-    this.key = key; // another one is answered with 401
+    this.isLenient = isLenient; // a test deliberately sends requests that no vendor accepts
+    this.key = key; // any other key is answered with 401
     this.models = models;
     this.answer = answer; // (request) => script; otherwise those of `next` in order, then { say: 'Hello.' }
     this.scripts = [];
-    this.kept = []; // every request, also those that a test forgot
+    this.kept = []; // every request, also those dropped by reset()
     this.requests = []; // { dialect, model, path, headers, text, body, isStream, isClosed, isDone }
     this.server = http.createServer((request, response) => this.take(request, response).catch(() => response.destroy()));
   }
@@ -451,7 +451,7 @@ class Upstream {
     return this;
   }
 
-  // What the next requests are answered with.
+  // Sets the answers to the next requests.
   next(...scripts) {
     this.scripts.push(...scripts);
     return this;
@@ -461,26 +461,26 @@ class Upstream {
     return this.requests.findLast((request) => !dialect || request.dialect === dialect);
   }
 
-  // Every request so far is one its vendor takes.
+  // Checks that the vendor would accept every request so far.
   check() {
     for (const request of this.requests) if (!request.isChecked) checkRequest(request);
     for (const request of this.requests) request.isChecked = true;
   }
 
-  // Everything forgotten.
+  // Forgets the requests and scripts.
   reset() {
     this.scripts = [];
     this.requests = [];
   }
 
-  // Nobody forgets to look: what came and was not checked is checked now, unless the upstream is lenient.
+  // Checks any unchecked requests, unless the upstream is lenient, so that no test can omit the check.
   async close() {
     this.server.closeAllConnections();
     await new Promise((resolve) => { this.server.close(resolve); });
     if (!this.isLenient) checkAll(this.kept.filter(({ isChecked }) => !isChecked));
   }
 
-  // Settings for `parley serve` that make it ask here, whatever the vendor.
+  // Settings that make `parley serve` use this server for every vendor.
   env(key = this.key ?? 'sk-upstream-key-000001') {
     return {
       OPENAI_API_KEY: key, OPENAI_BASE_URL: this.url, ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: this.url,
@@ -514,7 +514,7 @@ class Upstream {
     this.kept.push(seen);
     response.on('close', () => { seen.isClosed = true; });
     const wrongKey = this.key && dialects[dialect].key(request.headers) !== this.key;
-    // A vendor that says more than it should.
+    // A vendor that reveals the key in its message.
     const refusal = { status: 401, error: `Incorrect API key provided: ${dialects[dialect].key(request.headers)}.` };
     const script = wrongKey ? refusal : (this.answer?.(seen) ?? this.scripts.shift() ?? { say: 'Hello.' });
     await this.play(seen, script, response);
@@ -552,7 +552,7 @@ class Upstream {
     }
     if (script.hang) return;
     if (script.drop) {
-      await written; // the kernel has it: what was said comes before the end
+      await written; // in the kernel's buffer: the data is sent before the end
       response.destroy();
     } else {
       response.end();

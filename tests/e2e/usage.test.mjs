@@ -1,9 +1,9 @@
-// What every command has in common: help, mistakes, exit code 2.
+// Common behaviour of all commands: help, errors, exit code 2.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { run } from './harness.mjs';
 
-// The program is asked for its own names: what is added later is tested without a line here.
+// The names come from the program itself, so later additions are tested without changes here.
 const commands = [...run([]).out.matchAll(/^ {2}([a-z]+) {2,}[A-Z]/gm)].map((match) => match[1]);
 const choicesOf = (command, option) => run([command, '--help']).out.match(new RegExp(`^ {2}--${option} \\w+ {2}\\((.+)\\)$`, 'm'))[1];
 

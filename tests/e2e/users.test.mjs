@@ -1,4 +1,4 @@
-// Users and their keys: roles, disabling, erasing, scopes, ends, rotation. What happens to one user, another does not notice.
+// Users and their keys: roles, disabling, erasing, scopes, expiry, rotation. Changes to one user do not affect another.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { until } from './waiting.mjs';
 
 const WebSocket = createRequire(join(root, 'tests/sdk/package.json'))('ws');
 
-// A socket: opened with a ticket, or with a key in its first message.
+// Opens a socket with a ticket, or with a key in its first message.
 async function live(at, { key, ticket }) {
   const ws = new WebSocket(`${at.url.replace('http', 'ws')}/api/ws${ticket ? `?ticket=${ticket}` : ''}`);
   const waiting = new Map();
@@ -52,7 +52,7 @@ test('a role is changed, and counts at once', async () => {
   await refused(403, 'GET', '/api/users', undefined, ada.key);
   const made = await ok('PATCH', userPath(ada.id), { is_admin: true });
   assert.equal(made.is_admin, true);
-  // The first key was made for a member, so it stays a member's.
+  // The first key was made for a member, so it keeps a member's rights.
   await refused(403, 'GET', '/api/users', undefined, ada.key);
   const boss = await ok('POST', `${userPath(ada.id)}/api-keys`, { name: 'boss', is_admin: true });
   assert.equal((await ok('GET', '/api/me', undefined, boss.plaintext)).acts_as_admin, true);
@@ -106,7 +106,7 @@ test('a disabled user opens nothing, what ran is stopped, and enabling brings it
   await refused(404, 'GET', shared, undefined, null);
   const ws = await live(server, { ticket }).catch((error) => error);
   assert.ok(ws instanceof Error || ws.status === 401, 'the ticket opened a socket');
-  // Another user goes on as before.
+  // Another user is unaffected.
   assert.equal((await ok('GET', '/api/me', undefined, bob.key)).is_disabled, false);
   assert.equal((await his.ask('ping')).ok, true);
   await ok('PATCH', userPath(ada.id), { is_disabled: false });
@@ -134,7 +134,7 @@ test('who is removed leaves nothing, and others keep what they have', async () =
   assert.equal((await ok('GET', '/api/memories?q=walnut', undefined, bob.key)).total, 1);
   const [blob] = (await ok('GET', '/api/blobs', undefined, bob.key)).items;
   assert.equal((await server.raw('GET', `/api/blobs/${blob.id}`, { key: bob.key })).text, 'the same bytes');
-  // A member erases himself.
+  // A member erases their own account.
   await ok('DELETE', userPath(bob.id), undefined, bob.key, 204);
   await refused(401, 'GET', '/api/me', undefined, bob.key);
   assert.equal(run(['doctor', '--data', server.data, '--port', '0', '--json']).code < 2, true);
@@ -182,7 +182,7 @@ test('scopes reach what they name and nothing else', async () => {
   const denied = await server.raw('POST', '/v1/chat/completions', { key: keys.read, body: { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] } });
   assert.equal(denied.status, 403);
   assert.ok(denied.json.error.message.includes('scope'), denied.text);
-  // A socket that may only read does not chat; the gateway opens none.
+  // A read-only socket cannot chat; a gateway key cannot open one.
   const ws = await live(server, { key: keys.read });
   const answer = await ws.ask('chat:send', { session_id: session.id, message: 'hi' });
   assert.equal(answer.ok, false);
@@ -243,7 +243,7 @@ test('rotation: both secrets open for a while, then the new one', async () => {
   const first = await ok('POST', `/api/user/api-keys/${ada.keyId}/rotate`, { overlap_s: 3600 }, ada.key, 200);
   assert.equal(first.id, ada.keyId);
   for (const key of [ada.key, first.plaintext]) assert.equal((await ok('GET', '/api/me', undefined, key)).key_id, ada.keyId);
-  // The next rotation has no overlap: neither of the secrets before opens anything.
+  // The next rotation has no overlap: neither older secret is valid.
   const second = await ok('POST', `/api/user/api-keys/${ada.keyId}/rotate`, {}, first.plaintext, 200);
   await ok('GET', '/api/me', undefined, second.plaintext);
   assert.match((await refused(401, 'GET', '/api/me', undefined, first.plaintext)).detail, /rotated/);
@@ -293,10 +293,10 @@ test('the commands of keys', async () => {
     assert.equal(code, 2, `${words}: ${err}`);
     assert.match(err, says);
   }
-  // Without a name it has that of its scope.
+  // By default a key is named after its scope.
   for (const [scope, name] of [[['--scope', 'read'], 'read key'], [[], 'key']])
     assert.equal(JSON.parse(cli('key', 'create', '--user', 'dora', ...scope, '--json').out).name, name);
-  // A key is a member's unless --admin says otherwise.
+  // A key is a member's unless --admin is given.
   const plain = cli('key', 'create', '--name', 'plain').out.trim(), admin = cli('key', 'create', '--name', 'admin', '--admin').out.trim();
   await refused(403, 'GET', '/api/users', undefined, plain);
   await ok('GET', '/api/users', undefined, admin);

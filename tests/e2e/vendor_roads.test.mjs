@@ -1,5 +1,5 @@
-// The ways to a vendor: HTTP/2 over TLS, certificates that are and are not trusted, and the proxies of the environment.
-// What is asked and answered is in gateway.test.mjs and vendors.test.mjs; here it is how it gets there.
+// The connections to a vendor: HTTP/2 over TLS, trusted and untrusted certificates, and the proxies of the environment.
+// gateway.test.mjs and vendors.test.mjs test the content of requests and answers; this file tests the transport.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import http from 'node:http';
@@ -16,7 +16,7 @@ import { openUpstream } from './upstreams.mjs';
 const KEY = 'sk-roads-0123456789abcdef';
 const skip = missing('openssl');
 
-// A certificate that vouches for itself, for one name.
+// A self-signed certificate for one name.
 function certificate(name, subject) {
   const [key, cert] = ['key', 'pem'].map((end) => join(directory, `${name}.${end}`));
   const { status, stderr } = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1',
@@ -25,10 +25,10 @@ function certificate(name, subject) {
   return { key: readFileSync(key), cert: readFileSync(cert), path: cert };
 }
 
-// Stands before the vendors of upstreams.mjs and speaks nothing but HTTP/2.
+// A server in front of the vendors of upstreams.mjs that speaks only HTTP/2.
 class SecureDoor {
   constructor(upstream, { key, cert }) {
-    this.sessions = []; // connections, with what came over each
+    this.sessions = []; // connections, each with its requests
     this.server = http2.createSecureServer({ key, cert, allowHTTP1: false });
     this.server.on('session', (session) => {
       const seen = { session, versions: [] };
@@ -58,7 +58,7 @@ class SecureDoor {
 class Proxy {
   constructor() {
     this.requests = []; // { method, url, headers }
-    this.refuses = 0; // a status every request is answered with
+    this.refuses = 0; // the status of every answer
     this.sockets = new Set();
     this.server = http.createServer((request, response) => this.pass(request, response));
     this.server.on('connect', (request, socket) => this.tunnel(request, socket));
@@ -120,7 +120,7 @@ before(async () => {
 beforeEach(() => upstream.reset());
 after(() => upstream.close());
 
-// A server with providers as given: name -> { base_url, ca_file }. One shard, so that there is one set of connections.
+// A server with the given providers: name -> { base_url, ca_file }. One shard, so that there is one set of connections.
 function serve(providers, { env = {} } = {}) {
   const home = mkdtempSync(join(directory, 'config-'));
   mkdirSync(join(home, 'parley'));
@@ -141,7 +141,7 @@ async function works(server, model) {
   assert.equal(whole.json.choices[0].message.content, 'Hello.');
 }
 
-// A failure as the client sees it: a sentence, and no key in it or in the log.
+// A failure as the client sees it: a sentence, without the key, which is not in the log either.
 async function fails(server, model, sentence) {
   const answer = await chat(server, model);
   assert.equal(answer.status, 502, answer.text);
@@ -155,7 +155,7 @@ function saysNoKey(server) {
   assert.ok(!`${server.out}${server.err}`.includes(KEY));
 }
 
-// A streamed call that is read by hand.
+// A streamed call whose answer the test reads itself.
 function open(server, model) {
   return new Promise((resolve, reject) => {
     const request = http.request({
@@ -266,7 +266,7 @@ describe('a certificate', { skip }, () => {
 
 describe('a proxy', () => {
   let proxy;
-  let byName; // an address of this machine is asked without a proxy, and so is localhost as it is usually spelled
+  let byName; // an address of this machine is used without a proxy, and so is localhost in its usual spelling
   before(async () => {
     proxy = await new Proxy().listen();
     byName = upstream.url.replace('127.0.0.1', 'LOCALHOST');

@@ -1,5 +1,5 @@
-// Sessions with models of vendors: each dialect, tools, failures of every sort, and a conversation that changes its
-// vendor at every turn. The vendors are upstreams.mjs, which holds what it is sent to their rules.
+// Sessions with vendors' models: each dialect, tools, failures of every kind, and a conversation that changes its
+// vendor at every turn. The vendors are upstreams.mjs, which checks the requests with the vendors' rules.
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const models = {
 let upstream;
 let server;
 let client;
-// Servers that do not wait for the first byte, or for the next one. Only what hangs is asked of them.
+// Servers with short timeouts for the first byte, or for the next one. Only used with vendors that hang.
 let impatient;
 before(async () => {
   upstream = await openUpstream({ key });
@@ -32,7 +32,7 @@ before(async () => {
 beforeEach(() => upstream.reset());
 after(() => upstream.close());
 
-// A session that has been answered, and its turns.
+// A session with an answer, and its turns.
 async function chat(message, { model, id, by = client, ...rest } = {}) {
   const session = id ?? (await by.createSession({ ...(model ? { model } : {}) })).id;
   await by.chat(session, { message, ...(id && model ? { model } : {}), ...rest });
@@ -104,7 +104,7 @@ for (const dialect of dialectNames) {
     upstream.next({ say: 'And then', finish: 'filter' });
     const filtered = await chat('hello', { model });
     assert.match(blocksOf(filtered.last, 'system_notification')[0].content, /filter|refused/);
-    // What was said for people is not put into the model's mouth.
+    // Notices for people are not sent to the model as its own words.
     upstream.next({ say: 'Fine.' });
     await chat('again', { id: filtered.id });
     assert.ok(!upstream.last().text.includes('stopped the answer'));
@@ -129,7 +129,7 @@ for (const dialect of dialectNames) {
   test(`${dialect}: hangs, drops and nonsense fail the turn and leave nothing open`, async (t) => {
     await failed(t, model, { hang: 'head' }, /did not begin to answer/, { by: clientOf(impatient.head) });
     await failed(t, model, { say: 'one two three four', hang: 'body' }, /stopped sending in the middle/, { by: clientOf(impatient.body) });
-    // A connection that was kept and is found to be dead is no answer: it is tried with a new one.
+    // A kept connection that turns out to be dead does not count as an answer: the request is repeated on a new one.
     await failed(t, model, [{ drop: 'head' }, { drop: 'head' }], /broke off/);
     upstream.scripts = [];
     await failed(t, model, { say: 'one two three four', drop: 'body' }, /broke off/);
@@ -191,7 +191,7 @@ test('ten turns, another vendor at each, with tools and thinking', async () => {
       { think: `Thinking ${i}.`, say: `Looking ${i}.`, calls: [{ name: 'clock' }, { name: 'echo', args: { i } }] },
       { think: `More ${i}.`, calls: [{ name: 'echo', args: { again: i } }] },
       { say: `Answer ${i}.` });
-    // Whose calls must be signed in the turn that goes on.
+    // Models whose calls must be signed in the current turn.
     const model = dialect === 'gemini' ? 'gemini/gemini-3-pro' : models[dialect];
     const { id: session, last } = await chat(`question ${i}`, { model, id });
     id = session;
@@ -206,7 +206,7 @@ test('ten turns, another vendor at each, with tools and thinking', async () => {
       assert.ok(!request.text.includes(signature(other)), `${request.dialect} is shown a proof of ${other}`);
     }
   }
-  // Each is shown its own again, and Responses is asked for what it would otherwise keep.
+  // Each vendor gets its own thinking again; Responses is told to include the data it would otherwise store.
   for (const dialect of ['anthropic', 'gemini', 'openai-responses']) {
     const own = upstream.requests.filter((request) => request.dialect === dialect);
     assert.ok(own.at(-1).text.includes(signature(dialect)), `${dialect} gets its proofs back`);
@@ -227,7 +227,7 @@ test('a session changes between models of Claude, and plans', async () => {
     id = session;
     assert.equal(textOf(last), `Answer ${i}.`);
     const { body, headers } = upstream.last();
-    // Which thinking it can still read is for the vendor to say, and nothing that it cannot shall be an error.
+    // The vendor decides which thinking it can still read; thinking that it cannot read must not cause an error.
     const isBound = i > 0 && name !== 'claude-sonnet-5';
     assert.deepEqual(body.thinking, isBound ? { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } } : undefined, name);
     assert.equal(headers['anthropic-beta'], name === 'claude-sonnet-5' ? undefined : beta);
@@ -236,7 +236,7 @@ test('a session changes between models of Claude, and plans', async () => {
   upstream.check();
 });
 
-// How long an answer may take, so that some words have come by then: on a busy machine the first limits are too short.
+// Increases the time limit until some words have arrived: on a busy machine the first limits are too short.
 async function cutOff(t, endless) {
   for (const ms of [2000, 8000, 32_000]) {
     const hasty = await serve({ env: { ...upstream.env(), PARLEY_UPSTREAM_ANSWER_MS: String(ms) } });
@@ -258,7 +258,7 @@ test('an answer that never ends is ended, and so is a summary', async (t) => {
   const { other, id, cut } = await cutOff(t, endless);
   assert.match(textOf(cut), /^word/, 'what was said stays');
   upstream.next({ say: 'Quick.' }, endless);
-  await other.chat(id, { message: `again${' and so on'.repeat(400)}` }); // a summary must save something
+  await other.chat(id, { message: `again${' and so on'.repeat(400)}` }); // long enough that a summary is shorter
   await settled(other, id);
   await other.request('POST', `/api/sessions/${id}/compact`, {});
   const summary = await until(async () => (await other.messages(id, { limit: '10' })).turns.find(({ kind }) => kind === 'compaction'), 'a summary');
@@ -340,7 +340,7 @@ test('providers, keys in files and aliases of the configuration file', async (t)
     return code !== 0;
   };
   for (const mode of [0o644, 0o604, 0o660, 0o650]) assert.ok(refusedWith(mode), mode.toString(8));
-  // What root hands to one group is a secret too, as in a pod of Kubernetes; what anybody else does is not.
+  // A file that root makes readable for one group is also secret, as in a pod of Kubernetes; a file of another owner is not.
   assert.equal(refusedWith(0o640), process.getuid() !== 0);
   if (process.getuid() === 0) {
     chownSync(secret, 65534, 65534);

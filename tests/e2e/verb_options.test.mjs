@@ -1,16 +1,16 @@
-// An option is for the verbs it says; with another it is refused, and never ignored.
+// An option applies to the verbs in its help; with any other verb it is refused, never ignored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './harness.mjs';
 
-// The verbs of a command and its options with theirs, as its help tells them.
+// The verbs of a command, and its options with their verbs, from its help.
 function helpOf(command) {
   const { out } = run([command, '--help']);
   const part = (name) => out.split(`\n${name}\n`)[1]?.split(/\n(?=\S)/)[0] ?? '';
   const verbs = [...part('Actions').matchAll(/^ {2}([a-z]+)/gm)].map(([, verb]) => verb);
   const options = [...part('Options').matchAll(/^ {2}(?:-\w, )?--([a-z-]+)((?: [A-Z]+)*).*\n((?: {6}.*\n?)+)/gm)]
     .map(([, name, args, help]) => ({ name, n: args.split(' ').filter(Boolean).length, verbs: help.trim().replace(/\s+/g, ' ').match(/^([a-z]+(?:, [a-z]+)*): /)?.[1].split(', ') }));
-  // An option may be two things, each with verbs of its own.
+  // An option may have two meanings, each with its own verbs.
   const merged = options.filter(({ name }, i) => options.findIndex((one) => one.name === name) === i)
     .map((option) => ({ ...option, verbs: option.verbs && options.filter(({ name }) => name === option.name).flatMap((one) => one.verbs) }));
   return { verbs, options: merged };
@@ -26,7 +26,7 @@ for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'key', 'ha
     let n = 0;
     for (const option of bound)
       for (const verb of verbs.filter((one) => !option.verbs.includes(one))) {
-        // Words enough for any verb; a wrong number or value is refused as well, but differently.
+        // Enough arguments for any verb; a wrong number or value is also refused, but with another message.
         for (const words of [[], ['a'], ['a', 'b']]) {
           const { code, out, err } = run([command, verb, ...words, `--${option.name}`, ...Array(option.n).fill('turns')], { env: { PARLEY_DATA: '/nonexistent' } });
           assert.deepEqual([code, out], [2, ''], `${command} ${verb} --${option.name}: ${err}`);
@@ -44,7 +44,7 @@ test('a verb has a help of its own, with its options and no others', () => {
   assert.ok(!/--language|ext new|Actions/.test(add.out), add.out);
   assert.ok(!/--grant|--mcp|Examples/.test(log.out) && /--json/.test(log.out), log.out);
   assert.deepEqual([add.code, log.code], [0, 0]);
-  // Every verb of every command that has some; one that there is not is told by the help of the command.
+  // Every verb of every command with verbs; the help of the command answers for an unknown one.
   for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'ext', 'key', 'handoff', 'models', 'user', 'audit']) {
     const { verbs, options } = helpOf(command);
     for (const verb of verbs) {
@@ -55,7 +55,7 @@ test('a verb has a help of its own, with its options and no others', () => {
     }
     assert.match(run([command, 'nothing', '--help']).out, new RegExp(`^parley ${command} - `));
   }
-  for (const [args, says] of [[['prompt', 'rnu'], /"rnu" is not an action of "parley prompt": .*did you mean "run"\?/], [['lint', 'x'], /"parley lint" has one help for everything: parley help lint/], [['prompt', 'run', 'x'], /takes at most a COMMAND and one of its actions/]]) {
+  for (const [args, says] of [[['prompt', 'rnu'], /"rnu" is not an action of "parley prompt": .*did you mean "run"\?/], [['lint', 'x'], /"parley lint" has no separate help for actions; use: parley help lint/], [['prompt', 'run', 'x'], /takes at most a COMMAND and one of its actions/]]) {
     const { code, err } = run(['help', ...args]);
     assert.deepEqual([code, says.test(err)], [2, true], err);
   }

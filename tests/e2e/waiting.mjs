@@ -1,10 +1,10 @@
-// Waiting for something to be so. Tests wait for events and conditions and never measure how long that takes; the
-// limit here is a safety net, for what will never be.
+// Waits for conditions. Tests wait for events and conditions and never measure how long that takes; the limit
+// here is a safety net for conditions that never hold.
 export const SAFETY_MS = 300_000;
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Waits until `look` gives something true, and gives that.
+// Waits until `look` returns something true, and returns that.
 export async function until(look, what = String(look), ms = SAFETY_MS) {
   const end = Date.now() + ms;
   for (;;) {

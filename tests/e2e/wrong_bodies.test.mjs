@@ -1,12 +1,12 @@
-// Every value of a body, for every operation that /openapi.json describes, replaced by values that do not belong there:
-// a member of a type that the description excludes is refused with 400, nothing is a 5xx, and every answer is as described.
+// Replaces every value of a body, for every operation of /openapi.json, by values that do not belong there: a member of a
+// type that the description excludes is refused with 400, no answer is a 5xx, and every answer fits the description.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { endsWell, serve } from './live.mjs';
 import { checkAnswer } from './server.mjs';
 import { until } from './waiting.mjs';
 
-// As JSON text, because the largest integers are no numbers of JavaScript.
+// As JSON text, because the largest integers exceed JavaScript's numbers.
 const VALUES = ['5', '[]', '{"a":"b"}', 'null', 'true', '"x"', '""', '-0.5', '1e300', '18446744073709551616', '"\\u0000"', `"${'é'.repeat(5000)}"`];
 const TYPES = { 5: ['integer', 'number'], '[]': ['array'], '{"a":"b"}': ['object'], null: ['null'], true: ['boolean'], '"x"': ['string'], '-0.5': ['number'] };
 
@@ -38,7 +38,7 @@ const settings = { temperature: 0.5, top_p: 1, max_tokens: 50, stop: ['x'], seed
 const memory = { type: 'feedback', content: 'Likes tea.', skill_name: 's', record_type: 'memory', scope: 'a', owner: 'o', topic: 't', mem0_id: 'm', write_reason: 'w', disabled: false, source_session: 'x' };
 const task = { title: 'A task', prompt: 'hello', cron: '0 0 1 1 *', timezone: 'UTC', enabled: false, expires_at: '2099-01-01T00:00:00Z', skip_confirmations: false, model: 'demo/echo', overlap: 'skip' };
 
-// A body for each operation, by its id. What is not accepted as it stands says so: a question that is not open, a login.
+// A body for each operation, by its id. Some are refused even unchanged: the answer to a question that is not open, a login.
 const BODIES = {
   convert: { document: chat, from: 'openai-chat', to: 'anthropic', kind: 'request', mode: 'convert', strict: false, report: true, carry: true },
   detect: { document: short },

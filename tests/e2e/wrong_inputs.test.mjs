@@ -1,6 +1,6 @@
-// What people type wrong: each has its message and its exit code, in wrong_inputs.json. A row is the words of the
-// command line, standard input where it matters, the code, and the first line that is said, in English and in Chinese.
-// PARLEY_KEEP_INPUTS=1 writes what is said now; read the difference before you keep it.
+// Common mistakes on the command line: each has its message and its exit code in wrong_inputs.json. A row has the
+// arguments, standard input if it matters, the exit code, and the first line of the message in English and in Chinese.
+// PARLEY_KEEP_INPUTS=1 writes the current output; read the difference before you keep it.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { start } from './server.mjs';
 const path = join(dirname(fileURLToPath(import.meta.url)), 'wrong_inputs.json');
 const rows = JSON.parse(readFileSync(path, 'utf8'));
 const languages = { en: 'C.UTF-8', zh: 'zh_CN.UTF-8' };
-// Words of sentences, none of which is an option, a name or a value here.
+// Words of sentences; none of them is an option, a name or a value here.
 const english = /\b(is|are|has|have|must|cannot|give|there|not|did|mean|the|needs|takes|only|with)\b(?![-"=:])/;
 
 const files = {
@@ -65,7 +65,7 @@ for (const row of rows)
       assert.deepEqual([code, line, out], [row.code, row[language], ''], err);
     }
     assert.ok(row.en.startsWith('parley: ') && row.code >= 1 && row.code <= 4, JSON.stringify(row));
-    // Of the command line it speaks, and not of what the program asks for it.
+    // The message is about the command line, not about the program's request to the server.
     assert.doesNotMatch(row.en, /\/api\/|\b(GET|POST|PATCH|DELETE|PUT)\b|\bbody\b|HTTP|\bquery\b|\bformat=/);
     assert.match(row.zh, /^parley: .*\p{Script=Han}/su);
     assert.doesNotMatch(row.zh, english, 'a sentence was left in English');

@@ -1,5 +1,5 @@
-// Values of a type that does not belong in their place: the gateway refuses them in the dialect of the client and lives,
-// a conversion names them in its report and keeps them in the carry, lint finds them.
+// Values of a wrong type: the gateway refuses them in the client's dialect and keeps running, a conversion names them in
+// its report and keeps them in the carry, lint finds them.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { readFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { start } from './server.mjs';
 const WRONG = [5, -0.5, true, [], ['AAAA'], {}, { a: 'b' }];
 const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'];
 
-// A word beside what is wrong: a message must have something to say.
+// A second, valid message: a document must have content.
 const user = (content) => [{ role: 'user', content }, { role: 'user', content: 'Hello' }];
 const contents = (parts) => ({ contents: [{ role: 'user', parts }, { role: 'user', parts: [{ text: 'Hello' }] }] });
-// One place of each dialect: the request with `value` in it, and its JSON Pointer.
+// One place of each dialect: the request with `value` there, and its JSON Pointer.
 const PLACES = [
   ['openai-chat', '/messages/0/content/0/file/file_data', (value) => ({ messages: user([{ type: 'file', file: { file_data: value } }]) })],
   ['openai-chat', '/messages/0/content/0/input_audio/data', (value) => ({ messages: user([{ type: 'input_audio', input_audio: { data: value, format: 'wav' } }]) })],
@@ -40,7 +40,7 @@ describe('the gateway', () => {
 
   const PATHS = { 'openai-chat': '/v1/chat/completions', 'openai-responses': '/v1/responses', anthropic: '/v1/messages' };
   const ask = (dialect, model, body) => server.raw('POST', PATHS[dialect] ?? `/v1beta/models/${model}:generateContent`, { body: dialect === 'gemini' ? body : { model, ...body } });
-  // The sentence of an error, in the shape of each vendor.
+  // The sentence of an error in each vendor's format.
   const MESSAGES = {
     'openai-chat': (json) => (assert.equal(json.error.type, 'invalid_request_error'), json.error.message),
     'openai-responses': (json) => (assert.equal(json.error.type, 'invalid_request_error'), json.error.message),
@@ -127,7 +127,7 @@ describe('a carry from outside', () => {
     assert.equal(there.code, 0, there.err);
     return { out: there.out, carry: JSON.parse(readFileSync(carry, 'utf8')) };
   };
-  // What is done to it, and what the refusal says of where and what.
+  // The damage, and the expected place and reason in the refusal.
   const DAMAGES = [
     ['a source that is a number', (carry) => { carry.source = 5; }, /\/source.*not a text/],
     ['a source in pieces', (carry) => { carry.source = ['{', []]; }, /\/source.*not a text/],

@@ -1,4 +1,4 @@
-/** What a page and a program need alike: sessions, blobs, and what happens live. */
+/** The part that a page and a program both need: sessions, blobs, and live events. */
 import { Blobs, type Asking, type Page } from './library.js';
 import { Live, type LiveOptions, type SocketClass } from './live.js';
 import type { LiveEvent, ModelSettings, Position, Problem, Question, Session, ToolsOffered, Turn } from './types.js';
@@ -11,9 +11,9 @@ export class ProblemError extends Error {
 
 export interface ClientOptions {
   url: string;
-  /** Without one the browser's cookie signs in. */
+  /** Without a key the browser's cookie authenticates. */
   key?: string;
-  /** More headers for each request: a page sends its CSRF token. */
+  /** Additional headers for each request: a page sends its CSRF token. */
   headers?: () => Record<string, string>;
   fetch?: typeof fetch;
   WebSocket?: SocketClass;
@@ -26,11 +26,11 @@ export interface ChatMessage {
   askuser_answer?: { tool_call_id: string; answer: unknown };
   client_message_id?: string;
   when_busy?: 'enqueue' | 'reject' | 'interrupt' | 'steer';
-  /** In place of the session's own, for this chat alone. */
+  /** These replace the session's own values, for this chat only. */
   system_prompt?: string | null;
   settings?: ModelSettings | null;
   tools?: ToolsOffered | null;
-  /** How the answer begins, for models that continue it. */
+  /** The beginning of the answer, for models that continue it. */
   prefill?: string;
 }
 
@@ -41,7 +41,7 @@ const parsePosition = (text: string | null): Position => {
   return { epoch: epoch ?? 1, sequence: sequence ?? 0 };
 };
 
-/** What stands between may answer in its own words: a proxy, a server that is starting. */
+/** The answer may have another format, if it comes from a proxy or from a server that is starting. */
 async function readProblem(response: Response): Promise<Problem> {
   const text = await response.text();
   try {
@@ -117,7 +117,7 @@ export class Client {
     return this.#json('DELETE', `/api/sessions/${id}`);
   }
 
-  /** Turns, and the position of the same read: load them into a view, then subscribe. */
+  /** Returns turns, and the stream position at that read: load both into a view, then subscribe. */
   async messages(id: string, query: Record<string, string> = {}):
     Promise<{ turns: Turn[]; total: number; hasMore: boolean; position: Position }> {
     const response =
@@ -138,7 +138,7 @@ export class Client {
     return this.#json('POST', `/api/sessions/${id}/chat`, message);
   }
 
-  /** Says it, and gives the events of that chat, to its end. Leaving the loop cancels nothing. */
+  /** Sends a message and yields the events of that chat, to its end. Leaving the loop does not cancel the chat. */
   async *stream(id: string, message: ChatMessage): AsyncGenerator<LiveEvent> {
     const response = await this.request('POST', `/api/sessions/${id}/chat`, message, { accept: 'text/event-stream' });
     if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) return;
@@ -161,7 +161,7 @@ export class Client {
     }
   }
 
-  /** A replay that is under way: paused, resumed, faster, slower. */
+  /** Changes a running replay: pause, resume, speed. */
   changeReplay(id: string, change: { status?: 'running' | 'paused'; speed?: number }): Promise<Session> {
     return this.#json('PATCH', `/api/sessions/${id}/replay`, change);
   }
@@ -178,7 +178,7 @@ export class Client {
     return this.#json('POST', `/api/sessions/${id}/questions/${toolCallId}/answer`, { answer });
   }
 
-  /** The result of a call that has `runs: "client"`; once. */
+  /** Sends the result of a call that has `runs: "client"`; possible once. */
   toolResult(id: string, toolCallId: string, result: unknown, isError = false): Promise<unknown> {
     return this.#json('POST', `/api/sessions/${id}/tool-calls/${toolCallId}/result`, { result, is_error: isError });
   }

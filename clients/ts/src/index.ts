@@ -1,4 +1,4 @@
-/** A Parley server as an object: REST for what is, a socket for what happens. */
+/** A client of a Parley server: REST for its state, a WebSocket for its events. */
 import { Client, type ClientOptions } from './client.js';
 import { Memories, Prompts, Tasks } from './library.js';
 
@@ -9,7 +9,7 @@ export { SessionView, type Applied } from './view.js';
 export { Live, LiveError, type LiveOptions, type SocketClass, type SocketLike } from './live.js';
 export { Client, ProblemError, type Accepted, type ChatMessage, type ClientOptions } from './client.js';
 
-/** A client with the whole library; one that only talks is a `Client`, which is smaller. */
+/** A client with the whole library; for conversations alone, a `Client` is smaller. */
 export class Parley extends Client {
   readonly prompts: Prompts;
   readonly memories: Memories;

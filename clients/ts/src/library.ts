@@ -1,4 +1,4 @@
-/** What a server keeps besides sessions: prompts, memories, scheduled tasks, blobs. */
+/** The things that a server stores besides sessions: prompts, memories, scheduled tasks, blobs. */
 import type {
   Blob as StoredBlob, CalendarItem, CronExplained, Memory, MemoryDraft, Occurrence, Prompt,
   PromptContent, PromptDiff, PromptFile, PromptImported, PromptRunResult, PromptVersion,
@@ -23,7 +23,7 @@ export type Query = Record<string, string | number | boolean | undefined>;
 export type VersionName = number | string;
 export type Variables = Record<string, string | number | boolean>;
 
-/** What the client does for them: one request whose answer is JSON, and one that is not. */
+/** The requests that the client makes for these classes: one with a JSON answer, and one with any answer. */
 export interface Asking {
   json<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
   raw(method: string, path: string, body?: BodyInit, headers?: Record<string, string>): Promise<Response>;
@@ -55,7 +55,7 @@ export class Prompts {
     return this.ask.json('GET', at('prompts', id));
   }
 
-  /** `revision` is the one that was read: somebody else's change meanwhile is a ProblemError 412. */
+  /** `revision` is the one that was read: if somebody else has changed the prompt since, this throws a ProblemError 412. */
   update(id: string, fields: Partial<Pick<Prompt, 'name' | 'description' | 'folder' | 'tags' | 'is_pinned'>>,
     revision?: number): Promise<Prompt> {
     return this.ask.json('PATCH', at('prompts', id), fields,
@@ -74,7 +74,7 @@ export class Prompts {
     return this.counts('tags');
   }
 
-  /** All pages of them. */
+  /** Reads all pages of a list of counts. */
   private async counts(of: string): Promise<NamedCount[]> {
     const all: NamedCount[] = [];
     let cursor: string | undefined;
@@ -95,13 +95,13 @@ export class Prompts {
     return this.ask.json('GET', at('prompts', id, 'versions', version));
   }
 
-  /** `based_on` is the version the writer had before him; a newer one is a ProblemError with both texts. */
+  /** `based_on` is the version that the draft started from; if there is a newer one, this throws a ProblemError with both texts. */
   save(id: string, fields: { content: PromptContent; type?: 'text' | 'structured'; note?: string; based_on?: number }):
     Promise<PromptVersion> {
     return this.ask.json('POST', at('prompts', id, 'versions'), fields);
   }
 
-  /** Between two versions, or a version and a draft. */
+  /** Compares two versions, or a version and a draft. */
   diff(id: string, from: VersionName, to: VersionName | { content: PromptContent; type?: 'text' | 'structured' }):
     Promise<PromptDiff> {
     return typeof to === 'object'
@@ -178,18 +178,18 @@ export class Memories {
     return this.ask.json('DELETE', at('memories', id));
   }
 
-  /** All of it, or nothing. */
+  /** Applies all changes, or none. */
   batch(fields: { create?: MemoryDraft[]; update?: (Partial<MemoryDraft> & { id: number })[]; delete?: number[] }):
     Promise<{ created: Memory[]; updated: Memory[]; deleted: number[] }> {
     return this.ask.json('POST', at('memories', 'batch'), fields);
   }
 
-  /** `expected` is what superseded_by must be now; `by` null takes it back. */
+  /** `expected` is the current value of superseded_by; `by` null removes the link. */
   supersede(id: number, by: number | null, expected: number | null = null): Promise<Memory> {
     return this.ask.json('POST', at('memories', id, 'supersede'), { by, expected });
   }
 
-  /** The best first. `next_cursor` of the page is `cursor` in the options of the next one. */
+  /** The best matches first. Pass `next_cursor` of a page as `cursor` in the options for the next one. */
   search(query: string, options: Query = {}): Promise<Page<Memory & { score: number }>> {
     return this.ask.json('POST', at('memories', 'search'), { query, ...options });
   }
@@ -226,7 +226,7 @@ export class Tasks {
     return this.ask.json('POST', at('scheduled-tasks', id, 'stop'));
   }
 
-  /** Now, whatever the clock says. */
+  /** Runs the task now, regardless of its schedule. */
   run(id: string): Promise<ScheduledTaskRun> {
     return this.ask.json('POST', at('scheduled-tasks', id, 'run'));
   }
@@ -266,7 +266,7 @@ export class Blobs {
     return this.ask.json('GET', at('blobs', id, 'info'));
   }
 
-  /** Its bytes, or those of a range like "0-99". */
+  /** The bytes of a blob, or those of a range such as "0-99". */
   async read(id: string, range?: string): Promise<Uint8Array> {
     const response = await this.ask.raw('GET', at('blobs', id), undefined, range ? { range: `bytes=${range}` } : {});
     return new Uint8Array(await response.arrayBuffer());

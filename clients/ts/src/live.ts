@@ -1,6 +1,6 @@
 /**
- * One socket for many sessions. It reconnects by itself, waits longer each time it fails, and
- * resumes every session where its view is, so a view never has a gap and never sees an event twice.
+ * One socket for many sessions. It reconnects automatically, with longer delays after each failure, and resumes every session
+ * at the position of its view, so a view has no gap and sees no event twice.
  */
 import type { LiveEvent, Position, Problem } from './types.js';
 import { SessionView } from './view.js';
@@ -17,10 +17,10 @@ export type SocketClass = new (url: string, protocols?: string | string[]) => So
 
 export interface LiveOptions {
   url: string;
-  /** A fresh ticket for each connection: POST /api/ws-tickets. */
+  /** Gets a fresh ticket for each connection: POST /api/ws-tickets. */
   ticket: () => Promise<string>;
   WebSocket?: SocketClass;
-  /** Milliseconds before the first reconnection; doubled up to 30 s. */
+  /** Milliseconds before the first reconnection; doubled for each further one, up to 30 s. */
   retryMs?: number;
 }
 
@@ -28,7 +28,7 @@ interface Subscription {
   view: SessionView;
   content?: 'always';
   listeners: Set<(e: LiveEvent) => void>;
-  /** A subscribe is on its way: what comes before its answer may be out of order. */
+  /** A subscribe request is pending: events before its answer may be out of order. */
   isResuming: boolean;
 }
 interface Waiting { resolve: (value: any) => void; reject: (error: Error) => void }
@@ -49,20 +49,20 @@ export class Live {
   #failures = 0;
   #isClosed = false;
   #listensToUser = false;
-  /** Everything that arrives, before it is applied. */
+  /** Called with every event, before it is applied. */
   onevent: ((event: LiveEvent) => void) | null = null;
-  /** A socket is open. */
+  /** Called when a socket is open. */
   onopen: (() => void) | null = null;
-  /** A socket ended; it will be opened again unless the code is 4401. */
+  /** Called when a socket ended; it is opened again unless the code is 4401. */
   onclose: ((code: number) => void) | null = null;
-  /** A session cannot be listened to any more: it was deleted, or is no longer yours. */
+  /** Called when a session cannot be followed any more: it was deleted, or is no longer yours. */
   onlost: ((sessionId: string, problem: Problem) => void) | null = null;
 
   constructor(options: LiveOptions) {
     this.#options = options;
   }
 
-  /** The view of a session, kept up to date from now on. */
+  /** Returns the view of a session, kept up to date from now on. */
   async subscribe(
     sessionId: string, options: { content?: 'always'; from?: SessionView } = {},
   ): Promise<SessionView> {
@@ -84,7 +84,7 @@ export class Live {
     return view;
   }
 
-  /** What changes in the lists of this user, whichever session it is: it arrives at `onevent`, again after each reconnection. */
+  /** Subscribes to changes in the lists of this user, in any session. They arrive at `onevent`, and again after each reconnection. */
   async subscribeUser(): Promise<void> {
     this.#listensToUser = true;
     await this.request('user:subscribe', {});
@@ -95,7 +95,7 @@ export class Live {
     if (this.#socket) await this.request('session:unsubscribe', { session_id: sessionId });
   }
 
-  /** Called after each event of the session was applied. */
+  /** Calls the listener for each event of the session, after it was applied. Returns a function that removes it. */
   listen(sessionId: string, listener: (event: LiveEvent) => void): () => void {
     const listeners = this.#subscriptions.get(sessionId)?.listeners;
     listeners?.add(listener);
@@ -114,7 +114,7 @@ export class Live {
     });
   }
 
-  /** Cuts the connection as a broken network would; it comes back. */
+  /** Cuts the connection as a broken network would; it is opened again. */
   cut(): void {
     this.#socket?.close();
   }
@@ -172,7 +172,7 @@ export class Live {
     try {
       await this.#open();
     } catch {
-      return; /* #ended has set the next attempt */
+      return; /* #ended has scheduled the next attempt */
     }
     if (this.#listensToUser) void this.request('user:subscribe', {}).catch(() => {});
     for (const id of this.#subscriptions.keys()) void this.#resumeOrLose(id);
@@ -194,7 +194,7 @@ export class Live {
     }
   }
 
-  /** An ended socket is opened again; a refusal is final. */
+  /** If the socket ended, it is opened again; a refusal is final. */
   async #resumeOrLose(sessionId: string): Promise<void> {
     try {
       await this.#resume(sessionId);

@@ -1,6 +1,6 @@
 /**
- * What a patch does to a turn. The result equals what the server shows, member by member. Patches
- * alone tell the end of a turn and of its calls; turn:end adds usage, timing and the error.
+ * Applies patches to a turn. The result equals the server's turn, member by member. Patches alone report the end of a turn and
+ * of its calls; turn:end adds usage, timing and the error.
  */
 import type { ContentBlock, Patch, ToolCall, Turn } from './types.js';
 
@@ -16,7 +16,7 @@ const block = (
 
 const has = (data: object, key: string): boolean => Object.hasOwn(data, key);
 
-/** Text grows the block it names, or the last one when that has its type; else a new block. */
+/** Text extends the block that it names, or the last one if that has the same type; else it starts a new block. */
 function addText(turn: Turn, data: Record<string, unknown>): void {
   const type = String(data.type);
   const index = typeof data.block_index === 'number' ? data.block_index : turn.blocks.length - 1;
@@ -77,7 +77,7 @@ function addToolCall(turn: Turn, data: Record<string, unknown>): void {
 const isTerminal = (call: ToolCall): boolean =>
   call.status === 'done' || call.status === 'error' || call.status === 'cancelled';
 
-/** The first terminal result wins; cards and page actions become blocks of their own. */
+/** The first terminal result counts; cards and page actions become separate blocks. */
 function toolResult(turn: Turn, data: Record<string, unknown>): void {
   const call = turn.tool_calls.find((candidate) => candidate.id === data.tool_call_id);
   if (!call || isTerminal(call)) return;

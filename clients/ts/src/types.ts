@@ -1,13 +1,13 @@
 /**
- * The objects of the API. `schema.ts` has them all, generated from the server's OpenAPI document. Here they have the
- * names of this client, with the members that the server always sends; what only the live connection has is written here.
+ * The objects of the API. `schema.ts` has all of them, generated from the server's OpenAPI document. Here they get the names of
+ * this client and the members that the server always sends. Types that exist only in the live connection are defined here.
  */
 import type { components } from './schema.js';
 
 /** Every object of the API by its name in the OpenAPI document: `Schemas['AuditItem']`. */
 export type Schemas = components['schemas'];
 
-/** All members are there, except those of `Sometimes`. */
+/** All members are present, except those in `Sometimes`. */
 type Sent<T, Sometimes extends keyof T = never> = Required<Omit<T, Sometimes>> & Pick<T, Sometimes>;
 
 export type SessionStatus = Schemas['session']['status'];
@@ -16,18 +16,18 @@ export type Session = Sent<Omit<Schemas['session'], 'user_id' | 'replay_state' |
   'source' | 'preview' | 'turns' | 'cost_usd' | 'open_questions' | 'system_prompt'> & {
   user_id: string;
   replay_state: ReplayState | null;
-  /** Only in the answer to `shared: true`: the link, whose token is told once. */
+  /** Only in the answer to `shared: true`: the link, whose token is sent once. */
   share?: ShareLink;
-  /** Only where they are set. */
+  /** Only if they are set. */
   settings?: ModelSettings;
   tools?: ToolsOffered;
 };
 
-/** A session that plays another again. */
+/** A session that replays another. */
 export interface ReplayState {
   source_session_id: string;
   from_sequence: number;
-  /** Messages in all, and how many of them were said. */
+  /** The number of all messages, and of those already replayed (`position`). */
   total: number;
   position: number;
   speed: number;
@@ -36,7 +36,7 @@ export interface ReplayState {
 
 export type ShareLink = Sent<Schemas['ShareLink']>;
 
-/** How a model is asked; what it does not take is left out or changed, and its turn says so. */
+/** Settings for model calls. A setting that the model does not accept is dropped or changed, and its turn reports that. */
 export interface ModelSettings {
   temperature?: number | null;
   top_p?: number | null;
@@ -62,13 +62,13 @@ export interface ToolDefinition {
   input_schema?: Record<string, unknown>;
 }
 
-/** Names are of built-in tools. */
+/** Strings are names of built-in tools. */
 export type ToolsOffered = 'all' | 'none' | (string | ToolDefinition)[];
 
 export type TurnStatus = Schemas['turns.Turn']['status'];
 export type ToolStatus = Schemas['turns.ToolCall']['status'];
 
-/** What only the vendor that made a block or a call can check; there once the turn has ended. */
+/** Data that only the vendor of a block or a call can verify; present once the turn has ended. */
 export type Proof = Schemas['turns.Proof'];
 
 export interface ContentBlock {
@@ -90,7 +90,7 @@ export interface ToolCall {
   duration_ms: number | null;
   pending_question_ref: unknown;
   proof?: Proof;
-  /** The client runs it, and gives its result. */
+  /** The client runs it and sends its result. */
   runs?: 'client';
 }
 
@@ -111,7 +111,7 @@ export interface Turn {
   context_window: number;
   memory_refs: unknown;
   parent_fork_tool_call_id: string | null;
-  /** Seed 001, A.6: token_usage, latency_ms, model_version, trace_id, safety_check, citation_map … With the end of the turn. */
+  /** Seed 001, A.6: token_usage, latency_ms, model_version, trace_id, safety_check, citation_map … Sent at the end of the turn. */
   metadata?: Record<string, unknown>;
   [addition: string]: unknown;
 }

@@ -1,6 +1,6 @@
 /**
- * A session as its events tell it. The rule: apply an event if its sequence is the last one plus
- * one; drop it if it is less; if it is more, something is missing: subscribe again from here.
+ * A session, built from its events. The rule: apply an event if its sequence is the last one plus one; drop it if it is less or
+ * equal; if it is more, events are missing: subscribe again from this position.
  */
 import { applyPatch } from './patch.js';
 import type { LiveEvent, Patch, Position, Question, Session, Snapshot, Turn } from './types.js';
@@ -13,12 +13,12 @@ export class SessionView {
   readonly questions = new Map<string, Question>();
   position: Position | null = null;
 
-  /** Turns by their place in the session. */
+  /** Turns in the order of the session. */
   get ordered(): Turn[] {
     return [...this.turns.values()].sort((a, b) => a.sequence - b.sequence);
   }
 
-  /** A page of history, with the position of the same read. */
+  /** Loads a page of history, with the stream position at that read. */
   load(turns: Turn[], position: Position): void {
     this.turns.clear();
     for (const turn of turns) this.turns.set(turn.turn_id, turn);

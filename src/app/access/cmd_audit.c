@@ -1,4 +1,4 @@
-/* parley audit: who did what, and whether the log is whole. */
+/* parley audit: lists who did what, and verifies the log. */
 #include "app/frame/verbs.h"
 
 enum { MAX_ROWS = 1000, MAX_DETAIL = 100 };

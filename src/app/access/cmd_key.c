@@ -1,5 +1,5 @@
-/* parley key: make, list, change, rotate and revoke keys. Where a server runs it is asked; otherwise the store is
- * opened here, exclusively. Both ways give the same answer in the same form. */
+/* parley key: creates, lists, changes, rotates and revokes keys. Uses the server if one runs;
+ * otherwise opens the store exclusively. The answer has the same form in both cases. */
 #include "app/frame/api.h"
 #include "app/table/columns.h"
 #include "app/frame/verbs.h"
@@ -19,19 +19,19 @@ enum { MAX_NAME = 100 };
 
 struct job {
     struct pl_deed *deed;
-    struct pl_api *api; /* of the deed */
+    struct pl_api *api; /* owned by the deed */
     struct pl_console *console;
     const struct pl_args *args;
     const char *id;   /* operand */
-    const char *user; /* --user, as an id; NULL: one's own */
+    const char *user; /* --user, as an id; NULL: the caller */
     struct pl_key_wish wish;
-    struct pl_store *store; /* owned; NULL: a server is asked */
-    struct pl_auth *auth;   /* owned; of the store */
-    struct pl_str user_id;  /* whose keys these are, in the store */
-    struct pl_str actor;    /* who does it there: the local administrator */
-    struct pl_buf answer;   /* owned; what the server says, or would say */
-    struct pl_json_doc doc; /* of the answer; root NULL: it is empty */
-    char own_name[32];      /* of a key that was given none */
+    struct pl_store *store; /* owned; NULL: a server is used */
+    struct pl_auth *auth;   /* owned; uses the store */
+    struct pl_str user_id;  /* owner of the keys, in the store */
+    struct pl_str actor;    /* acting user in the store: the local administrator */
+    struct pl_buf answer;   /* owned; answer of the server, or the same made here */
+    struct pl_json_doc doc; /* of the answer; root NULL: empty */
+    char own_name[32];      /* default name of a key */
 };
 
 static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error *err)
@@ -41,7 +41,7 @@ static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error
 
 /* --- without a server ------------------------------------------------------------------------ */
 
-/* The first user is created here too, if no server was started yet. */
+/* Also creates the first user if no server was ever started. */
 static enum pl_exit open_store(struct job *job, bool makes_it)
 {
     struct pl_error err = {0};
@@ -57,8 +57,8 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
 
-/* A row of the audit log in the batch of the change that it records, as the server writes it; the next
- * server seals it. A wish contains no secret. */
+/* Adds an audit row to the batch of the change, as the server does; the next server seals it. A
+ * wish contains no secret. */
 static void add_audit(struct job *job, struct pl_batch *batch, const char *action,
                       struct pl_str key_id, bool has_detail)
 {
@@ -77,7 +77,7 @@ static void add_audit(struct job *job, struct pl_batch *batch, const char *actio
                               });
 }
 
-/* The user that --user names, in the store. */
+/* Finds the user of --user in the store. */
 static enum pl_status find_here(struct job *job, const char *who, struct pl_error *err)
 {
     struct pl_user_row *users;
@@ -252,7 +252,7 @@ static enum pl_status change_here(struct job *job, struct pl_error *err)
     return status;
 }
 
-/* What was written as an answer, read like one. */
+/* Parses the answer that was written here. */
 static enum pl_exit read_answer(struct job *job, enum pl_status status, struct pl_error *err)
 {
     if (status == PL_OK)
@@ -280,7 +280,7 @@ static enum pl_exit print_answer(struct job *job)
     return PL_EXIT_OK;
 }
 
-/* The keys of --user, or one's own; `rest` is what follows the id: "", "/rotate". */
+/* Path of the keys of --user, or of the caller; `rest` follows the id: "", "/rotate". */
 static const char *path_of(struct job *job, bool has_id, const char *rest)
 {
     PL_CLEANUP_BUF struct pl_buf shape;
@@ -446,7 +446,7 @@ static enum pl_exit find_user(struct job *job, const char *who)
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
 
-/* Asks the server, or opens the store where none runs; `makes_store`: also where none ever ran. */
+/* Uses the server, or opens the store if none runs. `makes_store`: creates a missing store. */
 static enum pl_exit with_keys(struct pl_deed *deed, bool makes_store,
                               enum pl_exit (*fn)(struct job *job))
 {

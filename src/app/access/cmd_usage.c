@@ -1,4 +1,4 @@
-/* parley usage: what users, keys and models have used. */
+/* parley usage: shows the usage of users, keys and models. */
 #include "app/frame/verbs.h"
 #include "app/server/server_commands.h"
 #include "app/access/user_find.h"
@@ -10,7 +10,7 @@ const char *pl_usage_group_choice(size_t i)
     return groups[i];
 }
 
-/* The member of an item that its group is named by. */
+/* The member of an item that names its group. */
 static const char *member_of(const char *group)
 {
     return strcmp(group, "user") == 0 ? "user_id" : strcmp(group, "key") == 0 ? "key_id" : group;

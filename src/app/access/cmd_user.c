@@ -1,4 +1,4 @@
-/* parley user: add, look at, disable, enable and remove the users of a server. */
+/* parley user: adds, shows, disables, enables and removes the users of a server. */
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
 #include "app/access/key_wish.h"
@@ -70,7 +70,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
     return pl_deed_print_table(deed, &columns, "show NAME finds any.");
 }
 
-/* The path of the user that the first word names; NULL after explaining (*ret_code). */
+/* The path of the user that the first word names. NULL after printing the error (*ret_code). */
 static const char *path_of(struct pl_deed *deed, enum pl_exit *ret_code)
 {
     const char *id = NULL;
@@ -107,7 +107,7 @@ static const struct limit {
     enum pl_option_id id;
     const char *option, *member, *title;
     double most;
-    bool is_whole; /* otherwise dollars */
+    bool is_whole; /* false: dollars */
 } limits[] = {
     {PL_OPT_RPM, "rpm", "rpm", "calls a minute", 1e9, true},
     {PL_OPT_TPM, "tpm", "tpm", "tokens a minute", 1e12, true},
@@ -123,7 +123,7 @@ static const struct limit {
 };
 enum { N_LIMITS = sizeof limits / sizeof *limits };
 
-/* The body of the change; *ret_n: how many limits it names. */
+/* Writes the body of the change; *ret_n is the number of limits in it. */
 static enum pl_exit write_limits(struct pl_deed *deed, size_t *ret_n)
 {
     pl_json_out_open(&deed->out, '{');
@@ -169,7 +169,7 @@ static enum pl_exit print_limits(struct pl_deed *deed)
     return PL_EXIT_OK;
 }
 
-/* Without options it shows them; with some it sets these and no other. */
+/* Shows the limits; with options, sets only the given ones. */
 static enum pl_exit run_limits(struct pl_deed *deed)
 {
     size_t n = 0;
@@ -251,7 +251,7 @@ const struct pl_verb pl_user_verbs[] = {
      .offers = "users"},
     {"limits", "USER", 1, 1, "Show the user's limits, or set those that are named", run_limits,
      .offers = "users"},
-    {"disable", "USER", 1, 1, "Close the user's sockets, stop what runs, accept no key",
+    {"disable", "USER", 1, 1, "Refuse the user's keys, close the sockets and stop running work",
      run_disable, .offers = "users"},
     {"enable", "USER", 1, 1, "Accept the user's keys again", run_enable, .offers = "users"},
     {"remove", "USER", 1, 1, "Erase a user and everything of the user", run_remove,

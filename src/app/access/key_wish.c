@@ -1,4 +1,4 @@
-/* The options of `parley key` as what the key shall be: read, checked, written as a request. */
+/* Parses and checks the options of `parley key`, and writes them as a request. */
 #include "app/access/key_wish.h"
 
 #include "base/text/decimal.h"
@@ -50,7 +50,7 @@ int64_t pl_duration_read(const char *text)
     return -1;
 }
 
-/* "90d" from now, "2027-01-31", or an instant; "never". */
+/* Parses "90d" from now, "2027-01-31", an instant, or "never". */
 static bool read_end(const char *text, int64_t *ret_ms)
 {
     char whole[40];

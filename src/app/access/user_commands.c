@@ -1,4 +1,5 @@
-/* The tables of `parley user`, `usage` and `audit`: options, examples, and the paragraphs of help and manual page. */
+/* Tables of `parley user`, `usage` and `audit`: options, examples, and the paragraphs of help and
+ * manual page. */
 #include "app/server/server_commands.h"
 
 const struct pl_option pl_user_options[] = {
@@ -7,7 +8,7 @@ const struct pl_option pl_user_options[] = {
      .help = "write everything of the user to a new directory first"},
     {"yes", PL_OPT_YES, .verbs = "remove", .help = "do not ask"},
     {"rpm", PL_OPT_RPM, .args = {"N"}, .verbs = "limits",
-     .help = "calls of models a minute; none lifts any of these limits"},
+     .help = "model calls per minute; \"none\" removes any of these limits"},
     {"tpm", PL_OPT_TPM, .args = {"N"}, .verbs = "limits", .help = "tokens a minute"},
     {"budget-day", PL_OPT_BUDGET_DAY, .args = {"USD"}, .verbs = "limits",
      .help = "dollars a day, UTC"},
@@ -31,14 +32,14 @@ const struct pl_option pl_user_options[] = {
 };
 
 const char *const pl_user_paragraphs[] = {
-    "A user is an administrator or a member. Members use what is their own; administrators also "
+    "A user is an administrator or a member. Members use only what they own; administrators also "
     "manage users, keys and limits. USER is a name or an id.",
-    "limits shows the user's limits over all keys, and sets those that its options name; none "
-    "lifts a limit. It does not stop running work.",
-    "disable closes the user's sockets, stops what runs and accepts no key of the user; enable "
-    "brings the same keys back. remove erases the user with all sessions, prompts, memories, "
-    "tasks, blobs, keys and usage; it asks first. The last active administrator can be neither "
-    "disabled nor removed nor made a member.",
+    "limits shows a user's limits over all keys, and sets the limits that the options name; "
+    "\"none\" removes a limit. It does not stop running work.",
+    "disable closes the user's sockets, stops the user's running work and refuses the user's keys; "
+    "enable accepts the same keys again. remove erases the user with all sessions, prompts, "
+    "memories, tasks, blobs, keys and usage; it asks first. The last active administrator can be "
+    "neither disabled nor removed nor made a member.",
     PL_TEXT_SERVER,
     NULL,
 };
@@ -54,11 +55,12 @@ const struct pl_example pl_user_examples[] = {
 
 const struct pl_option pl_usage_options[] = {
     {"group", PL_OPT_GROUP, .args = {"BY"}, .choice = pl_usage_group_choice,
-     .help = "What a line is about; model by default"},
+     .help = "What each row sums up; model by default"},
     {"from", PL_OPT_FROM, .args = {"DAY"}, .help = "The first day, UTC; 30 days by default"},
     {"to", PL_OPT_TO, .args = {"DAY"}, .help = "The last day, UTC; today by default"},
     {"user", PL_OPT_USER, .args = {"USER"}, .words = "users",
-     .help = "Of this user, by name or id, or of all; your own by default. Needs an administrator"},
+     .help = "The usage of this user (name or id) or of all; your own by default. Needs an "
+             "administrator"},
     {"csv", PL_OPT_CSV, .help = "Print CSV with all lines"},
     PL_OPTIONS_OWN_TABLE("group,usd"),
     PL_OPTION_DATA,
@@ -94,15 +96,15 @@ const struct pl_option pl_audit_options[] = {
 };
 
 const char *const pl_audit_paragraphs[] = {
-    "The audit log has a row for every change of users, keys and limits, for shares, exports, "
-    "backups and restores. Rows are only added, and each has a hash over itself and the row before "
-    "it: verify finds a row that was changed, removed or put in. Needs an administrator.",
+    "The audit log has a row for every change of users, keys and limits, and for every share, "
+    "export, backup and restore. Rows are only added, and each has a hash over itself and the row "
+    "before it: verify finds a row that was changed, removed or inserted. Needs an administrator.",
     PL_TEXT_SERVER,
     NULL,
 };
 
 const struct pl_example pl_audit_examples[] = {
     {"audit --limit 20", "What was done last"},
-    {"audit verify", "Whether the log is whole"},
+    {"audit verify", "Check that nobody changed the log"},
     {NULL, NULL},
 };

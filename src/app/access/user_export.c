@@ -1,5 +1,5 @@
-/* Each list of the user becomes DIR/NAME.json, and each of its items, where a route has more of it,
- * a file of its own: DIR/sessions/ID.json. */
+/* Writes each list of the user to DIR/NAME.json. If a route has more of an item than the list, each
+ * item gets a file too: DIR/sessions/ID.json. */
 #include "app/access/user_export.h"
 
 #include "io/file/file_tree.h"
@@ -8,8 +8,8 @@
 
 static const struct {
     const char *name, *path; /* of the list */
-    const char *each;        /* of an item, '%' being its id; NULL: the list has all of it */
-    const char *ending;      /* of the item's file */
+    const char *each;        /* path of an item, '%' is its id; NULL: the list is complete */
+    const char *ending;      /* file name ending of an item */
 } lists[] = {
     {"sessions", "/api/sessions?limit=100", "/api/sessions/%/export?format=turns", ".json"},
     {"prompts", "/api/prompts?limit=100", "/api/prompts/%/versions?limit=100", ".json"},
@@ -85,7 +85,7 @@ enum pl_exit pl_user_export(struct pl_deed *deed, const char *user_id, const cha
 {
     const char *own = deed->api.key;
     if (pl_path_look(dir).is_there)
-        return pl_deed_usage(deed, "%s is there already; name a directory that is not", dir);
+        return pl_deed_usage(deed, "%s exists already; name a new directory", dir);
     const char *keys = pl_api_path(&deed->api, "/api/users/%/api-keys", user_id, NULL);
     pl_buf_adds(&deed->body, "{\"name\":\"export\",\"scope\":\"read\"}");
     enum pl_exit code = pl_deed_ask(deed, "POST", keys);

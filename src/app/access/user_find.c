@@ -1,6 +1,6 @@
 #include "app/access/user_find.h"
 
-/* The users of this name. */
+/* Requests the users of this name. */
 static enum pl_exit ask(struct pl_api *api, const char *name, struct pl_json_doc *doc,
                         const struct pl_json_node **ret_items, size_t *ret_n)
 {

@@ -1,5 +1,5 @@
-/* How an answer looks: the one line that does not stay (a thought, a call that runs) is wiped before
- * anything that does. */
+/* Draws an answer. A temporary line (a thought, a running call) is wiped before any lasting
+ * output. */
 #include "app/chat/answer.h"
 
 #include "app/chat/turn_show.h"
@@ -149,7 +149,7 @@ static const char *keep(struct pl_shown_answer *answer, struct pl_buf *text)
     return copy;
 }
 
-/* On one line, as short as it need be. */
+/* Appends the text on one line, cut if it is long. */
 static void add_part(struct pl_buf *to, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf line;
@@ -188,7 +188,7 @@ void pl_answer_result(struct pl_shown_answer *answer, struct pl_str id, bool is_
     pl_answer_close(answer);
     for (size_t i = 0; i < answer->calls.len; i++)
         if (pl_str_eq(pl_str_of(answer->calls.ptr[i].id), id)) {
-            /* Half of the row at most, so that the result is seen. */
+            /* At most half of the row, so that the result is visible. */
             struct pl_str call = pl_str_of(answer->calls.ptr[i].line);
             struct pl_str cut = pl_width_cut(call, columns_now() / 2);
             pl_buf_add(&line, cut);

@@ -1,6 +1,6 @@
-/* An answer at a person's terminal while it comes: its text as Markdown, thoughts folded into one
- * dim line, tools one line each, and below it how long it took and what it cost. Ctrl-O at the next
- * prompt shows what is folded. */
+/* Shows an answer at a terminal while it arrives: text as Markdown, thoughts folded into one dim
+ * line, one line per tool call, and a last line with duration and cost. Ctrl-O at the next prompt
+ * shows the folded parts. */
 #ifndef PL_APP_ANSWER_H
 #define PL_APP_ANSWER_H
 
@@ -14,16 +14,16 @@ struct pl_answer_call {
 
 struct pl_shown_answer {
     struct pl_console *console;  /* borrowed */
-    struct pl_markdown markdown; /* owned; while the text is open */
+    struct pl_markdown markdown; /* owned; while is_text_open */
     bool is_text_open;
-    bool is_line_open; /* plain text that ended without a line break */
-    bool has_status;   /* a line that is wiped before anything else */
+    bool is_line_open; /* plain text ended without a line break */
+    bool has_status;   /* a temporary line is shown, to be wiped before other output */
     bool is_thinking;
     bool has_thought;
-    bool was_text_last;                  /* so that a tool's line stands apart */
-    struct pl_buf thought;               /* owned; its last line */
+    bool was_text_last;                  /* separates a tool's line from the text */
+    struct pl_buf thought;               /* owned; last line of the thought */
     struct pl_arena arena;               /* owned */
-    PL_VEC(struct pl_answer_call) calls; /* owned; that run */
+    PL_VEC(struct pl_answer_call) calls; /* owned; running calls */
     int64_t started_ms, thought_since_ms;
     int64_t input_tokens, output_tokens;
     enum pl_status status; /* sticky */
@@ -38,9 +38,9 @@ void pl_answer_call(struct pl_shown_answer *answer, struct pl_str id, struct pl_
                     struct pl_str arguments);
 void pl_answer_result(struct pl_shown_answer *answer, struct pl_str id, bool is_good,
                       struct pl_str result);
-/* Ends the text or thought at hand: the cursor is at the beginning of a line. */
+/* Ends the open text or thought: the cursor is at the beginning of a line. */
 void pl_answer_close(struct pl_shown_answer *answer);
-/* The last line: seconds, tokens, and dollars where they are known (NULL: not). */
+/* Prints the last line: seconds, tokens, and dollars (NULL: unknown). */
 void pl_answer_sum_up(struct pl_shown_answer *answer, const char *dollars);
 
 #endif

@@ -7,8 +7,8 @@ const struct pl_option pl_chat_options[] = {
     {"model", PL_OPT_MODEL, .args = {"NAME"}, .words = "models",
      .help = "The model that answers; by default the session's or the server's model"},
     {"session", PL_OPT_SESSION, .args = {"ID"}, .words = "sessions",
-     .help = "Continue this session: its id, a unique beginning of it, or \"last\", the one that "
-             "changed last"},
+     .help = "Continue this session: its id, a unique beginning of its id, or \"last\" for the "
+             "session that changed last"},
     {"new", PL_OPT_NEW, .help = "Create a new session; this is the default without --session"},
     PL_OPTION_DATA,
     PL_OPTION_SERVER,
@@ -29,11 +29,10 @@ const char *const pl_chat_paragraphs[] = {
     "Lines that begin with / are commands: /help lists them, Tab completes them. A line that "
     "begins "
     "with // is a message that begins with /.",
-    "A question of the model is a menu: arrows and Enter, or the key of an answer; Space marks "
-    "where "
-    "several are allowed. A tool that needs confirmation is shown with its arguments: y, n, or r "
-    "for "
-    "a reason. Keys that you pressed before the question do not answer it.",
+    "A question from the model appears as a menu: choose with the arrows and Enter, or press the "
+    "key of an answer; Space marks answers if several are allowed. A tool that needs confirmation "
+    "is shown with its arguments: press y, n, or r to refuse with a reason. Keys that you pressed "
+    "before the question do not answer it.",
     "Ctrl-C stops the current answer; its text so far is kept. Ctrl-C twice at the prompt, or "
     "Ctrl-D, "
     "ends the command. The session is kept; --session continues it and shows what was said.",
@@ -54,8 +53,8 @@ const struct pl_example pl_chat_examples[] = {
 
 const struct pl_option pl_run_options[] = {
     {"var", PL_OPT_VAR, .args = {"NAME=VALUE"}, .is_repeatable = true,
-     .help = "The value of a variable: {{NAME}} in the prompt; @FILE is what a file contains, @@ "
-             "one @"},
+     .help = "The value of the variable {{NAME}} in the prompt; @FILE reads the value from a file, "
+             "and @@ is one @"},
     {"system", PL_OPT_SYSTEM, 's', .args = {"TEXT"},
      .help = "The system prompt, in place of the file's"},
     {"attach", PL_OPT_ATTACH, 'a', .args = {"FILE"}, .takes_file = true, .is_repeatable = true,
@@ -95,12 +94,13 @@ const char *const pl_run_paragraphs[] = {
     "Several models answer side by side in columns, or one below the other where the terminal is "
     "narrow; each with its time, its tokens and, where prices are known, its cost. In a pipe each "
     "answer follows the name of its model.",
-    "With --cases the answers are not printed, but a row for each case and model: whether it "
-    "passed, a mark for each check (those of the command line first), time, tokens in and out, "
-    "and cost. A column \"expect\" has a check as of --expect, and there may be several; in JSON "
-    "it may be a list. A mistake in the file is exit code 3, and nothing is asked.",
-    "The exit code is 1 if an answer failed or failed a check; why is on standard error. --json "
-    "prints one object with everything.",
+    "With --cases the command prints no answers, but a table with a row for each case and model: "
+    "whether it passed, a mark for each check (first those of the command line), the time, the "
+    "tokens in and out, and the cost. A column \"expect\" contains a check in the syntax of "
+    "--expect; there may be several such columns, and in JSON the value may be a list. If the file "
+    "has a mistake, no model is asked and the exit code is 3.",
+    "The exit code is 1 if an answer failed or failed a check; standard error has the reason. "
+    "--json prints one object with everything.",
     PL_TEXT_ANY_SERVER,
     NULL,
 };

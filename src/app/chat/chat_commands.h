@@ -1,4 +1,4 @@
-/* The commands that talk with a model: chat at a terminal, run once. */
+/* Commands that talk to a model: chat at a terminal, and run once. */
 #ifndef PL_APP_CHAT_COMMANDS_H
 #define PL_APP_CHAT_COMMANDS_H
 

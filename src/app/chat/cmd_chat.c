@@ -1,8 +1,8 @@
-/* parley chat: a conversation at the terminal. Lines go to a session of the server; what it answers
- * is shown as it comes. Through a pipe, every line is a message, and the answers are printed.
+/* parley chat: a conversation at the terminal. Sends each line to a session of the server and shows
+ * the answer as it arrives. Through a pipe, every line is a message, and the answers are printed.
  *
- * Ctrl-C is taken by a thread of its own (io/system/terminal.h): while a model answers it asks the
- * server to stop, whose chat:end then ends the waiting here. */
+ * A separate thread handles Ctrl-C (io/system/terminal.h). While a model answers, it asks the
+ * server to stop; the chat:end event of the server then ends the wait here. */
 #include "app/chat/chat_int.h"
 #include "app/table/columns.h"
 #include "app/chat/follow.h"
@@ -29,10 +29,10 @@ static void say(const struct pl_talk *talk, const char *english)
     char text[256];
     snprintf(text, sizeof text, "\nparley: %s\n", pl_console_word(talk->deed->console, english));
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; /* there is no reader */
+        return; /* nobody reads standard error */
 }
 
-/* On the thread of Ctrl-C: only what does not change while a turn runs is touched. */
+/* Runs on the Ctrl-C thread: uses only data that does not change during a turn. */
 static void stop_turn(struct pl_talk *talk)
 {
     struct pl_error err;
@@ -99,7 +99,7 @@ static bool is_blank(struct pl_str line)
     return true;
 }
 
-/* At a terminal whose keys are ours. */
+/* Reads a line with the editor. */
 static enum pl_status type_line(struct pl_talk *talk, const char *prompt, bool is_kept,
                                 struct pl_str *ret_line)
 {
@@ -161,7 +161,7 @@ static enum pl_exit find_session(struct pl_talk *talk)
                        pl_api_path(&deed->api, "/api/sessions/%", talk->session_id, NULL));
 }
 
-/* What /model said last, or --model. */
+/* Writes the model: the last /model, or --model. */
 static void out_model(struct pl_talk *talk)
 {
     const char *model = talk->model ? talk->model : pl_deed_option(talk->deed, PL_OPT_MODEL);
@@ -171,7 +171,7 @@ static void out_model(struct pl_talk *talk)
     pl_json_out_text(&talk->deed->out, pl_str_of(model));
 }
 
-/* Created with the first message, so that a user who says nothing leaves no empty session. */
+/* Runs at the first message, so that a user who sends nothing leaves no empty session. */
 static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
 {
     struct pl_deed *deed = talk->deed;
@@ -201,7 +201,8 @@ static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
 
 /* --- talking --------------------------------------------------------------------------------- */
 
-/* What the calls of this turn cost, as the server counted it; unknown where one is. */
+/* Adds the costs of the model calls of this turn, as the server counted them. False if any is
+ * unknown. */
 static bool add_costs(struct pl_talk *talk, const struct pl_shown_answer *answer,
                       double *ret_dollars)
 {
@@ -253,8 +254,8 @@ static enum pl_exit follow(struct pl_talk *talk, char position[PL_HTTP_CALL_HEAD
     return code;
 }
 
-/* As long as the session waits for the person: asks, tells it, goes on. A chat that runs on while an extension asks is
- * followed from where it was left. */
+/* While the session waits for the user: asks, sends the answers, continues. If the chat runs on
+ * while an extension asks, follows it from where it stopped. */
 static enum pl_exit go_on(struct pl_talk *talk, enum pl_exit code,
                           char position[PL_HTTP_CALL_HEADER_SIZE], bool is_aside)
 {
@@ -273,7 +274,7 @@ static enum pl_exit go_on(struct pl_talk *talk, enum pl_exit code,
     }
 }
 
-/* The words, and the files that go with them. */
+/* Writes the message text and the attached files. */
 static void out_parts(struct pl_talk *talk, struct pl_str message)
 {
     PL_CLEANUP_BUF struct pl_buf parts;
@@ -322,7 +323,7 @@ static enum pl_exit send(struct pl_talk *talk, struct pl_str message)
     return code == PL_EXIT_NO ? go_on(talk, code, position, is_aside) : code;
 }
 
-/* At a terminal a person sees what failed and goes on; a program wants to know. */
+/* At a terminal an error does not end the conversation; a pipe gets the exit code. */
 static enum pl_exit converse(struct pl_talk *talk)
 {
     char position[PL_HTTP_CALL_HEADER_SIZE];
@@ -354,7 +355,7 @@ static bool is_capable_terminal(void)
     return term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* Ctrl-C, and the keys where the terminal can do more than lines. */
+/* Takes over Ctrl-C, and the keys if the terminal supports editing. */
 static enum pl_status take_terminal(struct pl_talk *talk, struct pl_error *err)
 {
     pl_console_say(talk->deed->console, "Ctrl-C stops an answer, Ctrl-D ends, /help shows more");

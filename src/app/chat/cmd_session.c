@@ -1,5 +1,5 @@
-/* parley session: conversations kept by a server. One function per verb; all of them over the same
- * REST interface that everybody else uses. */
+/* parley session: conversations stored on a server. One function per verb; all use the public REST
+ * interface. */
 #include "app/table/columns.h"
 #include "app/chat/follow.h"
 #include "app/chat/session_files.h"

@@ -1,5 +1,5 @@
-/* Each event of the session's stream has its handler. Text is printed as it arrives, and a turn
- * that was missed is read again. */
+/* Each event of the session's stream has a handler. Text is printed as it arrives; a missed turn is
+ * read again. */
 #include "app/chat/follow.h"
 
 #include "app/table/columns.h"
@@ -21,7 +21,7 @@ enum {
     MAX_ARGUMENTS = 200,
 };
 
-/* How much of a turn's text has been printed, over all its text blocks. */
+/* Number of bytes of a turn's text printed so far, over all its text blocks. */
 struct shown {
     char turn_id[PL_ID_MAX];
     size_t n_bytes;
@@ -31,23 +31,23 @@ struct following {
     struct pl_api *api;
     struct pl_console *console;
     const char *session_id;
-    const char *message_id;         /* NULL: whatever runs is meant */
-    bool is_whole;                  /* also what was said before we listened */
-    bool is_talk;                   /* another part of the program asks the reader */
-    bool is_aside;                  /* it has ended for a question of an extension */
-    struct pl_shown_answer *answer; /* how it looks at a terminal; NULL: plain */
-    char *why; /* quiet: nothing is printed, and why it ended badly goes here */
+    const char *message_id;         /* NULL: follow whatever runs */
+    bool is_whole;                  /* also text from before the connection */
+    bool is_talk;                   /* the caller asks the user the questions */
+    bool is_aside;                  /* ended because an extension asks a question */
+    struct pl_shown_answer *answer; /* draws at a terminal; NULL: plain output */
+    char *why; /* quiet mode: print nothing; receives the reason of a failure */
     size_t why_size;
     struct pl_sse sse;      /* owned */
-    struct pl_texts texts;  /* owned; one event */
+    struct pl_texts texts;  /* owned; of one event */
     struct pl_json_doc doc; /* data of the event */
     long long epoch, sequence;
     PL_VEC(struct shown) shown; /* owned */
-    int64_t last_block;         /* of the text printed last */
-    bool is_ours;               /* the chat we follow has begun */
-    bool is_line_open;          /* the last byte printed was no line break */
+    int64_t last_block;         /* block of the last printed text */
+    bool is_ours;               /* the followed chat has begun */
+    bool is_line_open;          /* the last printed byte was not a line break */
     bool is_over;
-    bool has_news; /* since the connection was made */
+    bool has_news; /* since the last connect */
     enum pl_exit code;
     enum pl_status status;
 };
@@ -97,8 +97,7 @@ static struct shown *shown_of(struct following *f, struct pl_str turn_id)
     return &f->shown.ptr[f->shown.len - 1];
 }
 
-/* At a terminal nothing moves the cursor; a file gets the text as it was said. With --json the
- * events themselves have it. */
+/* Thoughts are shown only at a terminal; with --json the events contain them. */
 static void print_thought(struct following *f, int64_t block, struct pl_str text)
 {
     if (!text.len || !f->is_talk || !f->console->out_is_terminal || f->api->is_json)
@@ -116,6 +115,7 @@ static void print_thought(struct following *f, int64_t block, struct pl_str text
     f->is_line_open = text.ptr[text.len - 1] != '\n';
 }
 
+/* At a terminal control characters are escaped; a file gets the text as it came. */
 static void print_text(struct following *f, int64_t block, struct pl_str text)
 {
     if (!text.len || f->api->is_json)
@@ -134,7 +134,7 @@ static void print_text(struct following *f, int64_t block, struct pl_str text)
     f->is_line_open = text.ptr[text.len - 1] != '\n';
 }
 
-/* What of a whole turn has not been printed: all that was missed, and mostly nothing. */
+/* Prints the part of a whole turn that was not printed yet: usually nothing, or what was missed. */
 static void print_rest(struct following *f, const struct pl_json_node *turn)
 {
     const struct pl_json_node *blocks = pl_json_member(&f->doc, turn, "blocks", PL_JSON_ARRAY);
@@ -166,7 +166,7 @@ static void on_chat_start(struct following *f)
         f->is_ours = true;
 }
 
-/* "= 42", or "error: what went wrong". */
+/* Prints "= 42", or "error: MESSAGE". */
 static void print_result(struct following *f, const struct pl_json_node *data)
 {
     const struct pl_json_node *result = pl_json_get(&f->doc, data, PL_STR("result"));
@@ -229,7 +229,8 @@ static void on_turn_start(struct following *f)
         (void)shown_of(f, text_of(f, turn, "turn_id"));
 }
 
-/* A turn that waited for the answer we gave began before we listened, and was read then. */
+/* Prints the rest of the turn. Without a message id and without is_whole, skips a turn that began
+ * before the connection, such as one that waited for an answer: it was read then. */
 static void on_turn_end(struct following *f)
 {
     const struct pl_json_node *turn = pl_json_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
@@ -244,7 +245,7 @@ static void on_turn_end(struct following *f)
         print_rest(f, turn);
 }
 
-/* Whether our message is among those that will never be taken. */
+/* Whether our message is among the cancelled messages. */
 static bool is_cancelled(struct following *f)
 {
     const struct pl_json_node *list =
@@ -315,7 +316,8 @@ static void on_question(struct following *f)
         pl_json_member(&f->doc, f->doc.root, "question", PL_JSON_OBJECT);
     if (f->is_ours && question && !f->is_talk && !f->why)
         show_question(f, question);
-    /* One of an extension: the chat runs on meanwhile, so no other event tells that it waits for a person. */
+    /* A question of an extension: the chat runs on, so no other event shows that it waits for a
+     * user. */
     f->is_aside = f->is_talk && pl_str_starts(text_of(f, question, "tool_call_id"), PL_STR("ask_"));
     if (f->is_aside) {
         close_line(f);
@@ -335,7 +337,8 @@ static void on_updated(struct following *f)
     }
 }
 
-/* What a session that is told whole began with: everything up to the last turn of the user. */
+/* For is_whole: the last turn of the user; everything up to it is the state the session began
+ * with. */
 static const struct pl_json_node *find_beginning(struct following *f,
                                                  const struct pl_json_node *turns)
 {
@@ -360,7 +363,7 @@ static void print_turns(struct following *f, const struct pl_json_node *turns)
     }
 }
 
-/* Too much was missed to be sent one by one: everything as it is now. */
+/* The server sends the whole state if too many events were missed. */
 static void on_snapshot(struct following *f)
 {
     const struct pl_json_node *session =
@@ -425,7 +428,8 @@ static void print_event(struct following *f, const struct pl_sse_event *event)
     pl_buf_adds(out, "}\n");
 }
 
-/* Each event once and in order: a number that is not greater was seen before. */
+/* Whether the event is new: events are numbered in order, and a lower or equal number was seen
+ * before. */
 static bool is_new(struct following *f, struct pl_str type)
 {
     int64_t sequence = pl_api_int(&f->doc, f->doc.root, "sequence", -1);
@@ -503,7 +507,7 @@ static void pause_a_moment(void)
     nanosleep(&time, NULL);
 }
 
-/* One connection, until it or the chat ends. PL_EXIT_OK: it may be made again. */
+/* One connection, until it or the chat ends. PL_EXIT_OK: the caller may reconnect. */
 static enum pl_exit listen_once(struct following *f, enum pl_status *ret_status,
                                 struct pl_error *err)
 {

@@ -1,5 +1,5 @@
-/* Questions of a session, asked at the terminal: options by their numbers or in words of one's own,
- * confirmations by y or n, what an extension may also for the session or always. */
+/* Asks the questions of a session at the terminal: options by number or as free text, confirmations
+ * by y or n, and capabilities of an extension also for the session or always. */
 #include "app/chat/chat_int.h"
 #include "app/table/columns.h"
 #include "app/chat/turn_show.h"
@@ -18,7 +18,7 @@ static const char *word(const struct pl_talk *talk, const char *english)
 
 /* --- an answer ------------------------------------------------------------------------------- */
 
-/* The option of this number, NULL when there is none. */
+/* The option with this number, NULL if there is none. */
 static const struct pl_json_node *option_of(const struct pl_json_node *options, struct pl_str word)
 {
     uint64_t n = 0;
@@ -55,7 +55,7 @@ static bool is_numbers(const struct pl_json_node *options, struct pl_str line)
     return has_any;
 }
 
-/* The labels after the numbers, or the words as they are. */
+/* Writes the labels of the numbers, or the line as free text. */
 static void out_answer(struct pl_texts *texts, const struct pl_json_doc *doc,
                        const struct pl_json_node *question, struct pl_str line,
                        struct pl_json_out *out)
@@ -77,7 +77,7 @@ static void out_answer(struct pl_texts *texts, const struct pl_json_doc *doc,
 
 /* --- showing --------------------------------------------------------------------------------- */
 
-/* "label: description", printable; of the texts. */
+/* "label: description", printable; owned by `texts`. */
 static struct pl_str label_of(struct pl_texts *texts, const struct pl_json_doc *doc,
                               const struct pl_json_node *option)
 {
@@ -113,7 +113,7 @@ static void show_question(struct pl_talk *talk, const struct pl_json_doc *doc,
     }
 }
 
-/* What is to be approved: the call with its arguments, from the turn that made it. */
+/* Shows the call that needs approval, with its arguments, from its turn. */
 static void show_call(struct pl_talk *talk, struct pl_str turn_id, struct pl_str call_id)
 {
     struct pl_deed *deed = talk->deed;
@@ -139,8 +139,8 @@ static void show_call(struct pl_talk *talk, struct pl_str turn_id, struct pl_str
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-/* A question as a menu: its options, and one for words of one's own. *ret_is_words: the person wants
- * to say something else. */
+/* Asks a question by a menu: its options, and one for free text. *ret_is_words: the user chose free
+ * text. */
 static enum pl_status choose(struct pl_talk *talk, const struct pl_json_doc *doc,
                              const struct pl_json_node *question, struct pl_json_out *out,
                              bool *ret_is_words)
@@ -179,7 +179,7 @@ static enum pl_status choose(struct pl_talk *talk, const struct pl_json_doc *doc
     return PL_OK;
 }
 
-/* With keys where they are ours and there are options; otherwise a line. */
+/* Asks by a menu if there is an editor and there are options; otherwise by a line. */
 static enum pl_status ask_question(struct pl_talk *talk, const struct pl_json_doc *doc,
                                    const struct pl_json_node *question, struct pl_json_out *out,
                                    struct pl_error *err)
@@ -203,7 +203,7 @@ static enum pl_status ask_question(struct pl_talk *talk, const struct pl_json_do
     return PL_OK;
 }
 
-/* {"answer":{"the question":"what was said", …}} */
+/* Writes {"answer":{"the question":"the answer", …}}. */
 static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *doc,
                               const struct pl_json_node *list, struct pl_json_out *out,
                               struct pl_error *err)
@@ -219,12 +219,13 @@ static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *do
     return PL_OK;
 }
 
-/* How a kind of question is agreed to. What an extension may is remembered, for the session or for good. */
+/* The possible answers to a kind of confirmation. Consent to a capability can be remembered, for
+ * the session or forever. */
 struct consent {
-    const char *prompt; /* where lines are read */
+    const char *prompt; /* without the editor */
     struct pl_menu_item items[4];
-    size_t n_items, no; /* `no` is where the menu stands at first */
-    size_t reason;      /* which asks for words; none: n_items */
+    size_t n_items, no; /* `no` is the initial selection */
+    size_t reason;      /* the item that asks for a reason; n_items: there is none */
 };
 static const struct consent confirmation = {
     "y or n> ", {{'y', {"yes", 3}}, {'n', {"no", 2}}, {'r', {"no, for a reason", 16}}}, 3, 1, 2};
@@ -237,7 +238,7 @@ static const struct consent capability = {"y, s (for this session), a (always) o
                                           3,
                                           4};
 
-/* The key of an answer, or why not. `room` has space for the key. */
+/* Reads the key of the answer, or a reason for no. `room` holds the key. */
 static enum pl_status read_consent(struct pl_talk *talk, const struct consent *consent,
                                    char room[1], struct pl_str *ret_line, struct pl_error *err)
 {
@@ -261,7 +262,7 @@ static enum pl_status read_consent(struct pl_talk *talk, const struct consent *c
     return PL_OK;
 }
 
-/* A confirmation is asked in words of the server; in the language of the console where they are known. */
+/* The confirmation text of the server, translated if a translation is known. */
 static struct pl_str question_of_server(struct pl_talk *talk, const struct pl_json_doc *doc,
                                         const struct pl_json_node *question)
 {
@@ -275,7 +276,7 @@ static struct pl_str question_of_server(struct pl_talk *talk, const struct pl_js
     return kept.ptr ? kept : english;
 }
 
-/* What a line means; `remember` of what an extension may. */
+/* Meaning of a line; `remember` only for capabilities. */
 static const struct {
     const char *word;
     bool is_yes;
@@ -284,7 +285,8 @@ static const struct {
              {"no", false, NULL},   {"s", true, "session"},    {"session", true, "session"},
              {"a", true, "always"}, {"always", true, "always"}};
 
-/* {"approve":true,"arguments_hash":…}; what is neither yes nor no is a no with that reason. */
+/* Writes {"approve":true,"arguments_hash":…}. A line that is neither yes nor no means no, with the
+ * line as the reason. */
 static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *doc,
                               const struct pl_json_node *question, const struct pl_json_node *list,
                               struct pl_json_out *out, struct pl_error *err)

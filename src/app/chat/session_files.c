@@ -1,4 +1,4 @@
-/* parley session export and import: a session as a file, with the report of what that loses. */
+/* parley session export and import: a session as a file, with a report of the losses. */
 #include "app/chat/session_files.h"
 
 #include "app/frame/input.h"
@@ -21,7 +21,7 @@ static const struct pl_json_node *report_of(const struct pl_deed *deed)
                : NULL;
 }
 
-/* Written also when the answer is no: it says why. */
+/* Also saves the report of a refusal: it says why. */
 static enum pl_exit save_report(struct pl_deed *deed)
 {
     const char *path = pl_deed_option(deed, PL_OPT_REPORT);
@@ -40,7 +40,7 @@ static enum pl_exit save_report(struct pl_deed *deed)
                : pl_console_fail(deed->console, path, &err);
 }
 
-/* The number of losses, if no report was requested. */
+/* Prints the number of losses if no report was requested. */
 static void tell_losses(struct pl_deed *deed)
 {
     const struct pl_json_node *report = report_of(deed);
@@ -57,7 +57,7 @@ static void tell_losses(struct pl_deed *deed)
                        n == 1 ? "value is not kept as it was" : "values are not kept as they were");
 }
 
-/* Asks, keeps the answer whatever it is, and the report in it. */
+/* Sends a request, keeps the answer even if it is an error, and saves the report in it. */
 static enum pl_exit ask(struct pl_deed *deed, struct pl_http_call *call, const char *path)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
@@ -81,7 +81,7 @@ static enum pl_exit ask(struct pl_deed *deed, struct pl_http_call *call, const c
     return code != PL_EXIT_OK ? code : saved;
 }
 
-/* --- leaving --------------------------------------------------------------------------------- */
+/* --- export ---------------------------------------------------------------------------------- */
 
 enum pl_exit pl_session_export(struct pl_deed *deed)
 {
@@ -116,9 +116,9 @@ enum pl_exit pl_session_export(struct pl_deed *deed)
     return code;
 }
 
-/* --- coming ---------------------------------------------------------------------------------- */
+/* --- import ---------------------------------------------------------------------------------- */
 
-/* JSON goes as it is, byte for byte; any other document as the text it is. */
+/* Writes JSON unchanged, byte for byte; any other document as a string. */
 static void put_document(struct pl_deed *deed, struct pl_str bytes)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

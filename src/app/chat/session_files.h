@@ -1,4 +1,4 @@
-/* Sessions that leave for a file, and come from one, with the report of what that loses. */
+/* Export of sessions to files, and import from them, with a report of the losses. */
 #ifndef PL_APP_CHAT_SESSION_FILES_H
 #define PL_APP_CHAT_SESSION_FILES_H
 

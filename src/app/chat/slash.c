@@ -1,6 +1,6 @@
-/* Slash commands: a table, and a function for each. They use the same routes as the verbs of `parley
- * session`. Before the first message there is no session yet: what is set then is kept, and goes with
- * it. */
+/* Slash commands: a table with a function for each. They use the same routes as the verbs of
+ * `parley session`. Before the first message there is no session, so settings are kept and sent
+ * with it. */
 #include "app/chat/slash.h"
 
 #include "app/chat/follow.h"
@@ -20,7 +20,7 @@ enum { N_SESSIONS = 10, N_TURNS = 100, INTENT_WIDTH = 60, ARGUMENT_CELLS = 15 };
 
 struct slash {
     const char *name, *argument, *help;
-    void (*run)(struct pl_talk *talk, const char *argument); /* "": none was given */
+    void (*run)(struct pl_talk *talk, const char *argument); /* "": no argument */
 };
 static const struct slash slashes[];
 
@@ -36,7 +36,7 @@ static bool has_session(struct pl_talk *talk)
     return talk->session_id;
 }
 
-/* A change of the session, where there is one: {"name": value}, as JSON. */
+/* Changes a member of the session, if there is one: {"name": value}, as JSON. */
 static bool change(struct pl_talk *talk, const char *name, const char *json)
 {
     struct pl_deed *deed = talk->deed;
@@ -150,7 +150,7 @@ static void list_tools(struct pl_talk *talk)
     (void)pl_deed_print_table(deed, &columns, NULL);
 }
 
-/* "all", "none", or names with spaces between them. */
+/* "all", "none", or names separated by spaces. */
 static void run_tools(struct pl_talk *talk, const char *words)
 {
     PL_CLEANUP_BUF struct pl_buf json;
@@ -174,7 +174,7 @@ static void run_tools(struct pl_talk *talk, const char *words)
     const char *kept = json.status == PL_OK ? pl_deed_keep(talk->deed, pl_buf_str(&json)) : NULL;
     if (kept && change(talk, "tools", kept)) {
         talk->tools = kept;
-        pl_console_say(talk->deed->console, "the models are offered: %s", words);
+        pl_console_say(talk->deed->console, "the models can use these tools: %s", words);
     }
 }
 
@@ -267,7 +267,7 @@ static void run_fork(struct pl_talk *talk, const char *argument)
                        talk->session_id);
 }
 
-/* The turns of the session, oldest first: in deed->answer. */
+/* Requests the turns of the session, oldest first, into deed->answer. */
 static bool ask_turns(struct pl_talk *talk, int limit)
 {
     char number[16];
@@ -278,7 +278,7 @@ static bool ask_turns(struct pl_talk *talk, int limit)
            pl_json_is(talk->deed->answer.root, PL_JSON_ARRAY);
 }
 
-/* The last turn of the user, and the one before it (NULL: it is the first). */
+/* The last turn of the user; *ret_before is the turn before it (NULL: there is none). */
 static const struct pl_json_node *last_question(struct pl_deed *deed,
                                                 const struct pl_json_node **ret_before)
 {
@@ -293,7 +293,8 @@ static const struct pl_json_node *last_question(struct pl_deed *deed,
     return last;
 }
 
-/* A session keeps everything: what is undone is left in the one that was forked. */
+/* A session keeps everything: undo continues in a fork, and the undone turns stay in the
+ * original. */
 static void run_undo(struct pl_talk *talk, const char *argument)
 {
     struct pl_deed *deed = talk->deed;
@@ -310,7 +311,7 @@ static void run_undo(struct pl_talk *talk, const char *argument)
     if (before && turn_id && !fork_at(talk, turn_id))
         return;
     if (!before)
-        talk->session_id = NULL; /* the next message begins a new one */
+        talk->session_id = NULL; /* the next message begins a new session */
     pl_console_say(deed->console,
                    "your last message and its answer are taken back; session %s still has them",
                    old);
@@ -353,7 +354,7 @@ static void write_file(struct pl_talk *talk, const char *path, struct pl_str tex
     if (status == PL_OK)
         status = pl_outfile_commit(&out, &err);
     if (status == PL_CONFLICT)
-        pl_console_say(talk->deed->console, "%s is there already; choose another name", path);
+        pl_console_say(talk->deed->console, "%s exists already; choose another name", path);
     else if (status != PL_OK)
         (void)pl_console_fail_as(talk->deed->console, path, status, &err);
     else
@@ -414,7 +415,7 @@ static void run_save(struct pl_talk *talk, const char *path)
 
 /* --- help, the end --------------------------------------------------------------------------- */
 
-/* Names of the extensions' commands: calls fn for each. */
+/* Calls fn for the name of each command of the extensions. */
 static void each_extension_command(struct pl_talk *talk, void (*fn)(void *ctx, const char *name),
                                    void *ctx)
 {
@@ -424,7 +425,8 @@ static void each_extension_command(struct pl_talk *talk, void (*fn)(void *ctx, c
     int http_status = 0;
     pl_buf_init(&reply, 0);
     struct pl_http_call call = {.method = "GET"};
-    /* A server without extensions, or a key that may not see them, has none to offer. */
+    /* Without extensions on the server, or with a key that may not see them, there are no
+     * commands. */
     if (pl_api_try(&deed->api, &call, "/api/extensions", &http_status, &reply, &err) != PL_OK ||
         http_status != 200 || pl_deed_take(deed, pl_buf_str(&reply)) != PL_EXIT_OK)
         return;
@@ -506,7 +508,7 @@ static void look_at(void *ctx, const char *name)
     pl_suggest_offer(&looking->suggest, name);
 }
 
-/* One of an extension is a message; the server knows what to do with it. */
+/* A command of an extension is sent as a message; the server runs it. */
 static bool is_of_extension(struct pl_talk *talk, const char *name)
 {
     struct looking looking = {.name = name, .suggest = pl_suggest(pl_str_of(name))};
@@ -636,7 +638,7 @@ void pl_slash_complete(void *ctx, struct pl_str before, struct pl_completion *co
         }
 }
 
-/* --- what was said --------------------------------------------------------------------------- */
+/* --- earlier turns --------------------------------------------------------------------------- */
 
 void pl_slash_open(void *ctx)
 {

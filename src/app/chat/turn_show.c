@@ -102,7 +102,7 @@ static void show_line(struct pl_console *console, const char *label, struct pl_s
     pl_console_puts(console, "\n");
 }
 
-/* How a block is shown that is not simply said. */
+/* Labels of block types; other types are not shown. */
 static const struct {
     const char *type, *label;
 } labels[] = {

@@ -6,21 +6,21 @@
 #include "app/frame/texts.h"
 #include "json/json.h"
 
-/* Foreign text of several lines: line breaks and tabs as they are, other control characters
- * escaped; after each line break `indent` spaces. */
+/* Prints foreign text of several lines: keeps line breaks and tabs, escapes other control
+ * characters, and adds `indent` spaces after each line break. */
 void pl_show_text(struct pl_console *console, struct pl_str text, size_t indent);
 
-/* A line "  label     value", unless there is nothing to say. */
+/* Prints a line "  label     value" unless the value is empty. */
 void pl_show_member(struct pl_console *console, const char *label, struct pl_str value);
 
-/* A Session: its members below its id. */
+/* Prints a Session: its id, and its members below. */
 void pl_show_session(struct pl_console *console, struct pl_texts *texts,
                      const struct pl_json_doc *doc, const struct pl_json_node *session);
-/* A TurnProjection: who, when and how it ended, then what was said and done. */
+/* Prints a TurnProjection: author, time and outcome, then its content. */
 void pl_show_turn(struct pl_console *console, struct pl_texts *texts, const struct pl_json_doc *doc,
                   const struct pl_json_node *turn);
 
-/* A turn with all of its thoughts, arguments and results. */
+/* Same with all thoughts, arguments and results. */
 void pl_show_turn_whole(struct pl_console *console, struct pl_texts *texts,
                         const struct pl_json_doc *doc, const struct pl_json_node *turn);
 

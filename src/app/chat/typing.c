@@ -1,5 +1,5 @@
-/* Waits for keys, gives them to the editor or the menu, and draws. While nobody reads, the terminal
- * is quiet: what is typed waits with the kernel and is not echoed into an answer. */
+/* Reads keys, passes them to the editor or the menu, and draws. While nothing is read, typed keys
+ * stay in the kernel and are not echoed into an answer. */
 #include "app/chat/typing.h"
 
 #include "app/chat/typed_file.h"
@@ -17,7 +17,7 @@ enum pl_status pl_typing_begin(struct pl_typing *typing, struct pl_console *cons
     pl_buf_init(&typing->ahead, 0);
     pl_editor_init(&typing->editor, &typing->typed, max_bytes);
     enum pl_status status = path ? pl_typed_file_read(path, &typing->typed, err) : PL_OK;
-    if (status != PL_OK && status != PL_NOMEM) { /* one can talk without it */
+    if (status != PL_OK && status != PL_NOMEM) { /* the chat works without a history */
         pl_console_say(console, "%s cannot be read, so there is no history: %s", path,
                        err->message);
         typing->path = NULL;
@@ -48,7 +48,7 @@ static void draw(struct pl_typing *typing)
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
-/* The next key; false: none came, and *ret_event says what did. */
+/* Reads the next key. False if none came; *ret_event is what came instead. */
 static bool next_key(struct pl_typing *typing, struct pl_key *ret_key, enum pl_raw_event *ret_event,
                      enum pl_status *ret_status)
 {
@@ -73,7 +73,7 @@ static void measure(struct pl_typing *typing)
     pl_terminal_size(&typing->look.columns, &typing->look.rows);
 }
 
-/* What was pressed so far is kept for the next message. */
+/* Keeps the keys pressed so far for the next message. */
 static enum pl_status set_aside(struct pl_typing *typing)
 {
     char bytes[PIECE];
@@ -114,7 +114,7 @@ static struct pl_str common_beginning(const struct pl_completion *completion)
         while (n < common.len && at[n] == common.ptr[n])
             n++;
         while (n && ((unsigned char)common.ptr[n] & 0xC0) == 0x80)
-            n--; /* not inside of a character */
+            n--; /* do not split a character */
         common.len = n;
     }
     return common;
@@ -186,7 +186,7 @@ static void keep(struct pl_typing *typing, struct pl_str text)
     typing->path = NULL;
 }
 
-/* True: the editor is done, and *ret_status says how. */
+/* True if the editor is done; *ret_status is the result. */
 static bool serve(struct pl_typing *typing, enum pl_editor_wish wish, enum pl_status *ret_status)
 {
     struct pl_buf *out = pl_console_out(typing->console);
@@ -265,7 +265,7 @@ static enum pl_status edit(struct pl_typing *typing)
             return status;
         draw(typing);
         if (typing->console->error.status != PL_OK)
-            return PL_NOT_FOUND; /* nobody sees it */
+            return PL_NOT_FOUND; /* the terminal is gone */
     }
 }
 

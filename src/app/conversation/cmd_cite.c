@@ -13,10 +13,10 @@
 struct job {
     struct pl_console *console; /* borrowed */
     const struct pl_args *args; /* borrowed */
-    const char *name;           /* of the input in messages */
+    const char *name;           /* input name in messages */
     bool is_chinese;
     struct pl_file file;                   /* owned */
-    PL_VEC(struct pl_file) source_files;   /* owned, each of them */
+    PL_VEC(struct pl_file) source_files;   /* owned, with its elements */
     PL_VEC(struct pl_cite_source) sources; /* borrowed from argv and source_files */
     struct pl_arena arena;                 /* owned */
     struct pl_json_doc doc;
@@ -81,7 +81,7 @@ static void put_place(const struct line *line)
     pl_console_putf(console, ":%zu:%zu: ", at.line, at.column);
 }
 
-/* What is said of an anchor, by enum pl_schema_lang. */
+/* Messages about an anchor, by enum pl_schema_lang. */
 static const char *const words[][2] = {
     {"citation_map has no entry with this id; the anchor is shown as plain text",
      "citation_map 中没有这个 id 的条目；锚点会显示为普通文本"},

@@ -1,5 +1,5 @@
-/* parley convert: into another format, with a loss report and a carry. Here is what the command
- * line asks for; converting.c does it for one source and convert_many.c for a directory of them. */
+/* parley convert: converts to another format, with a loss report and a carry. This file parses the
+ * command line; converting.c converts one source and convert_many.c a directory. */
 #include "app/conversation/converting.h"
 #include "app/frame/input.h"
 

@@ -1,4 +1,4 @@
-/* parley detect: the name of the format a file is in. */
+/* parley detect: prints the name of a file's format. */
 #include "app/frame/commands.h"
 #include "app/frame/input.h"
 

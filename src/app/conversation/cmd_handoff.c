@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/* A document that was read. */
+/* A parsed document. */
 struct reading {
     struct pl_file file; /* owned */
     struct pl_json_doc doc;
@@ -28,7 +28,7 @@ struct job {
     struct reading input, previous;
     bool has_previous;
     char timestamp[PL_UTC_SIZE];
-    PL_VEC(struct pl_str) texts; /* owned; steps, then constraints, then what done means */
+    PL_VEC(struct pl_str) texts; /* owned; steps, then constraints, then the criteria of done */
     PL_VEC(struct pl_handoff_artifact) artifacts; /* owned */
     struct pl_handoff_reasons reasons;            /* owned */
 };
@@ -68,7 +68,7 @@ static enum pl_exit read_inputs(struct job *job)
     return code;
 }
 
-/* All values of a repeatable option, after those gathered before. */
+/* Appends all values of a repeatable option to job->texts. Returns their number. */
 static size_t gather(struct job *job, enum pl_option_id id)
 {
     size_t n = 0;
@@ -225,7 +225,7 @@ static enum pl_exit accept(struct job *job)
     return code == PL_EXIT_OK ? answer(job, true) : code;
 }
 
-/* The reasons given, before those the rules have. */
+/* Puts the given reasons before those of the rules. */
 static enum pl_exit refuse(struct job *job)
 {
     struct pl_error err = {0};

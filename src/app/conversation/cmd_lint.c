@@ -1,4 +1,4 @@
-/* parley lint: what is wrong in a conversation, and with --fix the conversation mended. */
+/* parley lint: reports errors in a conversation; --fix prints the repaired conversation. */
 #include "app/frame/commands.h"
 #include "app/frame/input.h"
 
@@ -45,7 +45,7 @@ static enum pl_exit read_options(struct job *job)
     return PL_EXIT_OK;
 }
 
-/* The words around the findings, by enum pl_schema_lang. */
+/* The word for a severity, in the language of the findings. */
 static const char *severity_word(const struct job *job, enum pl_severity severity)
 {
     static const char *const chinese[] = {"错误", "警告", "提示"};
@@ -101,8 +101,7 @@ static enum pl_exit save_findings(struct job *job)
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, path, &err);
 }
 
-/* The mended document: the same format, repaired; everything that needed no repair keeps its
- * bytes. */
+/* Writes the repaired document in the same format; parts without errors keep their bytes. */
 static enum pl_exit put_fixed(struct job *job)
 {
     struct pl_convert_opts opts = {

@@ -1,4 +1,4 @@
-/* parley media: a video as a message a model can look at. The work is ffmpeg's (io/media/video.h). */
+/* parley media: converts a video to a message for a model, with ffmpeg (io/media/video.h). */
 #include "app/frame/commands.h"
 
 #include "base/sha/sha256.h"
@@ -15,7 +15,7 @@ struct job {
     struct pl_buf made; /* owned; the message */
 };
 
-/* A time that an option gives; absent leaves it as it is. */
+/* Parses the time of an option; *ret_ms is unchanged if it is absent. */
 static enum pl_exit read_time(const struct job *job, const struct pl_args *args,
                               enum pl_option_id option, const char *name, uint64_t *ret_ms)
 {

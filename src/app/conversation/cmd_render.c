@@ -1,4 +1,4 @@
-/* parley render: a prompt with its variables filled in. */
+/* parley render: fills in the variables of a prompt. */
 #include "app/frame/input.h"
 #include "app/frame/variable.h"
 
@@ -9,8 +9,8 @@
 struct job {
     struct pl_console *console; /* borrowed */
     const struct pl_args *args; /* borrowed */
-    const char *name;           /* of the input in messages */
-    const struct pl_format *to; /* NULL: the structured chat itself */
+    const char *name;           /* input name in messages */
+    const struct pl_format *to; /* NULL: structured chat */
     PL_VEC(struct pl_render_var) vars;
     struct pl_file file;     /* owned */
     struct pl_rendered made; /* owned */
@@ -33,7 +33,7 @@ static enum pl_exit put(struct job *job, struct pl_str text)
     return PL_EXIT_OK;
 }
 
-/* In another format, which may have a place for the values of variables. */
+/* Converts to another format, which may keep the values of variables. */
 static enum pl_exit convert(struct job *job)
 {
     struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = job->to};

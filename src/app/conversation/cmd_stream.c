@@ -1,4 +1,4 @@
-/* parley stream: events of one dialect into another, as they come. */
+/* parley stream: converts events of one dialect to another as they arrive. */
 #include "app/frame/commands.h"
 #include "app/frame/input.h"
 
@@ -10,25 +10,25 @@
 
 enum {
     PIECE_BYTES = 64 << 10,
-    /* Of either stream, where it is accounted for: both are kept until their end. */
+    /* Limit of each stream for --report, --carry and --strict, which keep both until their end. */
     MAX_KEPT_BYTES = 1 << 30,
 };
 
 struct job {
     struct pl_console *console; /* borrowed */
-    const char *name;           /* of the input in messages */
+    const char *name;           /* input name in messages */
     const char *path;           /* of the input */
     int fd;
     const struct pl_dialect *from, *to;
-    const char *report, *carry;   /* NULL: none is wanted */
-    const char *with_carry;       /* NULL: this is the way there */
-    bool is_strict;               /* nothing goes out before it is known that nothing is lost */
-    bool is_kept;                 /* somebody will ask what became of it */
+    const char *report, *carry;   /* NULL: not requested */
+    const char *with_carry;       /* NULL: not a return trip */
+    bool is_strict;               /* writes nothing until it is known that nothing is lost */
+    bool is_kept;                 /* keeps both streams, for --report, --carry or --strict */
     struct pl_stream *stream;     /* owned */
-    struct pl_buf source, target; /* owned; all bytes so far, where they are kept */
+    struct pl_buf source, target; /* owned; all bytes so far, if is_kept */
 };
 
-/* Writes what has become known, at once: somebody may be waiting for it. */
+/* Writes new output at once: a reader may be waiting for it. */
 static enum pl_exit pass_on(struct job *job)
 {
     struct pl_error err = {0};
@@ -41,7 +41,7 @@ static enum pl_exit pass_on(struct job *job)
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail_out(job->console, &err);
 }
 
-/* A stream that broke is an input that cannot be read; the target has an error event as well. */
+/* A broken stream counts as unreadable input; the target also gets an error event. */
 static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error *err)
 {
     err->status = status == PL_NOMEM ? PL_NOMEM : PL_UNREADABLE;
@@ -57,7 +57,7 @@ static enum pl_status write_carry(struct job *job, struct pl_error *err)
     return status == PL_OK ? pl_file_write(job->carry, pl_buf_str(&carry), err) : status;
 }
 
-/* The report comes also of a stream that broke: then there is more to say, not less. */
+/* Also reports on a broken stream. */
 static enum pl_exit account(struct job *job)
 {
     PL_CLEANUP_BUF struct pl_buf report;
@@ -119,7 +119,8 @@ static enum pl_exit run(struct job *job)
     }
 }
 
-/* Home needs all of the stream: whether it is the one that the carry knows shows at its end. */
+/* The return trip needs the whole stream: only at its end is it known whether it matches the
+ * carry. */
 static enum pl_exit go_home(struct job *job)
 {
     PL_CLEANUP_FILE struct pl_file stream = {0}, carry = {0};

@@ -1,4 +1,4 @@
-/* parley tokens: what a conversation costs, and what that is made of. */
+/* parley tokens: counts the tokens of a conversation, by kind. */
 #include "app/frame/commands.h"
 #include "app/conversation/counting.h"
 #include "app/frame/input.h"

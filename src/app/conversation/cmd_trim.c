@@ -1,4 +1,4 @@
-/* parley trim: a conversation that fits into a number of tokens. */
+/* parley trim: shortens a conversation to a number of tokens. */
 #include "app/frame/commands.h"
 #include "app/conversation/counting.h"
 #include "app/frame/input.h"
@@ -35,7 +35,7 @@ static enum pl_exit check_outputs(struct pl_console *console, const struct pl_ar
     return pl_usage_fail(console, "trim", "%s", err.message);
 }
 
-/* The report first: a document without it would look complete. */
+/* Writes the report first: a document without it would look complete. */
 static enum pl_exit put(struct pl_console *console, const struct pl_args *args,
                         const struct pl_trimmed_document *made)
 {

@@ -1,5 +1,5 @@
-/* The tables of the conversation commands: options, examples, and the paragraphs of help and
- * manual page. The commands themselves are in cmd_*.c. */
+/* Tables of the conversation commands: options, examples, and the paragraphs of help and manual
+ * page. The commands are in cmd_*.c. */
 #include "app/conversation/conversation_commands.h"
 
 #include "promptfile/export.h"
@@ -25,7 +25,7 @@ static const char *mode_choice(size_t i)
     return names[i];
 }
 
-/* The formats, then the exports; only those that can be read when `is_source`. */
+/* The formats, then the exports; with `is_source` only those that can be read. */
 static const char *format_or_export(size_t i, bool is_source)
 {
     for (size_t k = 0; pl_formats[k]; k++)
@@ -146,7 +146,7 @@ const struct pl_example pl_detect_examples[] = {
     {NULL, NULL},
 };
 
-/* A format, or one of its profiles. */
+/* The formats, then their profiles. */
 static const char *target_choice(size_t i)
 {
     size_t n_formats = 0;

@@ -1,4 +1,4 @@
-/* The commands that read and write conversations. */
+/* Commands that read and write conversations. */
 #ifndef PL_APP_CONVERSATION_COMMANDS_H
 #define PL_APP_CONVERSATION_COMMANDS_H
 

@@ -1,5 +1,5 @@
-/* Many sources into one directory. Where everything goes is settled before the first byte is
- * written: two results that would land in one file, or a result on its own source, are refused. */
+/* Converts many sources into one directory. All output paths are checked before the first byte is
+ * written: two results in one file, or a result over its own source, are refused. */
 #include "app/conversation/converting.h"
 
 #include "format/gpt_oss/gpt_oss.h"
@@ -17,7 +17,7 @@ struct run {
     const struct pl_converting *how; /* borrowed */
     const struct pl_args *args;      /* borrowed */
     const char *out, *report, *carry, *with_carry;
-    struct pl_arena arena;    /* of all names */
+    struct pl_arena arena;    /* owned; all names */
     struct pl_file_tree tree; /* owned */
     PL_VEC(struct pl_converting_at) plan;
     enum pl_exit code; /* the highest so far */
@@ -36,7 +36,7 @@ static bool is_json_name(struct pl_str name)
     return ends_in(name, ".json") || ends_in(name, ".ndjson");
 }
 
-/* The ending a result has when its source's name does not fit it. */
+/* The ending of a result if the ending of its source does not fit. */
 static const char *ending_of(const struct pl_converting *how, bool is_ndjson)
 {
     static const struct {
@@ -53,7 +53,7 @@ static const char *ending_of(const struct pl_converting *how, bool is_ndjson)
     return how->opts.to == &pl_format_gpt_oss ? ".txt" : is_ndjson ? ".ndjson" : ".json";
 }
 
-/* dir/name.middle.ending in the arena; NULL when there is no memory. */
+/* Makes dir/name.middle.ending in the arena; NULL if out of memory. */
 static const char *place(struct run *run, const char *dir, struct pl_str name, const char *middle,
                          const char *ending)
 {
@@ -103,7 +103,7 @@ static enum pl_exit plan_file(struct run *run, const struct pl_file_tree_entry *
     return PL_EXIT_OK;
 }
 
-/* The files of an operand into run->tree. */
+/* Adds the files of an operand to run->tree. */
 static enum pl_exit list_operand(struct run *run, const char *operand)
 {
     struct pl_error err = {0};
@@ -125,8 +125,8 @@ static enum pl_exit list_operand(struct run *run, const char *operand)
     return PL_EXIT_OK;
 }
 
-/* Each is a directory here, and two names of one directory must not hide that two results would be
- * written to one file. */
+/* Each path is a directory here. Paths of the same directory get the same spelling, so that two
+ * results for one file are detected. */
 static enum pl_exit check_directories(struct run *run)
 {
     const struct {

@@ -1,9 +1,9 @@
-/* A document is read whole. NDJSON is read line by line, and answered before more is waited for, so
- * it may come from a program that is still writing.
+/* A document is read whole. NDJSON is converted line by line, and results are written before
+ * waiting for more input, so the source may be a program that is still writing.
  *
- * Each line is a separate document: one that fails is reported by its number and writes no line. So
- * the n-th line of the output belongs to the n-th line of the carry, and the report, which has a
- * line for every document, names the line of the source. */
+ * Each line is a separate document: a line that fails is reported by its number and has no output
+ * line. So the n-th line of the output belongs to the n-th line of the carry, and the report, which
+ * has a line for every document, gives the line number of the source. */
 #include "app/conversation/converting.h"
 #include "app/frame/input.h"
 
@@ -22,23 +22,23 @@ enum {
 struct job {
     const struct pl_converting *how;   /* borrowed */
     const struct pl_converting_at *at; /* borrowed */
-    struct pl_convert_opts opts;       /* those of `how`, with the carry of this document */
-    const char *name;                  /* of the source in messages */
+    struct pl_convert_opts opts;       /* copy of how->opts, with the carry of this document */
+    const char *name;                  /* source name in messages */
     struct pl_file carry;              /* owned */
-    struct pl_buf imported;            /* owned; the document as a structured chat */
+    struct pl_buf imported;            /* owned; the document as structured chat */
     struct pl_converted made;          /* owned */
-    struct pl_workspace space;         /* owned; kept from line to line */
+    struct pl_workspace space;         /* owned; reused for each line */
 };
 
-/* NDJSON on its way. */
+/* State of an NDJSON conversion. */
 struct lines {
     struct job *job; /* borrowed */
     int fd;
-    struct pl_buf text;        /* read and not yet converted, from `from` on */
+    struct pl_buf text;        /* read but not converted, from `from` on */
     size_t from, searched;     /* offsets in text; no line ends before `searched` */
-    size_t number;             /* of the line that was read last, from 1 */
-    bool is_over;              /* there is nothing more to read */
-    struct pl_str carry_lines; /* those not used yet */
+    size_t number;             /* of the last line read, from 1 */
+    bool is_over;              /* end of input */
+    struct pl_str carry_lines; /* not used yet */
     struct pl_buf out, report, carry;
     enum pl_exit code; /* the highest so far */
 };
@@ -56,7 +56,7 @@ static enum pl_exit save(struct job *job, const char *path, const struct pl_buf 
     struct pl_error err = {0};
     if (!path)
         return PL_EXIT_OK;
-    /* Below --out directories are ours to make; the name of a single file may be a slip. */
+    /* With --out, directories are created; without it, a missing directory may be a typo. */
     enum pl_status status = job->at->out ? pl_path_make_parents(path, &err) : PL_OK;
     if (status == PL_OK)
         status = pl_file_write(path, pl_buf_str(buf), &err);
@@ -73,7 +73,7 @@ static enum pl_exit put_out(struct job *job, const struct pl_buf *buf)
     return pl_console_fail_out(job->how->console, &err);
 }
 
-/* The name of a file without its directory and its ending; empty: standard input. */
+/* The file name without directory and ending; empty for standard input. */
 static struct pl_str stem_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -84,7 +84,7 @@ static struct pl_str stem_of(const char *path)
     return dot && dot != name.ptr ? pl_str_slice(name, 0, (size_t)(dot - name.ptr)) : name;
 }
 
-/* --model: in place of the one that the prompt has. */
+/* --model: replaces the model of the prompt. */
 static enum pl_status set_model(struct job *job, struct pl_error *err)
 {
     struct pl_buf made;
@@ -100,8 +100,8 @@ static enum pl_status set_model(struct job *job, struct pl_error *err)
     return PL_OK;
 }
 
-/* Puts the export in the place of the structured chat it is made from. A source that is that export
- * already stays as it is. */
+/* Replaces the structured chat by the export made from it. If the source already is that export, it
+ * is unchanged. */
 static enum pl_status write_export(struct job *job, struct pl_str text, struct pl_error *err)
 {
     struct pl_export_how how = job->how->export_how;
@@ -128,7 +128,7 @@ static enum pl_status write_export(struct job *job, struct pl_str text, struct p
     return status;
 }
 
-/* One document into job->made. */
+/* Converts one document to job->made. */
 static enum pl_status convert(struct job *job, struct pl_str text, struct pl_error *err)
 {
     enum pl_status status = PL_OK;
@@ -163,7 +163,7 @@ static enum pl_exit read_carry(struct job *job)
     return PL_EXIT_OK;
 }
 
-/* The report is written also when the answer is no: it says why. */
+/* Also writes the report of a refusal: it says why. */
 static enum pl_exit convert_document(struct job *job)
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
@@ -192,8 +192,8 @@ static struct pl_str trimmed(struct pl_str s)
     return s;
 }
 
-/* Writes a value as one line. A value with line breaks (from arguments over several lines, or from
- * a carry of such a document) is written without white space. */
+/* Writes a value as one line. A value with line breaks (from a multi-line argument, or from a carry
+ * of such a document) is written without white space. */
 static enum pl_status add_line(struct pl_buf *to, struct pl_str json, struct pl_error *err)
 {
     json = trimmed(json);
@@ -213,7 +213,7 @@ static enum pl_status add_line(struct pl_buf *to, struct pl_str json, struct pl_
     return status == PL_OK ? to->status : status;
 }
 
-/* The report of one line: that of the conversion, or what kept it from being made. */
+/* Adds the report of one line: that of the conversion, or its error. */
 static enum pl_status add_report(struct lines *lines, const struct pl_error *err)
 {
     struct pl_str report = trimmed(pl_buf_str(&lines->job->made.report));
@@ -242,7 +242,7 @@ static void fail_line(struct lines *lines, struct pl_error *err)
         lines->code = code;
 }
 
-/* Cuts the first line with something on it off *rest. */
+/* Cuts the first line that is not blank off *rest. */
 static struct pl_str take_line(struct pl_str *rest)
 {
     struct pl_str line = {0};
@@ -255,7 +255,7 @@ static struct pl_str take_line(struct pl_str *rest)
     return line;
 }
 
-/* PL_OK also when the line failed and was reported; anything else ends the run. */
+/* PL_OK also if the line failed and was reported; any other status ends the run. */
 static enum pl_status convert_line(struct lines *lines, struct pl_str line, struct pl_error *err)
 {
     struct job *job = lines->job;
@@ -284,7 +284,7 @@ static enum pl_status convert_line(struct lines *lines, struct pl_str line, stru
     return status == PL_NOMEM ? pl_fail(err, status, "out of memory") : PL_OK;
 }
 
-/* Before waiting for more: everything that is known is said. */
+/* Writes all results before waiting for more input. */
 static enum pl_exit flush(struct lines *lines)
 {
     if (lines->job->at->out || !lines->out.len)
@@ -318,7 +318,7 @@ static enum pl_status read_more(struct lines *lines, struct pl_error *err)
     return status;
 }
 
-/* Converts the lines that are there to their end; the last one may lack its line break. */
+/* Converts the complete lines; the last one may lack its line break. */
 static enum pl_status convert_ready(struct lines *lines, struct pl_error *err)
 {
     enum pl_status status = PL_OK;

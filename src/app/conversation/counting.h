@@ -1,4 +1,4 @@
-/* --encoding and --model: how a command counts tokens. */
+/* --encoding and --model: the choice of the token counter. */
 #ifndef PL_APP_COUNTING_H
 #define PL_APP_COUNTING_H
 

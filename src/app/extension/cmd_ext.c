@@ -1,5 +1,5 @@
-/* parley ext: look at, change and remove the extensions of a server. Making, adding and trying them have files
- * of their own. */
+/* parley ext: shows, changes and removes the extensions of a server. Creating, adding and testing
+ * them is in other files. */
 #include "app/chat/turn_show.h"
 #include "app/extension/ext_int.h"
 
@@ -37,14 +37,14 @@ static enum pl_exit run_list(struct pl_deed *deed)
     return pl_deed_print_table(deed, &columns, "explain ID shows any.");
 }
 
-/* --- explain ------------------------------------------------------------------------------------------- */
+/* --- explain ---------------------------------------------------------------------------------- */
 
 static void put_heading(struct pl_console *console, const char *english)
 {
     pl_console_putf(console, "\n%s\n", pl_console_word(console, english));
 }
 
-/* "WHAT a, b" of a list of texts; nothing for an empty one. */
+/* Prints "WHAT a, b" for a list of texts; nothing for an empty one. */
 static void put_texts(struct pl_deed *deed, const struct pl_json_node *object, const char *name,
                       const char *what)
 {
@@ -143,7 +143,7 @@ static enum pl_exit run_explain(struct pl_deed *deed)
     return PL_EXIT_OK;
 }
 
-/* --- changing ------------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 static enum pl_exit patch(struct pl_deed *deed, const char *body)
 {
@@ -163,7 +163,7 @@ static enum pl_exit run_disable(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is disabled", deed->words[0]) : code;
 }
 
-/* Accepts every tool as it is now. */
+/* Accepts the current definition of every tool. */
 static enum pl_exit run_accept(struct pl_deed *deed)
 {
     enum pl_exit code = pl_deed_ask(deed, "GET", pl_deed_path(deed, "/api/extensions/%"));
@@ -202,9 +202,9 @@ static enum pl_exit run_remove(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_done(deed, "removed %s", deed->words[0]) : code;
 }
 
-/* --- log ------------------------------------------------------------------------------------------------ */
+/* --- log -------------------------------------------------------------------------------------- */
 
-/* A line: when, what, and the words. */
+/* Prints a line: time, kind and text. */
 static void put_line(struct pl_deed *deed, const struct pl_json_node *one, const char *const *names)
 {
     if (deed->api.is_json) {
@@ -220,7 +220,7 @@ static void put_line(struct pl_deed *deed, const struct pl_json_node *one, const
     pl_console_puts(deed->console, "\n");
 }
 
-/* What was done to it, from the audit log, newest first. */
+/* Prints the changes of the extension from the audit log, newest first. */
 static enum pl_exit put_history(struct pl_deed *deed, size_t *n_shown)
 {
     static const char first[] = "/api/audit?limit=1000";
@@ -247,10 +247,10 @@ static enum pl_exit run_log(struct pl_deed *deed)
     if (code != PL_EXIT_OK)
         return code;
     if (!n_shown) {
-        pl_console_say(deed->console, "nothing is known of %s", deed->words[0]);
+        pl_console_say(deed->console, "there are no entries for %s", deed->words[0]);
         return PL_EXIT_NO;
     }
-    /* What it has said itself; one that was removed has nothing to say. */
+    /* The log of the extension itself; a removed extension has none. */
     struct pl_http_call call = {.method = "GET"};
     PL_CLEANUP_BUF struct pl_buf reply;
     struct pl_error err = {0};
@@ -269,15 +269,15 @@ static enum pl_exit run_log(struct pl_deed *deed)
 }
 
 const struct pl_verb pl_ext_verbs[] = {
-    {"new", "DIR", 1, 1, "Make an extension that works, to begin with", pl_ext_run_new, true},
-    {"test", "SOURCE", 1, 1, "Run an extension here, and say what is wrong with it",
+    {"new", "DIR", 1, 1, "Make a small extension that works, to start from", pl_ext_run_new, true},
+    {"test", "SOURCE", 1, 1, "Run an extension on this machine, and list what is wrong with it",
      pl_ext_run_test, true},
-    {"run", "SOURCE TOOL [INPUT]", 2, 3, "Run an extension here, and call one of its tools",
-     pl_ext_run_run, true},
+    {"run", "SOURCE TOOL [INPUT]", 2, 3,
+     "Run an extension on this machine, and call one of its tools", pl_ext_run_run, true},
     {"add", "SOURCE | --mcp ID -- CMD...", 0, SIZE_MAX, "Add an extension to the server",
      pl_ext_run_add},
-    {"update", "SOURCE | --mcp ID -- CMD...", 0, SIZE_MAX, "Bring an extension to another version",
-     pl_ext_run_update},
+    {"update", "SOURCE | --mcp ID -- CMD...", 0, SIZE_MAX,
+     "Replace an extension by another version", pl_ext_run_update},
     {"list", "", 0, 0, "List the extensions", run_list,
      .columns = "id,version,runtime,state,profile,name"},
     {"explain", "ID", 1, 1, "Show what an extension may do, its tools and its state", run_explain,
@@ -286,7 +286,7 @@ const struct pl_verb pl_ext_verbs[] = {
     {"enable", "ID", 1, 1, "Let an extension run again", run_enable, .offers = "extensions"},
     {"disable", "ID", 1, 1, "Stop an extension", run_disable, .offers = "extensions"},
     {"remove", "ID", 1, 1, "Remove an extension and its files", run_remove, .offers = "extensions"},
-    {"log", "ID", 1, 1, "Show what was done to an extension, and what it has said", run_log,
+    {"log", "ID", 1, 1, "Show the changes of an extension and its log", run_log,
      .offers = "extensions"},
     {0},
 };

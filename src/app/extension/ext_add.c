@@ -1,4 +1,5 @@
-/* parley ext add and update: shows what an extension may do, takes a yes, and sends the package. */
+/* parley ext add and update: shows what an extension may do, asks for consent, and sends the
+ * package. */
 #include "app/extension/ext_int.h"
 
 #include "base/text/base64.h"
@@ -29,7 +30,7 @@ static void put_hosts(struct pl_console *console, const struct pl_ext_requiremen
     }
 }
 
-/* The capabilities that an option names; what is none is refused by the server. */
+/* The capabilities that an option names; the server refuses unknown names. */
 static uint32_t named_set(const struct pl_deed *deed, enum pl_option_id id)
 {
     uint32_t set = 0;
@@ -46,7 +47,7 @@ static uint32_t named_set(const struct pl_deed *deed, enum pl_option_id id)
     return set;
 }
 
-/* What it may do, a line for each requirement, and what the policy says to it. */
+/* Prints a line for each requirement, with the decision of the policy. */
 static void show(struct pl_deed *deed, const struct pl_ext_source *source, const char *profile)
 {
     static const char *const words[] = {
@@ -82,7 +83,7 @@ static enum pl_exit ask_person(struct pl_deed *deed)
     if (pl_args_has(deed->args, PL_OPT_YES))
         return PL_EXIT_OK;
     if (!isatty(STDIN_FILENO) || !deed->console->err_is_terminal)
-        return pl_deed_usage(deed, "an extension is accepted by a person, and there is no terminal "
+        return pl_deed_usage(deed, "a person must accept the extension, and there is no terminal "
                                    "to ask; --yes accepts what is shown above");
     if (pl_console_ask(deed->console, "Accept?"))
         return PL_EXIT_OK;
@@ -90,7 +91,7 @@ static enum pl_exit ask_person(struct pl_deed *deed)
     return PL_EXIT_NO;
 }
 
-/* --- the request --------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 static void out_file(struct pl_json_out *out, const struct pl_ext_file *file)
 {
@@ -117,7 +118,7 @@ static void out_file(struct pl_json_out *out, const struct pl_ext_file *file)
     pl_json_out_close(out, '}');
 }
 
-/* Every use of an option, which may be several names with commas. */
+/* Writes the values of all uses of an option; each may be several names with commas. */
 static void out_names(struct pl_deed *deed, enum pl_option_id id, const char *member)
 {
     if (!pl_args_has(deed->args, id))
@@ -175,7 +176,7 @@ static enum pl_exit send(struct pl_deed *deed, const struct pl_ext_source *sourc
                         PL_STR_ARG(source->package.id));
 }
 
-/* --- the verbs ------------------------------------------------------------------------------------ */
+/* --- the verbs -------------------------------------------------------------------------------- */
 
 static enum pl_exit find_word(struct pl_deed *deed, const char **ret_word)
 {
@@ -185,8 +186,8 @@ static enum pl_exit find_word(struct pl_deed *deed, const char **ret_word)
     static const enum pl_option_id ids[] = {PL_OPT_READ, PL_OPT_WRITE, PL_OPT_HOST, PL_OPT_ENV};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (pl_args_has(deed->args, ids[i]))
-            return pl_deed_usage(deed, "--read, --write, --host and --env go with --mcp; other "
-                                       "extensions say so in their extension.json");
+            return pl_deed_usage(deed, "--read, --write, --host and --env work only with --mcp; "
+                                       "other extensions declare this in their extension.json");
     if (deed->n_words != 1)
         return pl_deed_usage(deed, "one SOURCE is needed: a directory, a file.ts of pi, or the "
                                    "name of a shipped extension");
@@ -213,14 +214,14 @@ enum pl_exit pl_ext_run_add(struct pl_deed *deed)
     return code;
 }
 
-/* Whether the server has accepted a manifest that covers this one. */
-static enum pl_exit is_within(struct pl_deed *deed, const struct pl_ext_source *source,
-                              bool *ret_is_within)
+/* Whether the server has already accepted this manifest: the hashes are equal. */
+static enum pl_exit is_accepted(struct pl_deed *deed, const struct pl_ext_source *source,
+                                bool *ret_is_accepted)
 {
     const char *id = pl_deed_keep(deed, source->package.id);
     const char *path = id ? pl_api_path(&deed->api, "/api/extensions/%", id, NULL) : NULL;
     enum pl_exit code = path ? pl_deed_ask(deed, "GET", path) : pl_deed_stop(deed, PL_NOMEM);
-    *ret_is_within =
+    *ret_is_accepted =
         code == PL_EXIT_OK && pl_str_eq(pl_deed_text(deed, deed->answer.root, "manifest_hash"),
                                         pl_str_of(source->package.manifest_hash));
     return code;
@@ -230,14 +231,14 @@ enum pl_exit pl_ext_run_update(struct pl_deed *deed)
 {
     struct pl_ext_source source;
     const char *word, *profile = pl_deed_option(deed, PL_OPT_PROFILE);
-    bool is_same = false;
+    bool is_accepted_already = false;
     enum pl_exit code = find_word(deed, &word);
     if (code != PL_EXIT_OK)
         return code;
     code = pl_ext_source_read(deed, word, &source);
     if (code == PL_EXIT_OK)
-        code = is_within(deed, &source, &is_same);
-    if (code == PL_EXIT_OK && !is_same) {
+        code = is_accepted(deed, &source, &is_accepted_already);
+    if (code == PL_EXIT_OK && !is_accepted_already) {
         if (!deed->api.is_json)
             show(deed, &source,
                  profile ? profile

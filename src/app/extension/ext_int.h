@@ -6,22 +6,23 @@
 #include "ext/package/package.h"
 #include "ext/package/tree.h"
 
-/* A package on its way: from a directory, a pi extension, an MCP server or one that is shipped. */
+/* A package to add: from a directory, a pi extension, an MCP server, or shipped with the
+ * program. */
 struct pl_ext_source {
     struct pl_arena arena; /* owned; everything below is in it */
     struct pl_ext_tree tree;
     struct pl_ext_package package;
-    const char *dir;    /* the directory it is, as it is; NULL: it was made here */
+    const char *dir;    /* its directory, if it is used unchanged; NULL: it was made here */
     struct pl_str says; /* where it comes from, for people */
 };
 
-/* Reads what `word` names (NULL: what --mcp says) and its manifest. Anything but PL_EXIT_OK was explained.
- * *source is to be dropped either way. */
+/* Reads the package that `word` names (NULL: by --mcp) and its manifest. Prints the error unless it
+ * returns PL_EXIT_OK. The caller drops *source in either case. */
 enum pl_exit pl_ext_source_read(struct pl_deed *deed, const char *word,
                                 struct pl_ext_source *source);
 void pl_ext_source_drop(struct pl_ext_source *source);
 
-/* Parts of that. */
+/* Parts of pl_ext_source_read. */
 enum pl_exit pl_ext_source_mcp(struct pl_deed *deed, struct pl_ext_source *source);
 enum pl_exit pl_ext_source_pi(struct pl_deed *deed, const char *file, struct pl_ext_source *source);
 /* Bundles a TypeScript file with esbuild into the file `name` of the tree. `aliases` are options of
@@ -30,14 +31,13 @@ enum pl_exit pl_ext_source_bundle(struct pl_deed *deed, struct pl_ext_source *so
                                   const char *file, const char *name, const char *const *aliases);
 enum pl_exit pl_ext_source_add(struct pl_deed *deed, struct pl_ext_source *source, const char *path,
                                struct pl_str bytes);
-/* A file of the kit. */
+/* Adds a file of the kit. */
 enum pl_exit pl_ext_source_add_kit(struct pl_deed *deed, struct pl_ext_source *source,
                                    const char *path, const char *kit_path);
-/* A copy in the source's arena with a 0 after it; NULL: out of memory. */
+/* A NUL-terminated text in the source's arena; NULL if out of memory. */
 const char *pl_ext_source_text(struct pl_ext_source *source, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The verbs. */
 enum pl_exit pl_ext_run_new(struct pl_deed *deed);
 enum pl_exit pl_ext_run_add(struct pl_deed *deed);
 enum pl_exit pl_ext_run_update(struct pl_deed *deed);

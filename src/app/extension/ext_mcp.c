@@ -1,7 +1,8 @@
-/* parley ext add --mcp ID -- CMD …: an MCP server as a package. The adapter (adapters/mcp.mjs) is put into it, with
- * server.json, which says how the server is reached.
+/* parley ext add --mcp ID -- CMD …: makes a package from an MCP server. It contains the adapter
+ * (adapters/mcp.mjs) and server.json, which says how to reach the server.
  *
- *     npx NAME ARGUMENT …   the package of npm, installed once, here: no scripts, version and integrity pinned
+ *     npx NAME ARGUMENT …   an npm package, installed here once: no scripts, version and
+ *                           integrity pinned
  *     https://…             a server on the web, by streamable HTTP
  *     PROGRAM ARGUMENT …    anything else; files that are named are copied into the package */
 #include "app/extension/ext_int.h"
@@ -19,9 +20,9 @@
 
 enum { NPM_MS = 300000, SERVER_FILE_BYTES = 16 << 20 };
 
-/* --- the manifest ------------------------------------------------------------------------------- */
+/* --- the manifest ----------------------------------------------------------------------------- */
 
-/* One capability with a scope of every use of an option; nothing without a use. */
+/* Writes a capability with a scope that lists all uses of an option; nothing without a use. */
 static void out_scope(struct pl_json_out *out, const struct pl_deed *deed, const char *capability,
                       enum pl_option_id id, const char *scope)
 {
@@ -84,9 +85,9 @@ static enum pl_exit add_text(struct pl_deed *deed, struct pl_ext_source *source,
                                              : pl_deed_stop(deed, PL_NOMEM);
 }
 
-/* --- npx ---------------------------------------------------------------------------------------- */
+/* --- npx -------------------------------------------------------------------------------------- */
 
-/* The program that the package `name` offers; NULL: none. */
+/* The program of the package `name`; NULL if it has none. */
 static const char *find_bin(struct pl_ext_source *source, struct pl_str name)
 {
     struct pl_json_doc doc;
@@ -110,7 +111,7 @@ static const char *find_bin(struct pl_ext_source *source, struct pl_str name)
                               PL_STR_ARG(file));
 }
 
-/* The name of the one package that was installed: the only dependency of the folder. */
+/* The name of the installed package: the only dependency of the folder. */
 static struct pl_str find_name(struct pl_ext_source *source)
 {
     struct pl_json_doc doc;
@@ -129,7 +130,7 @@ static struct pl_str find_name(struct pl_ext_source *source)
     return name;
 }
 
-/* What npm has put there, below server/. */
+/* Adds the files that npm installed, below server/. */
 static enum pl_exit take_installed(struct pl_deed *deed, struct pl_ext_source *source,
                                    const char *dir)
 {
@@ -194,7 +195,7 @@ static enum pl_exit install(struct pl_deed *deed, struct pl_ext_source *source, 
     return code;
 }
 
-/* npx [-y] NAME ARGUMENT …: fills the first words of the command. */
+/* npx [-y] NAME ARGUMENT …: writes the first words of the command. */
 static enum pl_exit resolve_npx(struct pl_deed *deed, struct pl_ext_source *source,
                                 struct pl_json_out *out, size_t *ret_n_words)
 {
@@ -218,9 +219,9 @@ static enum pl_exit resolve_npx(struct pl_deed *deed, struct pl_ext_source *sour
     return PL_EXIT_OK;
 }
 
-/* --- other commands ----------------------------------------------------------------------------- */
+/* --- other commands --------------------------------------------------------------------------- */
 
-/* A file that is named outside the directories of the system goes into the package. */
+/* Copies a named file into the package, unless it is in a system directory. */
 static enum pl_exit out_word(struct pl_deed *deed, struct pl_ext_source *source,
                              struct pl_json_out *out, const char *word)
 {
@@ -269,9 +270,10 @@ static enum pl_exit out_command(struct pl_deed *deed, struct pl_ext_source *sour
 static enum pl_exit out_url(struct pl_deed *deed, struct pl_json_out *out)
 {
     if (deed->n_words > 1)
-        return pl_deed_usage(deed, "a server on the web is one URL, and nothing after it");
+        return pl_deed_usage(deed, "an MCP server on the web is one URL; remove what follows it");
     if (!pl_args_has(deed->args, PL_OPT_HOST))
-        return pl_deed_usage(deed, "a server on the web needs its host: --host NAME");
+        return pl_deed_usage(
+            deed, "an MCP server on the web needs --host NAME, with the host of its URL");
     out_member(out, "url", deed->words[0]);
     const char *bearer = pl_deed_option(deed, PL_OPT_ENV);
     if (bearer)
@@ -318,8 +320,8 @@ enum pl_exit pl_ext_source_mcp(struct pl_deed *deed, struct pl_ext_source *sourc
                                    "ARGUMENT..., or -- https://...");
     if (!pl_ext_is_id(pl_str_of(id)))
         return pl_deed_usage(deed,
-                             "\"%s\" is no id of an extension: small letters, digits, \".\", \"_\" "
-                             "and \"-\", at most 64",
+                             "\"%s\" is not the id of an extension; use small letters, digits, "
+                             "\".\", \"_\" and \"-\", at most 64",
                              id);
     PL_CLEANUP_BUF struct pl_buf manifest;
     pl_buf_init(&manifest, 0);

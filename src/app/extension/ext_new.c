@@ -1,4 +1,4 @@
-/* parley ext new: a package that works, in the language of the author. */
+/* parley ext new: creates a working package in the author's language. */
 #include "app/extension/ext_int.h"
 
 #include "app/extension/extension_commands.h"
@@ -13,7 +13,7 @@
 struct skeleton {
     const char *language, *runtime, *entrypoint;
     const char *files[3][2]; /* name in the package, name in the kit */
-    const char *next;        /* what to do before it can be tried; NULL: nothing */
+    const char *next;        /* the step before it can be tested; NULL: none */
 };
 
 static const struct skeleton skeletons[] = {
@@ -54,7 +54,7 @@ static const struct skeleton *find_skeleton(const char *language)
     return NULL;
 }
 
-/* The text with @NAME@ and @TOOL@ filled in. */
+/* Replaces @NAME@ and @TOOL@ in the text. */
 static void fill_in(struct pl_buf *to, struct pl_str text, const char *id)
 {
     static const struct pl_str name = {"@NAME@", 6}, tool = {"@TOOL@", 6};
@@ -66,7 +66,7 @@ static void fill_in(struct pl_buf *to, struct pl_str text, const char *id)
         if (pl_str_starts(text, name)) {
             pl_buf_adds(to, id);
         } else if (pl_str_starts(text, tool)) {
-            for (const char *c = id; *c; c++) /* tools have no dots */
+            for (const char *c = id; *c; c++) /* tool names have no dots */
                 pl_buf_addc(to, *c == '.' ? '_' : *c);
         } else {
             pl_buf_add(to, pl_str_slice(text, 0, 1));
@@ -121,7 +121,7 @@ enum pl_exit pl_ext_run_new(struct pl_deed *deed)
             "id: use small letters, digits, \".\", \"_\" and \"-\", at most 64",
             id);
     if (access(dir, F_OK) == 0)
-        return pl_deed_usage(deed, "\"%s\" is there already", dir);
+        return pl_deed_usage(deed, "\"%s\" exists already; give another name", dir);
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     write_manifest(&text, skeleton, id);

@@ -1,5 +1,5 @@
-/* Extensions of pi: a TypeScript module that is given an object `pi`. It is bundled with our stand-ins for the
- * packages of pi, and run by the adapter (adapters/pi.mjs). */
+/* Extensions of pi: a TypeScript module that receives an object `pi`. It is bundled with our
+ * stand-ins for the packages of pi, and run by the adapter (adapters/pi.mjs). */
 #include "app/extension/ext_int.h"
 
 #include "extproto/registration.h"
@@ -14,7 +14,7 @@
 
 enum { SOURCE_BYTES = 4 << 20 };
 
-/* The packages that pi extensions import, and who stands in for them. */
+/* The packages that pi extensions import; a stand-in replaces each. */
 static const char *const packages[] = {"@earendil-works/pi-coding-agent",
                                        "@earendil-works/pi-ai",
                                        "@earendil-works/pi-tui",
@@ -27,7 +27,7 @@ static const char *const packages[] = {"@earendil-works/pi-coding-agent",
                                        "@sinclair/typebox",
                                        NULL};
 
-/* The id of an extension from the name of its file, or of its folder for an index.ts. */
+/* The id of an extension: the name of its file, or of its folder for an index.ts. */
 static const char *name_of(struct pl_ext_source *source, const char *file)
 {
     struct pl_str path = pl_str_of(file);
@@ -61,7 +61,8 @@ static enum pl_exit add_manifest(struct pl_deed *deed, struct pl_ext_source *sou
                 : pl_deed_stop(deed, PL_NOMEM);
 }
 
-/* Bundles with every package replaced by one file of ours, which is written beside for esbuild. */
+/* Bundles with every package replaced by our stand-in, which is written to a temporary file for
+ * esbuild. */
 static enum pl_exit bundle(struct pl_deed *deed, struct pl_ext_source *source, const char *file)
 {
     char dir[PATH_MAX];
@@ -84,9 +85,9 @@ static enum pl_exit bundle(struct pl_deed *deed, struct pl_ext_source *source, c
     return code;
 }
 
-/* --- what it will miss ------------------------------------------------------------------------- */
+/* --- unsupported features --------------------------------------------------------------------- */
 
-/* Words of the source that mean something which is not here. */
+/* Names in the source of features that are not supported here. */
 static const struct {
     const char *word, *note;
 } missing[] = {
@@ -131,7 +132,7 @@ static enum pl_status note_file(const char *path, bool *is_noted, struct pl_erro
     return status;
 }
 
-/* Of an index.ts the files beside it are read too. */
+/* For an index.ts, also reads the files beside it. */
 static enum pl_status note_all(struct pl_ext_source *source, const char *file, bool *is_noted,
                                struct pl_error *err)
 {
@@ -176,8 +177,8 @@ enum pl_exit pl_ext_source_pi(struct pl_deed *deed, const char *file, struct pl_
         return pl_deed_stop(deed, PL_NOMEM);
     if (!pl_ext_is_id(pl_str_of(id)))
         return pl_deed_usage(deed,
-                             "\"%s\" is no id of an extension; name the file with small letters, "
-                             "digits, \".\", \"_\" and \"-\"",
+                             "\"%s\" is not the id of an extension; name the file with small "
+                             "letters, digits, \".\", \"_\" and \"-\"",
                              id);
     enum pl_exit code = add_manifest(deed, source, id);
     if (code == PL_EXIT_OK)

@@ -1,6 +1,6 @@
-/* Where a package comes from: a directory with an extension.json, a TypeScript extension of pi, an MCP server,
- * or the name of one that is shipped. None of its scripts is run; TypeScript is bundled by esbuild, which reads
- * it and does not run it. */
+/* Reads a package: a directory with an extension.json, a TypeScript extension of pi, an MCP server,
+ * or the name of a shipped one. None of its scripts is run; esbuild bundles TypeScript without
+ * running it. */
 #include "app/extension/ext_int.h"
 
 #include "base/text/suggest.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Bundled code of CommonJS asks for modules of Node with require. */
+/* Bundled CommonJS code loads Node modules with require. */
 static const char banner[] =
     "--banner:js=import { createRequire as parleyRequire } from 'node:module'; "
     "const require = parleyRequire(import.meta.url);";
@@ -62,7 +62,7 @@ enum pl_exit pl_ext_source_add_kit(struct pl_deed *deed, struct pl_ext_source *s
                 : pl_deed_stop(deed, PL_INTERNAL);
 }
 
-/* --- TypeScript -------------------------------------------------------------------------------- */
+/* --- TypeScript ------------------------------------------------------------------------------- */
 
 static const char *find_esbuild(void)
 {
@@ -138,7 +138,7 @@ static bool ends_with(struct pl_str text, const char *end)
     return text.len >= n && memcmp(text.ptr + text.len - n, end, n) == 0;
 }
 
-/* An entry point X.mjs that is not there, while X.ts is: the author writes TypeScript. */
+/* If the entry point X.mjs is missing and X.ts exists, bundles X.ts. */
 static enum pl_exit build_entrypoint(struct pl_deed *deed, struct pl_ext_source *source)
 {
     struct pl_str entry = source->package.entrypoint;
@@ -152,12 +152,12 @@ static enum pl_exit build_entrypoint(struct pl_deed *deed, struct pl_ext_source 
         !pl_ext_tree_find(&source->tree, pl_str_of(written)))
         return PL_EXIT_OK;
     const char *file = pl_ext_source_text(source, "%s/%s", source->dir, written);
-    source->dir = NULL; /* no longer the directory as it is */
+    source->dir = NULL; /* no longer the unchanged directory */
     return file ? pl_ext_source_bundle(deed, source, file, name, NULL)
                 : pl_deed_stop(deed, PL_NOMEM);
 }
 
-/* --- the kinds of sources ---------------------------------------------------------------------- */
+/* --- the kinds of sources --------------------------------------------------------------------- */
 
 static enum pl_exit load_directory(struct pl_deed *deed, const char *word,
                                    struct pl_ext_source *source)
@@ -172,7 +172,7 @@ static enum pl_exit load_directory(struct pl_deed *deed, const char *word,
     return status == PL_OK ? PL_EXIT_OK : pl_deed_fail(deed, status, &err);
 }
 
-/* extensions/NAME/…, and the SDK that it uses. */
+/* Loads extensions/NAME/… of the kit, and the SDK that it uses. */
 static enum pl_exit load_shipped(struct pl_deed *deed, const char *word,
                                  struct pl_ext_source *source, bool *ret_was_found)
 {
@@ -202,8 +202,8 @@ static enum pl_exit fail_unknown(struct pl_deed *deed, const char *word)
     for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++)
         pl_suggest_offer(&suggest, shipped[i]);
     return pl_deed_usage(deed,
-                         "\"%s\" is no directory with an extension.json, no file.ts of pi, and "
-                         "none of the shipped extensions (workspace, web, demo)%s%s%s",
+                         "\"%s\" is neither a directory with an extension.json, nor a file.ts of "
+                         "pi, nor an extension that Parley ships (workspace, web, demo)%s%s%s",
                          word, suggest.best ? "; did you mean \"" : "",
                          suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
 }

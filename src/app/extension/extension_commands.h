@@ -1,4 +1,4 @@
-/* What is said about `parley ext`, and the words its options take. */
+/* Texts of `parley ext`, and the choices of its options. */
 #ifndef PL_APP_EXTENSION_COMMANDS_H
 #define PL_APP_EXTENSION_COMMANDS_H
 

@@ -1,5 +1,5 @@
-/* Files that `parley ext` hands out: SDKs, skeletons, adapters, shipped extensions. They are part of the
- * program, so it needs no place where they would be installed. */
+/* Files that `parley ext` hands out: SDKs, skeletons, adapters, shipped extensions. They are
+ * embedded in the program, so they need no installation directory. */
 #ifndef PL_APP_KIT_H
 #define PL_APP_KIT_H
 
@@ -11,7 +11,7 @@ struct pl_kit_file {
 };
 extern const struct pl_kit_file pl_kit_files[];
 
-/* NULL: there is none. */
+/* NULL if there is none. */
 const struct pl_kit_file *pl_kit_find(const char *path);
 
 #endif

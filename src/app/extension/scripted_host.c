@@ -1,4 +1,5 @@
-/* The scripted host: a process, two pipes, lines, and answers to what an extension asks. */
+/* The scripted host: starts the process, exchanges lines over two pipes, and answers the
+ * extension's calls. */
 #include "app/extension/scripted_host.h"
 
 #include "extproto/manifest.h"
@@ -18,9 +19,9 @@
 
 extern char **environ;
 
-/* --- the process ---------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
-/* The words of the command with /ext/ replaced by where the copy is. */
+/* The command with /ext/ replaced by the directory of the copy. */
 static const char *const *place_command(struct pl_scripted *host, struct pl_ext_source *source)
 {
     const char *const *argv = NULL;
@@ -147,15 +148,15 @@ void pl_scripted_stop(struct pl_scripted *host)
     *host = (struct pl_scripted){0};
 }
 
-/* --- its time ------------------------------------------------------------------------------------- */
+/* --- its time --------------------------------------------------------------------------------- */
 
-/* A limit of the time that the extension takes. Time in which it waits for a processor does not count, so that a good
- * extension passes on a busy machine. */
+/* A limit on the time that the extension takes. Time spent waiting for a processor does not count,
+ * so that a good extension passes on a busy machine. */
 struct limit {
     int64_t begun_ms, delayed_ms, limit_ms;
 };
 
-/* How long it has waited for a processor since it began; 0 where the kernel does not count that. */
+/* Time it has waited for a processor since it began; 0 if the kernel does not count it. */
 static int64_t delayed_ms(const struct pl_scripted *host)
 {
     char path[40], text[100];
@@ -199,7 +200,7 @@ bool pl_scripted_close(struct pl_scripted *host, int64_t limit_ms)
     }
 }
 
-/* --- frames --------------------------------------------------------------------------------------- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 void pl_scripted_complain(struct pl_scripted *host, const char *format, ...)
 {
@@ -212,7 +213,7 @@ void pl_scripted_complain(struct pl_scripted *host, const char *format, ...)
     host->complain(host, text);
 }
 
-/* A line out of what was heard, as a copy in the arena; false: there is none yet. */
+/* Takes a line from the received bytes, as a copy in the arena. False if none is complete. */
 static bool take_line(struct pl_scripted *host, struct pl_str *ret_line)
 {
     const char *end = host->heard.len ? memchr(host->heard.ptr, '\n', host->heard.len) : NULL;
@@ -225,7 +226,7 @@ static bool take_line(struct pl_scripted *host, struct pl_str *ret_line)
     return true;
 }
 
-/* What is there counts, however late we come to look. */
+/* Reads available bytes even after the limit: only their absence is a timeout. */
 static enum pl_status fill(struct pl_scripted *host, const struct limit *limit)
 {
     int64_t left = left_ms(host, limit);
@@ -276,12 +277,13 @@ struct pl_str pl_scripted_say(struct pl_scripted *host, enum pl_ext_type type, c
     pl_buf_addf(&host->line,
                 "{\"id\":\"%s\",\"version\":\"1.0\",\"type\":\"%s\",\"payload\":{%s}}\n", id,
                 pl_ext_type_text(type), payload);
+    /* Ignores a failure: the next read reports it. */
     if (host->line.status == PL_OK && host->in >= 0)
-        (void)pl_fd_write(host->in, pl_buf_str(&host->line), &err); /* seen as its end, soon */
+        (void)pl_fd_write(host->in, pl_buf_str(&host->line), &err);
     return pl_arena_dup(&host->arena, pl_str_of(id));
 }
 
-/* --- what an extension asks ------------------------------------------------------------------------ */
+/* --- calls of the extension ------------------------------------------------------------------- */
 
 static struct pl_str member(struct pl_scripted *host, const struct pl_ext_frame *frame,
                             const char *name)
@@ -292,7 +294,8 @@ static struct pl_str member(struct pl_scripted *host, const struct pl_ext_frame 
     return text;
 }
 
-/* What a call would give where there is nothing: an empty file, a page without text, the first answer. */
+/* A canned result for a call of the extension: an empty file, a page without text, the first
+ * answer. */
 static const char *canned(struct pl_str method, enum pl_ext_capability capability)
 {
     static const struct {

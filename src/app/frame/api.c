@@ -1,4 +1,4 @@
-/* Finds the server and its key, makes requests, and turns answers and problems into results and
+/* Finds the server and its key, sends requests, and converts answers and problems to results and
  * messages. */
 #include "app/frame/api.h"
 
@@ -17,9 +17,9 @@
 
 enum { MAX_KEY_FILE = 4096, MAX_ANSWER = 1 << 30, CALL_MS = 120000, MAX_NODES = 16000000 };
 
-/* --- who is asked ---------------------------------------------------------------------------- */
+/* --- the server and the key ------------------------------------------------------------------ */
 
-/* Everything said on the command line goes out as JSON or in a path. */
+/* The whole command line goes into JSON or a path, so it must be UTF-8. */
 static enum pl_exit check_utf8(const struct pl_api *api, const struct pl_args *args)
 {
     for (size_t i = 0; i < args->operands.len; i++)
@@ -74,7 +74,7 @@ static enum pl_exit read_key_file(struct pl_api *api, const char *path)
     return api->key ? PL_EXIT_OK : fail_memory(api);
 }
 
-/* Whether what is sent there stays on this machine or is encrypted. */
+/* Whether requests to the URL are encrypted or stay on this machine. */
 static bool is_private(const char *url)
 {
     static const char *const prefixes[] = {"https://", "http://localhost", "http://127.",
@@ -141,7 +141,7 @@ enum pl_exit pl_api_open(struct pl_api *api, struct pl_console *console, const s
     enum pl_exit code = begin(api, console, args, command);
     const char *url = pl_args_value(args, PL_OPT_SERVER);
     const char *key_file = pl_args_value(args, PL_OPT_KEY_FILE);
-    /* A data directory that was named is meant, whatever the environment says. */
+    /* --data overrides PARLEY_SERVER. */
     if (!url && !pl_args_has(args, PL_OPT_DATA))
         url = getenv("PARLEY_SERVER");
     if (code != PL_EXIT_OK)
@@ -199,8 +199,9 @@ const char *pl_api_path(struct pl_api *api, const char *shape, ...)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-/* A chat names its tools in the language that it is sent in. Other answers are wanted in English:
- * what they refuse is told by options (refusal.c), and said in Chinese by the console. */
+/* A chat request carries the user's language, in which the server names tools. Other answers are
+ * requested in English: refusal.c rewrites their errors by options, and the console translates
+ * them. */
 static bool is_chat(const char *path)
 {
     static const char end[] = "/chat";
@@ -264,7 +265,7 @@ enum pl_exit pl_api_fail(struct pl_api *api, enum pl_status status, struct pl_er
     return code;
 }
 
-/* What to do about it, where that is not in the answer. */
+/* Prints what to do, if the answer does not say so. */
 static void hint(struct pl_api *api, int http_status)
 {
     if (http_status == 401 && !api->key)
@@ -329,7 +330,7 @@ enum pl_exit pl_api_ask(struct pl_api *api, const char *method, const char *path
     return PL_EXIT_OK;
 }
 
-/* --- understanding --------------------------------------------------------------------------- */
+/* --- reading an answer ----------------------------------------------------------------------- */
 
 void pl_api_problem_read(struct pl_texts *texts, int http_status, struct pl_str body,
                          struct pl_error *ret_err)

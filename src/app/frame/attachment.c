@@ -1,4 +1,4 @@
-/* A file becomes a part of a message: by the end of its name a blob, otherwise its words. */
+/* Makes a message part from a file: a blob or text, by the file name's ending. */
 #include "app/frame/attachment.h"
 
 #include "app/frame/input.h"
@@ -10,7 +10,7 @@
 
 enum { MAX_FILE = 64 << 20, MAX_WORDS = 1 << 20 };
 
-/* By the name's end; the server looks at the bytes as well. */
+/* By file name ending; the server checks the bytes too. */
 static const struct {
     const char *ending, *kind, *type;
 } media[] = {

@@ -9,7 +9,7 @@
 
 enum pl_exit pl_cmd_version(struct pl_console *console, const struct pl_args *args)
 {
-    char pcre2[64] = "unknown"; /* PCRE2 asks for at least 24 bytes */
+    char pcre2[64] = "unknown"; /* PCRE2 requires at least 24 bytes */
     pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
     const char *cpu = pl_cpu_name(pl_cpu_best());
     if (!pl_args_has(args, PL_OPT_JSON)) {

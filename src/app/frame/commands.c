@@ -1,5 +1,4 @@
-/* The table of all commands, the options that all of them share, and the choices of common
- * options. */
+/* The table of all commands, the options they share, and the choices of common options. */
 #include "app/chat/chat_commands.h"
 #include "app/frame/commands.h"
 
@@ -20,7 +19,7 @@ const char pl_program_summary[] =
 
 const struct pl_exit_line pl_exit_lines[] = {
     {PL_EXIT_OK, "success"},
-    {PL_EXIT_NO, "negative answer: invalid, nothing at that pointer, not in that form"},
+    {PL_EXIT_NO, "the answer is no: the input is invalid, lacks that pointer or has another form"},
     {PL_EXIT_USAGE, "the command line is wrong"},
     {PL_EXIT_UNREADABLE, "a file is missing, too large or not JSON, or the schema cannot be used"},
     {PL_EXIT_FAILED, "input, output or the server failed, or memory ran out"},
@@ -35,7 +34,7 @@ const struct pl_place_line pl_env_lines[] = {
      PL_OPT_DATA},
     {"PARLEY_HOST, PARLEY_PORT, ...", "the settings of \"parley serve\", see --print-config",
      "serve", PL_OPT_HELP},
-    {"PAGER", "shows a table that is more than a screen; less by default, none if it is empty",
+    {"PAGER", "the pager for tables longer than the screen; less by default, no pager if empty",
      NULL, PL_OPT_NO_PAGER},
     {"VISUAL, EDITOR", "the editor of \"parley prompt edit\"; the first one that is set", "prompt",
      PL_OPT_HELP},
@@ -59,7 +58,7 @@ const struct pl_place_line pl_file_lines[] = {
      PL_OPT_DATA},
     {"$XDG_DATA_HOME/parley/parley.sock",
      "the control socket, by which commands find a running server", NULL, PL_OPT_DATA},
-    {"$XDG_STATE_HOME/parley/history", "what was typed", "chat", PL_OPT_HELP},
+    {"$XDG_STATE_HOME/parley/history", "the history of what you typed", "chat", PL_OPT_HELP},
     {"/usr/share/zoneinfo", "the time zones", "serve, task", PL_OPT_HELP},
     {0},
 };
@@ -271,7 +270,7 @@ const struct pl_command pl_commands[] = {
     {"audit", "Show who did what to users, keys and shares", "[ACTION] [OPTION]...",
      pl_audit_paragraphs, pl_audit_options, pl_audit_examples, NULL, 0, SIZE_MAX, VERB_OPERANDS,
      .verbs = pl_audit_verbs},
-    {"cluster", "Show the nodes of a service, and let one end", "[ACTION] [OPTION]...",
+    {"cluster", "Show the nodes of a cluster, and shut one down", "[ACTION] [OPTION]...",
      pl_cluster_paragraphs, pl_cluster_options, pl_cluster_examples, NULL, 0, SIZE_MAX,
      VERB_OPERANDS, .verbs = pl_cluster_verbs},
     {"reload", "Make the server read its configuration again", "[OPTION]...", pl_reload_paragraphs,

@@ -1,5 +1,4 @@
-/* Output is collected in a buffer; a progress line on a terminal is wiped before anything else is
- * printed. */
+/* Buffers output, and wipes the progress line on a terminal before anything else is printed. */
 #include "app/frame/console.h"
 
 #include "app/frame/pager.h"
@@ -15,7 +14,7 @@
 
 enum { SETTLE_BYTES = 64 << 10 };
 
-/* What one command may say: more is a mistake of the caller, not an answer. */
+/* Most output of one command: more is a bug of the caller, not a result. */
 static const size_t MOST_GATHERED = (size_t)2 << 30;
 
 static const char *const style_codes[] = {
@@ -23,7 +22,7 @@ static const char *const style_codes[] = {
     [PL_STYLE_BOLD] = "\033[1m",  [PL_STYLE_DIM] = "\033[2m",
 };
 
-/* https://no-color.org: any value but the empty one counts. */
+/* https://no-color.org: any value except the empty one disables colour. */
 static bool wants_color(void)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -50,8 +49,8 @@ const char *pl_console_word(const struct pl_console *console, const char *englis
     return console->is_chinese ? pl_words_of(english) : english;
 }
 
-/* A message, control characters escaped. Where memory is too short for its Chinese it is said in
- * English. */
+/* Adds a message, control characters escaped. Falls back to English if there is no memory for the
+ * Chinese text. */
 static void add_said(const struct pl_console *console, struct pl_buf *line, struct pl_str message)
 {
     PL_CLEANUP_BUF struct pl_buf chinese;
@@ -66,7 +65,7 @@ static void wipe_progress(struct pl_console *console)
     if (!console->has_progress)
         return;
     fputs("\r\033[K", stderr);
-    fflush(stderr); /* before what comes next on standard output */
+    fflush(stderr); /* before the next bytes on standard output */
     console->has_progress = false;
 }
 
@@ -167,11 +166,11 @@ void pl_console_settle(struct pl_console *console)
     write_out(console);
 }
 
-/* One finished line to standard error. It goes there even when memory ran out on the way. */
+/* Writes a finished line to standard error, or "out of memory" if the line is incomplete. */
 static void write_line(struct pl_console *console, struct pl_buf *line)
 {
     wipe_progress(console);
-    /* Answers given so far come first where both end up in the same place. */
+    /* Earlier output comes first if both go to the same place. */
     write_out(console);
     if (console->is_silent)
         return;
@@ -261,7 +260,7 @@ void pl_console_say_about(struct pl_console *console, struct pl_str name, struct
     write_line(console, &line);
 }
 
-/* Part of a line on standard error, which somebody looks at now. */
+/* Writes part of a line to standard error at once. */
 __attribute__((format(printf, 2, 0))) static void show(struct pl_console *console,
                                                        const char *format, va_list args)
 {
@@ -301,7 +300,7 @@ void pl_console_progress(struct pl_console *console, const char *format, ...)
 
 enum pl_exit pl_console_fail_out(struct pl_console *console, const struct pl_error *err)
 {
-    /* `parley … | head` has seen enough. */
+    /* Prints nothing if the reader has closed the pipe: `parley … | head`. */
     if (!pl_fd_is_unread(STDOUT_FILENO))
         pl_console_say(console, "standard output: %s", err->message);
     return PL_EXIT_FAILED;

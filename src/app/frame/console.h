@@ -1,8 +1,8 @@
-/* What a command says: answers on standard output, words for people on standard error.
+/* Output of a command: results on standard output, messages for people on standard error.
  *
- * Output is gathered and its failures stick, so a command writes freely and its exit code is
- * decided once, by pl_console_finish. Text that comes from files and file names is printed with
- * control characters escaped: a document cannot move the cursor. */
+ * Output is buffered and errors are sticky, so a command writes without checks and
+ * pl_console_finish decides the exit code once. Control characters in text from files and in file
+ * names are escaped: a document cannot move the cursor. */
 #ifndef PL_APP_CONSOLE_H
 #define PL_APP_CONSOLE_H
 
@@ -11,7 +11,7 @@
 
 enum pl_exit {
     PL_EXIT_OK = 0,
-    PL_EXIT_NO = 1, /* the answer is no: invalid, not there, not in that form */
+    PL_EXIT_NO = 1, /* the answer is no: invalid, not found, not possible in that form */
     PL_EXIT_USAGE = 2,
     PL_EXIT_UNREADABLE = 3, /* missing, or not JSON */
     PL_EXIT_FAILED = 4,     /* input, output or the server failed, out of memory */
@@ -21,25 +21,25 @@ enum pl_style { PL_STYLE_PLAIN, PL_STYLE_GOOD, PL_STYLE_BAD, PL_STYLE_BOLD, PL_S
 
 struct pl_console {
     struct pl_buf out;     /* not yet written to standard output */
-    struct pl_error error; /* of the first write that failed; status PL_OK until then */
+    struct pl_error error; /* first failed write; status PL_OK until then */
     bool out_is_terminal, err_is_terminal;
     bool has_color_out, has_color_err;
-    bool is_paged;     /* a pager shows what is more than a screen (pager.h) */
+    bool is_paged;     /* a pager shows output longer than a screen (pager.h) */
     bool is_silent;    /* nothing goes to standard error */
-    bool is_chinese;   /* words for people are Chinese; set by who made the console */
-    bool has_progress; /* there is a progress line on the terminal, which must be wiped first */
+    bool is_chinese;   /* messages are in Chinese; set by the creator of the console */
+    bool has_progress; /* the terminal shows a progress line, which must be wiped first */
 };
 
 void pl_console_init(struct pl_console *console);
 void pl_console_deinit(struct pl_console *console);
 
-/* A text of the program's own in the language of the console: whole sentences without values in them,
- * such as those of help. */
+/* Translates a text of the program to the language of the console: whole sentences without values,
+ * such as help texts. */
 const char *pl_console_word(const struct pl_console *console, const char *english);
-/* Appends a sentence with values in it to standard output, in the language of the console. */
+/* Appends a sentence with values to standard output, in the language of the console. */
 void pl_console_put_said(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same on a line of its own. */
+/* Same, followed by a line break. */
 void pl_console_put_line(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -48,51 +48,51 @@ void pl_console_put(struct pl_console *console, struct pl_str bytes);
 void pl_console_puts(struct pl_console *console, const char *text);
 void pl_console_putf(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Foreign text, control characters escaped. */
+/* Appends foreign text with control characters escaped. */
 void pl_console_put_safe(struct pl_console *console, struct pl_str text);
-/* A text of the program, in the language of the console, control characters escaped. */
+/* Appends a text of the program in the language of the console, control characters escaped. */
 void pl_console_put_words(struct pl_console *console, struct pl_str text);
-/* From here on in this style, and plain again, when standard output is a terminal that wants it. */
+/* Switches to a style, or back to plain, if standard output is a terminal with colour. */
 void pl_console_style(struct pl_console *console, enum pl_style style);
-/* A word in colour when standard output is a terminal that wants it. */
+/* Appends a word in a style if standard output is a terminal with colour. */
 void pl_console_put_styled(struct pl_console *console, enum pl_style style, const char *word);
 
-/* The buffer the next bytes of output go to, for writers that take one. */
+/* The output buffer, for functions that write to one. */
 struct pl_buf *pl_console_out(struct pl_console *console);
 
-/* Writes the collected output if it has become long; at a terminal, always. */
+/* Writes the buffered output if it is long; at a terminal, always. */
 void pl_console_settle(struct pl_console *console);
 
-/* "parley: FILE:LINE:COLUMN: message (at /pointer)"; what is not known is left out. Returns the
- * exit code that goes with the error. */
+/* Prints "parley: FILE:LINE:COLUMN: message (at /pointer)"; unknown parts are left out. Returns the
+ * exit code of the error. */
 enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
                              const struct pl_error *err);
 
-/* The same for an error whose status may be another; an empty message becomes that of the status. */
+/* Same, but with this status; an empty message becomes the text of the status. */
 enum pl_exit pl_console_fail_as(struct pl_console *console, const char *file, enum pl_status status,
                                 struct pl_error *err);
 
-/* The same for standard output. A reader that is gone wants no more, and hears nothing of it. */
+/* Same for standard output. Prints nothing if the reader has closed the pipe. */
 enum pl_exit pl_console_fail_out(struct pl_console *console, const struct pl_error *err);
 
-/* A line on standard error: "parley: …". */
+/* Prints a line on standard error: "parley: …". */
 void pl_console_say(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* An indented line below an error that says what to do. */
+/* Prints an indented line below an error that says what to do. */
 void pl_console_hint(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same about a thing that has a name: "parley: NAME: …". */
+/* Same as pl_console_say, for a named thing: "parley: NAME: …". */
 void pl_console_say_about(struct pl_console *console, struct pl_str name, struct pl_str message);
-/* Asks the person at the terminal "… [y/N]"; true only for a "y". */
+/* Asks at the terminal "… [y/N]"; true only for "y" or "Y". */
 bool pl_console_ask(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Shows or replaces the progress line; only at a terminal. */
+/* Shows or replaces the progress line; does nothing unless standard error is a terminal. */
 void pl_console_progress(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Writes everything out. Returns `code`, or PL_EXIT_FAILED after saying why output failed. */
+/* Writes all output. Returns `code`, or PL_EXIT_FAILED after printing why output failed. */
 enum pl_exit pl_console_finish(struct pl_console *console, enum pl_exit code);
 
 #endif

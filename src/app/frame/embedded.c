@@ -1,5 +1,5 @@
-/* The same program once more, as `parley serve` on the same data: what is stored, recovered and
- * locked is then the server's business, as always. */
+/* Runs this program again, as `parley serve` on the same data directory: storage, recovery and
+ * locking stay the server's work. */
 #include "app/frame/embedded.h"
 
 #include "io/file/file_tree.h"
@@ -34,7 +34,7 @@ static enum pl_exit start(struct pl_embedded *embedded, struct pl_api *api)
         return PL_EXIT_OK;
     if (status != PL_NOT_FOUND)
         return pl_console_fail(api->console, NULL, &err);
-    (void)!write(STDERR_FILENO, said.ptr, said.len); /* why, in the server's own words */
+    (void)!write(STDERR_FILENO, said.ptr, said.len); /* the server's own error message */
     pl_console_hint(api->console,
                     "No server is running with the data in %s, and none could be started.",
                     api->config.data_dir);
@@ -48,7 +48,7 @@ enum pl_exit pl_embedded_open(struct pl_embedded *embedded, struct pl_api *api)
     *embedded = (struct pl_embedded)PL_EMBEDDED_NONE;
     if (!api->is_local)
         return PL_EXIT_OK;
-    /* A server may run on data where this user makes no file. */
+    /* A server may run on a data directory in which this user cannot create files. */
     enum pl_status joining = join(embedded, api, &err);
     enum pl_status looking = pl_api_is_running(api, &is_running, joining == PL_OK ? &err : NULL);
     if (joining == PL_NOMEM || (!is_running && (joining != PL_OK || looking != PL_OK)))

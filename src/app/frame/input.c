@@ -6,8 +6,8 @@
 
 enum { MAX_BYTES = 1 << 30 };
 
-/* A limit (depth, values, digits of a number) that the head exceeds, the whole exceeds too. Any
- * other error may come from where the head was cut off, and is left to the real parse. */
+/* If the head exceeds a limit (depth, values, digits of a number), the whole input does too. Any
+ * other error may come from the cut at the end of the head; the full parse decides. */
 static enum pl_status probe(struct pl_str head, struct pl_error *err)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

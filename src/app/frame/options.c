@@ -1,5 +1,5 @@
-/* Reads argv by a command's table of options. Values with a fixed set of choices are checked
- * here, so the error can name them. */
+/* Parses argv by a command's table of options. Checks values with fixed choices here, so that the
+ * error can list them. */
 #include "app/frame/options.h"
 
 #include "base/text/suggest.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What is still to be read. */
+/* The words that are not parsed yet. */
 struct cursor {
     int argc;
     char *const *argv;
@@ -87,7 +87,7 @@ bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size)
     return len < size;
 }
 
-/* "WORD:NAME" stands for WORD, a colon, and any name. */
+/* The choice "WORD:NAME" matches WORD, a colon, and any name. */
 static bool is_choice(const char *choice, const char *value)
 {
     size_t n_head = strcspn(choice, ":") + 1;
@@ -124,7 +124,8 @@ static enum pl_status fail_missing(const struct pl_option *option, struct pl_err
                    option->args[1] ? " " : "", option->args[1] ? option->args[1] : "");
 }
 
-/* The values of an option: after "=" (when `inline_value` is not NULL), then the next words. */
+/* Reads the values of an option: first the text after "=" (`inline_value`, may be NULL), then the
+ * next words. */
 static enum pl_status read_values(struct cursor *cursor, const char *inline_value,
                                   struct pl_option_use *use, struct pl_error *err)
 {

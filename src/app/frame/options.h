@@ -1,4 +1,4 @@
-/* Options of the command line, read by a table.
+/* Command line options, parsed by a table.
  *
  *     --name          --name VALUE     --name=VALUE     --name FIRST SECOND
  *     -h              --               (everything after it is an operand)
@@ -189,7 +189,7 @@ enum pl_option_id {
     PL_OPT_NO_PAGER,
 };
 
-/* The i-th word that may stand in a place, NULL after the last. */
+/* The i-th allowed word, NULL after the last. */
 typedef const char *pl_choice_fn(size_t i);
 
 struct pl_option {
@@ -197,28 +197,27 @@ struct pl_option {
     enum pl_option_id id;
     char letter;          /* short form, or 0 */
     const char *args[2];  /* names of the values it takes */
-    pl_choice_fn *choice; /* the only words its value may be; NULL: any */
-    bool takes_file;      /* its value is the name of a file: for completion */
-    const char *words;    /* what completion offers, a kind of manual/complete.c; NULL: nothing */
-    bool is_hidden;       /* works, but is not shown */
+    pl_choice_fn *choice; /* the only allowed values; NULL: any */
+    bool takes_file;      /* its value is a file name: for completion */
+    const char *words;    /* kind of words completion offers (manual/complete.c); NULL: nothing */
+    bool is_hidden;       /* works, but is not listed */
     bool is_repeatable;
-    const char *verbs; /* "new, edit": the only verbs of its command it goes with; NULL: all */
-    const char *help;  /* a sentence without a full stop at the end */
+    const char *verbs; /* "new, edit": the only verbs it works with; NULL: all */
+    const char *help;  /* a sentence without a full stop */
 };
 
-/* Whether an option goes with a verb. */
+/* Whether an option works with a verb. */
 bool pl_option_has_verb(const struct pl_option *option, const char *verb);
 
 /* pl_choice_fn over the languages of messages. */
 const char *pl_lang_choice(size_t i);
-/* What --lang says among words that are not read yet, so that an error in them can be reported in that
- * language; NULL: nothing. */
+/* The value of --lang in words that are not parsed yet, so that an error in them can be reported in
+ * that language; NULL if it is not there. */
 const char *pl_lang_asked(int argc, char *const *argv);
-/* Whether words are to be Chinese: by this language, or by the environment where it is NULL or none
- * that is spoken. */
+/* Whether messages are Chinese: by `lang`, or by the environment if `lang` is NULL or unknown. */
 bool pl_lang_is_chinese(const char *lang);
 
-/* Every command has them. */
+/* Options that every command has. */
 #define PL_OPTIONS_SHARED                                                                          \
     {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,                              \
      .help = "Language of messages and help; by default from the environment"},                    \
@@ -236,13 +235,13 @@ struct pl_args {
     PL_VEC(const char *) operands;     /* borrowed from argv */
 };
 
-/* Reads argv[0 … argc). PL_USAGE with a message that names the option meant, or PL_NOMEM.
- * *args is to be deinitialised either way. */
+/* Parses argv[0 … argc). PL_USAGE with a message that names the option, or PL_NOMEM. The caller
+ * deinitialises *args in either case. */
 enum pl_status pl_args_parse(struct pl_args *args, const struct pl_option *options, int argc,
                              char *const *argv, struct pl_error *err);
 void pl_args_deinit(struct pl_args *args);
 
-/* Whether the values are among those that the option may have; PL_USAGE names them. */
+/* Checks a value against the choices of its option; PL_USAGE with a message that lists them. */
 enum pl_status pl_option_check_choice(const struct pl_option_use *use, struct pl_error *err);
 
 /* The last use of an option, or NULL. */
@@ -252,19 +251,19 @@ static inline bool pl_args_has(const struct pl_args *args, enum pl_option_id id)
     return pl_args_find(args, id) != NULL;
 }
 
-/* The value of an option; NULL when it was not given. */
+/* The value of an option; NULL if it was not given. */
 static inline const char *pl_args_value(const struct pl_args *args, enum pl_option_id id)
 {
     const struct pl_option_use *use = pl_args_find(args, id);
     return use ? use->values[0] : NULL;
 }
 
-/* A whole number from 1 to `most`, in digits. False if `text` is not one; nothing is set then. */
+/* Parses a whole number from 1 to `most`, in digits. False if `text` is not one; *ret_count is
+ * unchanged then. */
 bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count);
 
-/* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. False
- * when they were cut. Words that fit PL_FEW_CHOICES are printed on a line; PL_CHOICES_MAX has room
- * for those of any option. */
+/* Writes all words of a choice to `to`, "a, b or c", cut to `size`. False if they were cut. Lists
+ * up to PL_FEW_CHOICES are printed on one line; PL_CHOICES_MAX fits those of any option. */
 enum { PL_FEW_CHOICES = 256, PL_CHOICES_MAX = 2048 };
 bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size);
 

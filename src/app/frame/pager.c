@@ -1,4 +1,4 @@
-/* The pager is a program of its own, run at the terminal with the text as its input. */
+/* Runs the pager at the terminal, with the text as its input. */
 #include "app/frame/pager.h"
 
 #include "io/system/process.h"
@@ -34,7 +34,7 @@ bool pl_pager_show(struct pl_str text)
     int code = 0;
     if (!is_wanted(pager, text))
         return false;
-    /* As git does: colours are shown, and the screen is left as it is. */
+    /* As git does: shows colours and does not clear the screen. */
     setenv("LESS", "FRX", 0);
     enum pl_status status = pl_process_feed_here(pager ? by_name : by_default, text, &code, &err);
     return status == PL_OK && code != NOT_FOUND;

@@ -1,11 +1,11 @@
-/* A refusal of the server, in the words of the command line. The server names members of a body and
- * parameters of a query; the person has typed options. */
+/* Rewrites a refusal of the server in terms of the command line. The server names body members and
+ * query parameters, but the user typed options. */
 #include "app/frame/api.h"
 #include "app/frame/commands.h"
 
 #include <stdio.h>
 
-/* What the server says, and what the command line says instead. */
+/* Phrases of the server, and their replacement on the command line. */
 static const struct {
     const char *server, *here;
 } phrases[] = {
@@ -13,7 +13,7 @@ static const struct {
     {"GET /api/models lists the models", "\"parley models\" lists the models"},
 };
 
-/* The option of this action that fills a member or a parameter; NULL: none does. */
+/* The option of this command that sets a member or a parameter; NULL if there is none. */
 static const char *option_of(const struct pl_api *api, const char *member, size_t n)
 {
     static const char *const others[][2] = {{"variables", "var"}, {"timezone", "zone"}};
@@ -34,7 +34,7 @@ static const char *option_of(const struct pl_api *api, const char *member, size_
     return NULL;
 }
 
-/* The innermost member of the pointer that an option fills. */
+/* The option of the innermost member in the pointer that has one. */
 static const char *option_at(const struct pl_api *api, const char *pointer)
 {
     const char *found = NULL;
@@ -47,7 +47,7 @@ static const char *option_at(const struct pl_api *api, const char *pointer)
     return found;
 }
 
-/* A pointer into a document that the person gave is of use. */
+/* Keeps a pointer into a document that the user supplied. */
 static bool keep_document(char *pointer)
 {
     static const char *const members[] = {"/document", "/content"};
@@ -70,7 +70,8 @@ static bool replace_phrase(struct pl_error *err)
         if (at) {
             snprintf(err->message, sizeof err->message, "%.*s%s%.300s", (int)(at - said), said,
                      phrases[i].here, at + strlen(phrases[i].server));
-            /* Where in the chat that the server made of a prompt: nobody has typed that. */
+            /* Drops the position in the chat request that the server made from a prompt: the user
+             * did not type it. */
             char *place = strstr(err->message, " (at /");
             if (place)
                 *place = '\0';
@@ -80,8 +81,8 @@ static bool replace_phrase(struct pl_error *err)
     return false;
 }
 
-/* The name that a message begins with: "The parameter NAME must …", or "\"NAME\" must …". Returns
- * where the rest begins; 0: it begins with no name. */
+/* Finds the name a message begins with: "The parameter NAME must …", or "\"NAME\" must …". Returns
+ * the offset of the rest; 0 if it begins with no name. */
 static size_t skip_name(const char *said, struct pl_str *ret_name)
 {
     static const char parameter[] = "The parameter ";

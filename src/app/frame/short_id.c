@@ -1,5 +1,5 @@
-/* A word that looks like a whole id is taken as it is: whoever asks with it hears whether it exists.
- * Anything shorter is looked for in the list, page by page. */
+/* A word as long as a whole id is used as it is: the request with it shows whether it exists.
+ * Anything shorter is searched in the list, page by page. */
 #include "app/frame/short_id.h"
 
 #include "app/frame/verbs.h"
@@ -9,7 +9,7 @@ enum { UUID_LENGTH = 36, FEWEST = 4 };
 struct finding {
     struct pl_str word;
     const char *prefix;
-    const char *found; /* of the deed */
+    const char *found; /* owned by the deed */
     size_t n_found;
 };
 

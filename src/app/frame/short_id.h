@@ -1,4 +1,4 @@
-/* Ids as people write them: a whole id, a unique beginning of one (with or without its "sess_"), or
+/* Ids as people write them: a whole id, a unique prefix of one (with or without its "sess_"), or
  * "last", the one that changed last. */
 #ifndef PL_APP_SHORT_ID_H
 #define PL_APP_SHORT_ID_H
@@ -7,11 +7,11 @@
 
 struct pl_deed;
 
-/* The whole id of a session. Anything but PL_EXIT_OK has been explained. */
+/* Finds the whole id of a session. Prints the error unless it returns PL_EXIT_OK. */
 enum pl_exit pl_deed_find_session(struct pl_deed *deed, const char *word, const char **ret_id);
 
-/* The same for a list of any things: `path` lists them with their ids. `what` is their name in
- * messages: "session". */
+/* Same for any kind of thing: `path` lists them with their ids. `what` is their name in messages:
+ * "session". */
 enum pl_exit pl_deed_find_id(struct pl_deed *deed, const char *path, const char *prefix,
                              const char *what, const char *word, const char **ret_id);
 

@@ -1,5 +1,6 @@
-/* Texts of an answer, decoded and shortened to be shown: memory for them, and whether it ran out.
- * The functions that make one then return an empty text, and the caller checks once, at the end. */
+/* Memory for texts of an answer that are decoded or shortened for display. If it runs out, the
+ * functions that make a text return an empty one and set is_cut; the caller checks once, at the
+ * end. */
 #ifndef PL_APP_TEXTS_H
 #define PL_APP_TEXTS_H
 
@@ -7,7 +8,7 @@
 
 struct pl_texts {
     struct pl_arena arena; /* owned */
-    bool is_cut;           /* out of memory: a text is missing */
+    bool is_cut;           /* out of memory: some text is missing */
 };
 
 #endif

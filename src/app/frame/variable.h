@@ -5,11 +5,12 @@
 #include "app/frame/commands.h"
 #include "prompt/render.h"
 
-/* Reads one; *ret_var is a view of `text`. Anything but PL_EXIT_OK has been explained. */
+/* Parses one; *ret_var points into `text`. Prints the error unless it returns PL_EXIT_OK. */
 enum pl_exit pl_variable_read(struct pl_console *console, const char *command, const char *text,
                               struct pl_render_var *ret_var);
 
-/* What rendering has to say of a file, a line each. */
+/* Prints messages about a file to standard error, one for each line of `lines`, each prefixed with
+ * `before`. */
 void pl_variables_say(struct pl_console *console, const char *name, const char *before,
                       const struct pl_buf *lines);
 

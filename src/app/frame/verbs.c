@@ -1,5 +1,5 @@
-/* Finds the verb and its line, checks operands and options against it, runs it, and gives the
- * functions of a verb what they share: the request, the answer, and its output. */
+/* Finds the verb in its table, checks operands and options, and runs it. Also implements the
+ * functions that verbs share: the request, the answer, and its output. */
 #include "app/frame/verbs.h"
 
 #include "app/frame/embedded.h"
@@ -47,7 +47,7 @@ const struct pl_verb *pl_verb_find(const struct pl_command *command, const char 
     return NULL;
 }
 
-/* Which server a deed needs. */
+/* The server that a deed needs. */
 enum server { NO_SERVER, A_RUNNING_SERVER, ANY_SERVER };
 
 static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed *deed),
@@ -79,7 +79,7 @@ static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed 
     return code;
 }
 
-/* The first word becomes the whole id of the session it means. */
+/* Replaces the first word by the whole id of its session. */
 static enum pl_exit run_with_session(struct pl_deed *deed)
 {
     const char **words =
@@ -92,7 +92,7 @@ static enum pl_exit run_with_session(struct pl_deed *deed)
     return code == PL_EXIT_OK ? deed->verb->run(deed) : code;
 }
 
-/* The option of the same name that goes with the verb; the one that was read where there is none. */
+/* The option of the same name that works with the verb; `read` if there is none. */
 static const struct pl_option *option_of(const struct pl_command *command, const char *verb,
                                          const struct pl_option *read)
 {
@@ -102,7 +102,7 @@ static const struct pl_option *option_of(const struct pl_command *command, const
     return read;
 }
 
-/* "list, export": the verbs of every option of this name. */
+/* Prints which verbs an option works with: "list, export", of all options of this name. */
 static enum pl_exit fail_verb(struct pl_console *console, const struct pl_command *command,
                               const char *verb, const struct pl_option *option)
 {
@@ -118,7 +118,7 @@ static enum pl_exit fail_verb(struct pl_console *console, const struct pl_comman
                          verbs, verb);
 }
 
-/* Refuses options that go with other verbs of the command. */
+/* Refuses options that do not work with this verb. */
 static enum pl_exit check_options(struct pl_console *console, const struct pl_command *command,
                                   const char *verb, const struct pl_args *args)
 {
@@ -136,7 +136,7 @@ static enum pl_exit check_options(struct pl_console *console, const struct pl_co
     return PL_EXIT_OK;
 }
 
-/* A command that may be called without a verb (its least number of operands is 0) has one. */
+/* A command that allows zero operands has a default verb. */
 static const struct pl_verb *default_of(const struct pl_command *command)
 {
     const struct pl_verb *verb = command->verbs;
@@ -289,7 +289,7 @@ enum pl_exit pl_deed_read_variable(struct pl_deed *deed, const char *text,
     if (pl_str_begins(var.value, "@@"))
         var.value = pl_str_slice(var.value, 1, var.value.len);
     if (is_file) {
-        const char *path = var.value.ptr + 1; /* the end of an argument: it has its NUL */
+        const char *path = var.value.ptr + 1; /* NUL-terminated: it is the end of an argument */
         if (pl_file_read(path, MAX_TEXT, NULL, &file, &err) != PL_OK) {
             code = pl_console_fail(deed->console, pl_input_name(path), &err);
             pl_console_hint(deed->console,
@@ -345,7 +345,7 @@ enum pl_exit pl_deed_ask(struct pl_deed *deed, const char *method, const char *p
         return pl_deed_stop(deed, deed->body.status);
     enum pl_exit code =
         pl_api_ask(&deed->api, method, path, pl_buf_str(&deed->body), &deed->answer);
-    pl_buf_deinit(&deed->body); /* its pointer says whether there is one */
+    pl_buf_deinit(&deed->body); /* ptr says whether there is a body, so clearing is not enough */
     pl_buf_init(&deed->body, 0);
     deed->out = pl_json_out(&deed->body);
     return code;

@@ -1,5 +1,5 @@
-/* parley json: read, then exactly one of: write in a form, print one value, edit, check.
- * The whole output is made before its first byte is written. */
+/* parley json: reads a file, then does exactly one of: write it in a form, print one value, edit,
+ * check. The whole output is made before the first byte is written. */
 #include "app/frame/commands.h"
 #include "app/frame/input.h"
 
@@ -10,21 +10,21 @@
 #include "json/write.h"
 #include "lib/locate.h"
 
-/* Trying whether --lenient would help is for files people write by hand. */
+/* Largest file for which --lenient is tried to give a hint: hand-written files are small. */
 enum { MAX_HINT_BYTES = 1 << 20 };
 
 struct job {
     struct pl_console *console; /* borrowed */
     const struct pl_args *args; /* borrowed */
     const char *path;           /* borrowed from argv */
-    const char *name;           /* of the file in messages */
+    const char *name;           /* file name in messages */
     bool is_lenient;
     struct pl_file file; /* owned */
     struct pl_arena arena;
-    struct pl_str text;     /* as given: the file's, or that of `edited` */
-    struct pl_json_doc doc; /* arena; its text is `text`, or a copy with tolerated things blanked */
-    struct pl_buf out;      /* what is to be written */
-    struct pl_buf edited;   /* the text before the last change */
+    struct pl_str text;     /* as given: of the file, or of `edited` */
+    struct pl_json_doc doc; /* arena; its text is `text`, or a copy with tolerated syntax blanked */
+    struct pl_buf out;      /* the output */
+    struct pl_buf edited;   /* the text after the last change */
 };
 
 static enum pl_exit fail(struct job *job, const struct pl_error *err)
@@ -76,7 +76,7 @@ static enum pl_exit check_value(struct pl_console *console, const struct pl_opti
         use->option->name, err.message);
 }
 
-/* Every option that says what to do belongs to one of these; two of them make no sense. */
+/* The task that an option belongs to; two tasks cannot be combined. */
 static const char *task_of(enum pl_option_id id)
 {
     return is_form(id)        ? "choosing a form"
@@ -125,7 +125,7 @@ static void report_notes(struct job *job, const struct pl_json_notes *notes)
     }
 }
 
-/* RFC 8259 only advises against duplicate keys, so a tool for JSON reads them, and says so. */
+/* RFC 8259 only advises against duplicate keys, so they are accepted and reported. */
 static enum pl_status parse_strictly(struct job *job, struct pl_str text,
                                      struct pl_json_notes *ret_notes, struct pl_error *err)
 {
@@ -171,7 +171,7 @@ static enum pl_exit read_input(struct job *job)
 static enum pl_status apply(struct job *job, const struct pl_option_use *use, struct pl_error *err)
 {
     __attribute__((cleanup(pl_json_edit_deinit))) struct pl_json_edit edit;
-    /* Over the text as given, so that comments stay. */
+    /* Edits the text as given, so that comments stay. */
     struct pl_json_doc doc = job->doc;
     doc.text = job->text;
     pl_json_edit_init(&edit, &job->arena, &doc);
@@ -185,8 +185,8 @@ static enum pl_status apply(struct job *job, const struct pl_option_use *use, st
     return status != PL_OK ? status : job->out.status;
 }
 
-/* Each change sees the result of the one before, and the last result is read once more: what is
- * printed is JSON within the limits. */
+/* Each change applies to the result of the one before. The last result is parsed too, so the output
+ * is JSON within the limits. */
 static enum pl_exit edit(struct job *job)
 {
     for (size_t i = 0; i < job->args->uses.len; i++) {

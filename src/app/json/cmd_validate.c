@@ -1,5 +1,5 @@
-/* parley validate: one schema, many files. A file's outcome never stops the run; the highest exit
- * code wins at the end. */
+/* parley validate: checks many files against one schema. No result stops the run; the highest exit
+ * code is returned at the end. */
 #include "app/frame/commands.h"
 #include "app/frame/input.h"
 
@@ -19,7 +19,7 @@ struct job {
     const struct pl_args *args; /* borrowed */
     struct pl_schema *schema;   /* owned */
     struct pl_schema_run *run;  /* owned */
-    struct pl_arena arena;      /* of one file at a time */
+    struct pl_arena arena;      /* reset for each file */
     enum pl_schema_lang lang;
     enum pl_report_form form;
     bool is_json;
@@ -45,7 +45,7 @@ static enum pl_exit check_usage(struct pl_console *console, const struct pl_args
     return PL_EXIT_OK;
 }
 
-/* A schema that cannot be used is an input that cannot be read: 1 is kept for invalid files. */
+/* An unusable schema counts as unreadable input: exit code 1 is reserved for invalid files. */
 static enum pl_exit fail_schema(struct job *job, const char *name, struct pl_error *err,
                                 enum pl_status status)
 {
@@ -86,7 +86,7 @@ static const char *json_name(const struct job *job, const char *path)
     return job->args->operands.len > 1 ? path : NULL;
 }
 
-/* The words of the outcome, in the language of the messages. */
+/* The result word in the language of the messages. */
 static const char *word(const struct job *job, const char *english, const char *chinese)
 {
     return job->lang == PL_SCHEMA_ZH ? chinese : english;
@@ -154,7 +154,7 @@ static void put_outcome(struct job *job, const char *path, const struct pl_schem
         put_units(job, path, report, positions);
 }
 
-/* Explaining costs more than checking, so it is done only when there is something to tell. */
+/* Explaining costs more than checking, so it is done only if it adds something. */
 static bool needs_explanation(const struct job *job, bool is_valid)
 {
     return is_valid ? job->is_json && job->form == PL_REPORT_BASIC : job->form != PL_REPORT_FLAG;
@@ -234,7 +234,7 @@ static enum pl_exit check_files(struct job *job)
         return code;
     job->started_ms = pl_clock_ms();
     for (size_t i = 0; i < job->args->operands.len; i++) {
-        /* Nobody reads the answers any more. */
+        /* Output failed, so nobody reads the results. */
         if (job->console->error.status != PL_OK)
             return job->code;
         show_progress(job, i);

@@ -1,5 +1,5 @@
-/* parley blob: images, audio and documents that a server stores. They go and come piece by piece,
- * so a large file needs no more memory than a small one. */
+/* parley blob: images, audio and documents on a server. They are streamed in both directions, so a
+ * large file needs no more memory than a small one. */
 #include "app/frame/input.h"
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
@@ -12,13 +12,13 @@
 
 enum { MAX_LIMIT = 100, NAME_WIDTH = 40, SILENCE_MS = 120000, MANY_BYTES = 8 << 20 };
 
-/* --- there ----------------------------------------------------------------------------------- */
+/* --- upload ---------------------------------------------------------------------------------- */
 
 struct upload {
     struct pl_deed *deed;
-    const char *name; /* of the file, in messages */
+    const char *name; /* file name, in messages */
     int fd;
-    int64_t n_bytes, n_sent; /* n_bytes -1: not known */
+    int64_t n_bytes, n_sent; /* n_bytes -1: unknown */
     struct pl_error err;
 };
 
@@ -35,7 +35,7 @@ static ptrdiff_t read_piece(void *ctx, char *to, size_t size)
     return (ptrdiff_t)bytes.len;
 }
 
-/* The name that the server gets: --name, or the file's own without its directories. */
+/* The name sent to the server: --name, or the file name without its directories. */
 static const char *name_of(struct pl_deed *deed, const char *path)
 {
     const char *given = pl_deed_option(deed, PL_OPT_NAME), *slash = strrchr(path, '/');
@@ -46,7 +46,7 @@ static const char *name_of(struct pl_deed *deed, const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The media type that goes with a file's name, where the bytes would not tell it. */
+/* The media type by file name, for types that the bytes do not show. */
 static const char *type_of(const char *name)
 {
     static const char *const types[][2] = {
@@ -79,7 +79,8 @@ static enum pl_exit send_file(struct upload *upload, const char *path, struct pl
         pl_api_try(&deed->api, &call,
                    *name ? pl_api_path(&deed->api, "/api/blobs?name=%", name, NULL) : "/api/blobs",
                    &http_status, reply, &err);
-    /* A file that could not be read is the reason, and better known than what came of it. */
+    /* A read error of the file is the cause, so it is reported before the errors that follow from
+     * it. */
     if (upload->err.status != PL_OK)
         return pl_console_fail(deed->console, upload->name, &upload->err);
     if (status != PL_OK)
@@ -99,7 +100,7 @@ static enum pl_exit add_one(struct pl_deed *deed, const char *path)
     struct upload upload = {
         .deed = deed,
         .name = pl_input_name(path),
-        .n_bytes = info.n_bytes ? info.n_bytes : -1, /* a pipe says nothing of its size */
+        .n_bytes = info.n_bytes ? info.n_bytes : -1, /* the size of a pipe is unknown */
     };
     enum pl_status status = pl_fd_open(path, &upload.fd, &upload.err);
     if (status != PL_OK)
@@ -111,7 +112,7 @@ static enum pl_exit add_one(struct pl_deed *deed, const char *path)
     return code == PL_EXIT_OK ? pl_deed_print_made(deed, "id") : code;
 }
 
-/* One line per file, in their order; what fails does not keep the rest from going. */
+/* Adds the files in order, a line for each; a failure does not stop the rest. */
 static enum pl_exit run_add(struct pl_deed *deed)
 {
     enum pl_exit worst = PL_EXIT_OK;
@@ -135,7 +136,7 @@ static enum pl_exit run_fetch(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_print_made(deed, "id") : code;
 }
 
-/* --- back ------------------------------------------------------------------------------------ */
+/* --- download -------------------------------------------------------------------------------- */
 
 struct download {
     struct pl_outfile file; /* owned */
@@ -162,7 +163,7 @@ static enum pl_exit receive(struct pl_deed *deed, struct download *download)
     return pl_api_call(&deed->api, &call, pl_deed_path(deed, "/api/blobs/%"), &reply);
 }
 
-/* Under its name only when it is whole. */
+/* The file appears under its name only after it is complete. */
 static enum pl_exit receive_to(struct pl_deed *deed, const char *path)
 {
     struct download download = {0};
@@ -178,7 +179,7 @@ static enum pl_exit receive_to(struct pl_deed *deed, const char *path)
     return code;
 }
 
-/* "0-99", "100-" or "-50": bytes from, to, or the last ones. */
+/* Whether the text is a byte range: "0-99", "100-" or "-50" (the last bytes). */
 static bool is_range(const char *text)
 {
     size_t n = strspn(text, "0123456789");

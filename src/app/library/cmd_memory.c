@@ -1,4 +1,4 @@
-/* parley memory: what is remembered across sessions. */
+/* parley memory: facts remembered across sessions. */
 #include "base/text/utf8.h"
 #include "app/frame/input.h"
 #include "app/chat/turn_show.h"
@@ -15,7 +15,7 @@ enum {
     BATCH = 100
 };
 
-/* Members that a person may write; in the order of the seed. */
+/* Members that a user may set, in the order of the seed. */
 static const struct pl_deed_param members[] = {
     {PL_OPT_TYPE, "type"},
     {PL_OPT_SKILL, "skill_name"},
@@ -29,7 +29,7 @@ static const struct pl_deed_param members[] = {
     {0},
 };
 
-/* An empty value counts as absent. */
+/* Writes null for an empty value. */
 static void out_members(struct pl_deed *deed)
 {
     for (const struct pl_deed_param *member = members; member->name; member++) {
@@ -54,7 +54,7 @@ static enum pl_exit check_id(struct pl_deed *deed, const char *word)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-/* What it is not: in use. */
+/* The state of a memory: superseded, disabled or in use. */
 static struct pl_str state_of(struct pl_deed *deed, const struct pl_json_node *memory)
 {
     if (pl_json_member(&deed->answer, memory, "superseded_by", PL_JSON_NUMBER))
@@ -219,7 +219,7 @@ static enum pl_exit run_edit(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_done(deed, "changed") : code;
 }
 
-/* The change is based on the present value: it fails when that is no longer so. */
+/* The change is conditional on the current value: it fails if another change came first. */
 static enum pl_exit run_supersede(struct pl_deed *deed)
 {
     bool is_taken_back = pl_args_has(deed->args, PL_OPT_REMOVE);
@@ -310,12 +310,12 @@ static enum pl_exit run_export(struct pl_deed *deed)
 
 struct import {
     struct pl_deed *deed;
-    const char *name; /* of the file, in messages */
-    size_t line;      /* of the newest one in the batch */
+    const char *name; /* file name, in messages */
+    size_t line;      /* of the newest memory in the batch */
     size_t n_batch, n_done;
 };
 
-/* The member a key names, if a person may write it; NULL otherwise. */
+/* The member that a key names if a user may set it; otherwise NULL. */
 static const char *member_of(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
     static const char *const others[] = {"content", "disabled"};
@@ -328,7 +328,7 @@ static const char *member_of(const struct pl_json_doc *doc, const struct pl_json
     return NULL;
 }
 
-/* What an export has besides (id, hits, times) is the store's to say. */
+/* Imports only members that a user may set; the store sets the others (id, hits, times). */
 static enum pl_exit add_line(struct import *import, struct pl_str line)
 {
     struct pl_deed *deed = import->deed;
@@ -350,7 +350,8 @@ static enum pl_exit add_line(struct import *import, struct pl_str line)
         pl_json_out_open(&deed->out, '[');
     }
     import->n_batch++;
-    /* The session it comes from need not be on this server; only a memory of one session needs it. */
+    /* The source session may not exist on this server; only a memory with session scope needs
+     * it. */
     const struct pl_json_node *scope = pl_json_member(&doc, doc.root, "scope", PL_JSON_STRING);
     bool is_of_session = scope && pl_json_text_is(&doc, scope, PL_STR("session"));
     pl_json_out_open(&deed->out, '{');

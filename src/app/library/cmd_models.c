@@ -1,5 +1,5 @@
-/* parley models: the models that a server can ask, one in full, and whether one answers. parley open:
- * the page in a browser. */
+/* parley models: lists the models of a server, shows one, and tests whether one answers.
+ * parley open: opens the web page in a browser. */
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
 #include "base/text/suggest.h"
@@ -14,7 +14,7 @@ enum { MANY = 1000000 };
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-/* Micro-dollars per million tokens as "$3.00"; "-": not known. */
+/* Micro-dollars per million tokens as "$3.00"; "-" if unknown. */
 static struct pl_str price_of(struct pl_deed *deed, const struct pl_json_node *model,
                               const char *name)
 {
@@ -47,11 +47,11 @@ static enum pl_exit run_list(struct pl_deed *deed)
     }
     struct pl_str usual = pl_deed_text(deed, deed->answer.root, "default_model");
     code = pl_deed_print_table(deed, &columns, NULL);
-    pl_console_hint(deed->console, "%.*s answers where none is named.", PL_STR_ARG(usual));
+    pl_console_hint(deed->console, "%.*s is the default model.", PL_STR_ARG(usual));
     return code;
 }
 
-/* The model of this name in the list; NULL: there is none, and that has been said. */
+/* The model of this name in the list. NULL if there is none, after printing that. */
 static const struct pl_json_node *find(struct pl_deed *deed, const char *name)
 {
     struct pl_suggest suggest = pl_suggest(pl_str_of(name));

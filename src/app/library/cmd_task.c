@@ -1,4 +1,4 @@
-/* parley task: what a server does by the clock. */
+/* parley task: scheduled tasks of a server. */
 #include "app/chat/follow.h"
 #include "app/prompt/prompt_int.h"
 #include "app/library/task_due.h"
@@ -67,7 +67,7 @@ static void show_prompt(struct pl_deed *deed)
 
 static enum pl_exit print_task(struct pl_deed *deed)
 {
-    /* Times are shown shorter than they come. */
+    /* Times are shown in a shorter form. */
     static const struct {
         const char *label, *name;
         bool is_time;
@@ -191,7 +191,7 @@ static void put_due(struct pl_deed *deed, const struct pl_json_node *item,
     pl_console_puts(deed->console, "\n");
 }
 
-/* One heading per day of the zone; below it what is due or has been. */
+/* Prints a heading for each day in the zone, and below it the runs that are due or done. */
 static void put_days(struct pl_deed *deed, const struct pl_tzif *zone)
 {
     int64_t day = INT64_MIN;
@@ -223,7 +223,7 @@ static void print_calendar(struct pl_deed *deed, const struct pl_tzif *zone)
         pl_console_hint(deed->console, "There is more; choose a shorter period with --to.");
 }
 
-/* "2026-11-16" stands for its first instant in the zone. */
+/* A date "2026-11-16" means its first instant in the zone. */
 static enum pl_exit read_instant(struct pl_deed *deed, enum pl_option_id id,
                                  const struct pl_tzif *zone, int64_t otherwise_s, int64_t *ret_s)
 {
@@ -281,13 +281,13 @@ static enum pl_exit run_calendar(struct pl_deed *deed)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* --use PROMPT[@LABEL]: a label or a version after the last "@". */
+/* --use PROMPT[@LABEL]: a label or a version follows the last "@". */
 static enum pl_exit out_prompt_ref(struct pl_deed *deed, const char *use)
 {
     const char *at = strrchr(use, '@'), *id = NULL;
     const char *word =
         pl_deed_keep(deed, at ? (struct pl_str){use, (size_t)(at - use)} : pl_str_of(use));
-    struct pl_buf body = deed->body; /* what was written so far waits while the prompt is found */
+    struct pl_buf body = deed->body; /* set aside while the prompt is searched */
     struct pl_json_out out = deed->out;
     pl_buf_init(&deed->body, 0);
     deed->out = pl_json_out(&deed->body);
@@ -329,7 +329,7 @@ static enum pl_exit out_prompt(struct pl_deed *deed)
     return PL_EXIT_OK;
 }
 
-/* An empty value of these counts as absent. */
+/* Writes null for an empty value. */
 static void out_nullable(struct pl_deed *deed, enum pl_option_id id, const char *name)
 {
     const char *value = pl_deed_option(deed, id);
@@ -392,7 +392,7 @@ static enum pl_exit run_edit(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_done(deed, "changed") : code;
 }
 
-/* When it is due next, for those who wait. */
+/* Starts the task and prints when it is due next. */
 static enum pl_exit run_start(struct pl_deed *deed)
 {
     enum pl_exit code =
@@ -412,7 +412,7 @@ static enum pl_exit run_stop(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_done(deed, "stopped") : code;
 }
 
-/* Why a run has no session. */
+/* Prints why a run has no session. */
 static enum pl_exit tell_no_session(struct pl_deed *deed)
 {
     struct pl_str reason = pl_deed_text(deed, deed->answer.root, "reason");

@@ -1,5 +1,5 @@
-/* The tables of the library commands: options, verbs, examples, and the paragraphs of help and
- * manual page. */
+/* Tables of the library commands: options, verbs, examples, and the paragraphs of help and manual
+ * page. */
 #include "app/library/library_commands.h"
 
 #include "app/server/server_commands.h"
@@ -326,9 +326,9 @@ const struct pl_option pl_models_options[] = {
 };
 
 const char *const pl_models_paragraphs[] = {
-    "The models that the server can ask: with their context window in tokens and list prices in "
-    "dollars per million tokens. A model without a key cannot be asked. The default ACTION is "
-    "list.",
+    "Shows the models that the server can ask, with their context windows in tokens and their list "
+    "prices in dollars per million tokens. A model whose provider has no key cannot be asked. The "
+    "default ACTION is list.",
     "\"test\" asks a model for one word, which costs a few tokens. The exit code is 1 if it does "
     "not "
     "answer.",

@@ -1,4 +1,4 @@
-/* The commands over what a server keeps besides sessions: prompts, memories, tasks, blobs. */
+/* Commands over server data other than sessions: prompts, memories, tasks, blobs, models. */
 #ifndef PL_APP_LIBRARY_COMMANDS_H
 #define PL_APP_LIBRARY_COMMANDS_H
 

@@ -1,5 +1,5 @@
-/* parley task next and explain: what a cron expression means, and when it is due. They need no
- * server: the zone comes from this machine's files. */
+/* parley task next and explain: the meaning of a cron expression, and when it is due. They need no
+ * server: the time zone comes from this machine's files. */
 #include "app/library/task_due.h"
 
 #include "base/text/utc.h"
@@ -15,7 +15,7 @@ enum { DEFAULT_COUNT = 10, MAX_COUNT = 1000, TIME_SIZE = 48 };
 struct job {
     struct pl_console *console;
     bool is_json, is_chinese;
-    bool is_both; /* explain: in both languages */
+    bool is_both; /* explain: both languages */
     const char *expression, *zone_name;
     struct pl_zones *zones;     /* owned */
     const struct pl_tzif *zone; /* NULL: UTC */
@@ -24,11 +24,11 @@ struct job {
     uint64_t count;
 };
 
-/* One occurrence, as it is shown. */
+/* One occurrence, formatted. */
 struct due {
     char utc[TIME_SIZE], local[TIME_SIZE];
     struct pl_str name;
-    bool is_moved; /* the clock skips the time it is set to */
+    bool is_moved; /* moved: the clock skips its set time */
 };
 
 static enum pl_exit read_options(struct job *job, const struct pl_args *args)
@@ -48,7 +48,7 @@ static enum pl_exit read_options(struct job *job, const struct pl_args *args)
                              "--from must be an instant such as 2026-03-29T00:00:00Z or "
                              "2026-03-29T01:00:00+01:00, not \"%s\"",
                              from->values[0]);
-    /* Seconds are cut, not rounded to zero: times before 1970 are negative. */
+    /* Rounds down: times before 1970 are negative. */
     if (from)
         job->from_s = from_us / 1000000 - (from_us % 1000000 < 0);
     return PL_EXIT_OK;
@@ -67,8 +67,8 @@ enum pl_exit pl_task_zone_open(struct pl_console *console, const char *name,
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail(console, NULL, &err);
 }
 
-/* RFC 3339 without fractions; offsets that are no whole minute, as before there were zones, with
- * their seconds. */
+/* Writes RFC 3339 without fractions. Offsets that are not whole minutes, from before time zones,
+ * are written with their seconds. */
 static void write_time(char to[TIME_SIZE], int64_t unix_s, int32_t offset_s, bool is_utc)
 {
     struct pl_civil civil = pl_civil_of(unix_s + offset_s);
@@ -170,7 +170,7 @@ static enum pl_exit tell(struct job *job)
     int64_t first_s;
     enum pl_status status = pl_cron_parse(pl_str_of(job->expression), &job->cron, &err);
     if (status != PL_OK) {
-        /* The expression is what is judged, not a file that could not be read. */
+        /* The fault is in the expression, not in a file that could not be read. */
         err.status = PL_INVALID;
         return pl_console_fail(job->console, job->expression, &err);
     }

@@ -1,9 +1,11 @@
-/* parley completion bash|zsh|fish: scripts made from the table of commands, so a new option needs
- * no change here. Words that only a server knows come from "parley __complete" (complete.h). */
+/* parley completion bash|zsh|fish: prints scripts made from the table of commands, so a new
+ * option needs no change here. Words that only a server knows come from "parley __complete"
+ * (complete.h). */
 #include "app/frame/verbs.h"
 #include "app/manual/wording.h"
 
-/* In single quotes, for all three shells; zsh also reads brackets and colons in option specs. */
+/* Escapes text for single quotes in all three shells; zsh also interprets brackets and colons in
+ * option specs. */
 static void add_quoted(struct pl_buf *to, const char *text, bool is_zsh_spec)
 {
     for (; *text; text++) {
@@ -33,7 +35,7 @@ static size_t n_values(const struct pl_option *option)
     return (option->args[0] != NULL) + (option->args[1] != NULL);
 }
 
-/* What the words after a verb are; NULL: files. */
+/* The kind of the words after a verb; NULL: files. */
 static const char *offers_of(const struct pl_verb *verb)
 {
     return verb->takes_session ? "sessions" : verb->offers;
@@ -41,7 +43,7 @@ static const char *offers_of(const struct pl_verb *verb)
 
 /* ---- bash: one function; `case` on the word before the cursor, then on the command ---- */
 
-/* "CMD:VERB:--NAME|…": where the word after an option is meant. */
+/* "CMD:VERB:--NAME|…": matches the word after an option. */
 static void add_bash_pattern(struct pl_buf *to, const struct pl_command *command,
                              const struct pl_option *option)
 {
@@ -106,8 +108,8 @@ static void add_bash_offers(struct pl_buf *to, const struct pl_command *command)
                         offers_of(verb));
 }
 
-/* The shell breaks words at a colon, which names of models have: they are put together again, and
- * what stands before the last colon is cut from each candidate. */
+/* bash splits words at colons, which model names contain. The script joins them again and cuts the
+ * part before the last colon from each candidate. */
 static const char bash_head[] =
     "# bash completion for parley, made by \"parley completion bash\"\n"
     "_parley_words()\n{\n"
@@ -157,7 +159,7 @@ static const char bash_tail[] =
     "    esac\n}\n"
     "complete -o filenames -F _parley parley\n";
 
-/* It has no descriptions, so it is the same in every language. */
+/* bash shows no descriptions, so the script is the same in every language. */
 static void add_bash(struct pl_buf *to, bool is_chinese)
 {
     (void)is_chinese;
@@ -202,7 +204,8 @@ static void add_zsh_option(struct pl_buf *to, const struct pl_option *option, bo
     pl_buf_adds(to, "' \\\n");
 }
 
-/* An option may have another meaning with another verb: zsh takes one of each name. */
+/* Whether an earlier option has this name. An option may be listed once per verb; zsh accepts a
+ * name once. */
 static bool is_second(const struct pl_command *command, const struct pl_option *option)
 {
     const struct pl_option *first = command->options;
@@ -240,7 +243,7 @@ static void add_zsh_command(struct pl_buf *to, const struct pl_command *command,
     pl_buf_adds(to, "\n        ;;\n");
 }
 
-/* The words that a server knows, and for each verb which of them its words are. */
+/* Adds the words that a server knows, and the kind of words of each verb. */
 static void add_zsh_offers(struct pl_buf *to)
 {
     pl_buf_adds(to, "_parley_words() {\n"
@@ -311,7 +314,7 @@ static const char fish_head[] =
     "end\n"
     "complete -c parley -n __fish_use_subcommand -f\n";
 
-/* "-n '__parley_is CMD VERB …'": the verbs of an option, where it has some. */
+/* "-n '__parley_is CMD VERB …'": the verbs of an option, if it has any. */
 static void add_fish_place(struct pl_buf *to, const struct pl_command *command,
                            const struct pl_option *option)
 {

@@ -1,4 +1,5 @@
-/* A kind of words is a row: the list of the server that has them, and the member that is the word. */
+/* A table with a row for each kind of word: the list of the server that has them, and the member
+ * that is the word. */
 #include "app/manual/complete.h"
 
 #include "app/frame/verbs.h"
@@ -11,7 +12,7 @@ enum { PATIENCE_MS = 1000, MAX_ZONES = 4 << 20 };
 
 struct asking {
     struct pl_console *console;
-    struct pl_str word; /* what was typed so far */
+    struct pl_str word; /* typed so far */
     int argc;           /* of the command line that is completed, from the command on */
     char *const *argv;
 };
@@ -24,12 +25,12 @@ static void offer(const struct asking *asking, struct pl_str word)
     pl_console_puts(asking->console, "\n");
 }
 
-/* --- what a server has ----------------------------------------------------------------------- */
+/* --- words that a server knows --------------------------------------------------------------- */
 
 static const struct kind {
     const char *name, *path, *member;
-    const char *folder; /* a member that comes before it, with a slash; NULL: none */
-    const char *also;   /* a word that means one of them; NULL: none */
+    const char *folder; /* a member that precedes the word, with a slash; NULL: none */
+    const char *also;   /* an alias that is offered too; NULL: none */
 } kinds[] = {
     {"models", "/api/models", "name", NULL, NULL},
     {"prompts", "/api/prompts?limit=100", "name", "folder", NULL},
@@ -41,7 +42,7 @@ static const struct kind {
     {"users", "/api/users?limit=100", "name", NULL, NULL},
 };
 
-/* The options that say which server is meant, wherever they stand. */
+/* Finds the options that name the server, anywhere on the command line. */
 static enum pl_status find_server(const struct asking *asking, struct pl_args *args)
 {
     static const struct pl_option options[] = {
@@ -106,9 +107,9 @@ static void offer_of_server(const struct asking *asking, const struct kind *kind
     pl_api_close(&api);
 }
 
-/* --- what this machine and the program know -------------------------------------------------- */
+/* --- words that this machine and the program know -------------------------------------------- */
 
-/* The lines "Z Europe/Rome …" and "L Europe/Rome Europe/Vatican" of tzdata.zi. */
+/* Parses the lines "Z Europe/Rome …" and "L Europe/Rome Europe/Vatican" of tzdata.zi. */
 static void offer_zone(const struct asking *asking, struct pl_str line)
 {
     size_t n_words = 0, from = 0;
@@ -146,7 +147,7 @@ static void offer_zones(const struct asking *asking)
     offer(asking, PL_STR("UTC"));
 }
 
-/* The verb that the command line has, or that is meant without one; NULL: none. */
+/* The verb on the command line, or the default verb; NULL if there is none. */
 static const struct pl_verb *verb_of(const struct asking *asking, const struct pl_command *command)
 {
     for (int i = 1; i < asking->argc; i++) {
@@ -172,7 +173,7 @@ static bool is_named(struct pl_str list, struct pl_str name)
     return false;
 }
 
-/* "id,st" becomes "id,status": what stands before the last comma stays. */
+/* Completes "id,st" to "id,status": the part before the last comma stays. */
 static void offer_these(const struct asking *asking, const char *columns)
 {
     size_t n_before = asking->word.len;
@@ -191,7 +192,7 @@ static void offer_these(const struct asking *asking, const char *columns)
     }
 }
 
-/* --format is the columns of a table, or with another verb a format. */
+/* Depending on the verb, --format takes the columns of a table or a format. */
 static void offer_columns(const struct asking *asking)
 {
     const struct pl_command *command = asking->argc ? pl_command_find(asking->argv[0]) : NULL;

@@ -1,11 +1,11 @@
-/* Words that a shell completes from what there is: models, prompts, sessions, zones, columns.
- * The scripts of "parley completion" call it; it is not a command that is shown.
+/* Shell completion from data: models, prompts, sessions, zones, columns. The scripts of "parley
+ * completion" call this hidden command.
  *
  *     parley __complete KIND WORD -- COMMAND LINE...
  *
- * WORD is what was typed of the word so far. The command line tells which server is meant. Each
- * candidate is a line. Where a server does not answer at once, or anything else is wrong, nothing is
- * said and the exit code is 0. */
+ * WORD is the part of the word typed so far. The command line names the server. Each candidate is a
+ * line. If the server does not answer at once, or on any other error, it prints nothing and the
+ * exit code is 0. */
 #ifndef PL_APP_COMPLETE_H
 #define PL_APP_COMPLETE_H
 

@@ -1,4 +1,4 @@
-/* Help for a terminal: 80 columns, words wrapped. */
+/* Help for a terminal: wrapped at 80 columns. */
 #include "app/manual/help.h"
 
 #include "app/frame/verbs.h"
@@ -29,7 +29,7 @@ static void put_heading(struct pl_console *console, const char *heading)
     pl_console_puts(console, "\n");
 }
 
-/* After the option when they are few, else below it. */
+/* On the line of the option if the choices are few, otherwise below it. */
 static void put_choices(struct pl_console *console, pl_choice_fn *choice)
 {
     char words[PL_CHOICES_MAX];
@@ -42,7 +42,7 @@ static void put_choices(struct pl_console *console, pl_choice_fn *choice)
     }
 }
 
-/* `verb` NULL: the help tells which verbs it goes with. */
+/* `verb` NULL: also lists the verbs the option works with. */
 static void put_option(struct pl_console *console, const struct pl_option *option,
                        const struct pl_verb *verb)
 {
@@ -57,7 +57,7 @@ static void put_option(struct pl_console *console, const struct pl_option *optio
     else
         pl_console_puts(console, "\n");
     char help[PL_OPTION_HELP_MAX];
-    if (verb) { /* what follows "VERB: " begins a sentence now */
+    if (verb) { /* the help after "VERB: " begins a sentence here */
         snprintf(help, sizeof help, "%s", word(console, option->help));
         help[0] = console->is_chinese ? help[0] : pl_ascii_upper(help[0]);
     } else {
@@ -84,7 +84,7 @@ static void put_options(struct pl_console *console, const struct pl_command *com
             put_option(console, option, verb);
 }
 
-/* Those that begin with `start`. */
+/* Prints the examples that begin with `start`. */
 static void put_examples(struct pl_console *console, const struct pl_example *examples,
                          struct pl_str start)
 {
@@ -110,7 +110,7 @@ static void put_verbs(struct pl_console *console, const struct pl_verb *verbs)
     }
 }
 
-/* "parley NAME - what it does" */
+/* "parley NAME - SUMMARY" */
 static void put_title(struct pl_console *console, const char *name, const char *says)
 {
     pl_console_putf(console, "%s - ", name);

@@ -1,5 +1,5 @@
-/* Manual pages in mdoc(7), one for each command and one for all of them, in either language. All text passes through
- * roff.h, which escapes what roff would read as its own. */
+/* Manual pages in mdoc(7), one for each command and one for all of them, in either language. All
+ * text passes through roff.h, which escapes the special characters of roff. */
 #include "app/manual/help.h"
 
 #include "app/frame/verbs.h"
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* When this version came out; roff pages carry a date. */
+/* Date of this release; mdoc pages have a date. */
 #define RELEASE_DATE "November 15, 2026"
 
 struct page {
@@ -27,7 +27,7 @@ static void add_line(const struct page *page, const char *english)
     pl_roff_line(page->to, word(page, english));
 }
 
-/* Text that is in the language of the page already, and what follows it. */
+/* Adds text that is already in the language of the page, and its end. */
 static void add_said(const struct page *page, const char *text, const char *end,
                      const char *chinese_end)
 {
@@ -107,7 +107,7 @@ static bool has_option(const struct pl_command *command, enum pl_option_id id)
     return option->name != NULL;
 }
 
-/* `command` NULL: whatever concerns any of them. */
+/* `command` NULL: true for every line. */
 static bool concerns(const struct pl_place_line *line, const struct pl_command *command)
 {
     if (!command)
@@ -175,7 +175,7 @@ static void add_head(const struct page *page, const char *title, const char *nam
 
 /* --- one command ----------------------------------------------------------------------------- */
 
-/* mdoc begins a line at each .Nm of a SYNOPSIS, which it knows by its English name only. */
+/* mdoc breaks the line at each .Nm of a SYNOPSIS, but only if the section has its English name. */
 static void add_synopsis(const struct page *page, const struct pl_command *command)
 {
     struct pl_buf *to = page->to;
@@ -196,7 +196,7 @@ static void add_synopsis(const struct page *page, const struct pl_command *comma
     pl_buf_addc(to, '\n');
 }
 
-/* Commands that share the family of this one: those that go by the same name, and the program. */
+/* Lists the commands that the description names, and parley(1). */
 static void add_see_also(const struct page *page, const struct pl_command *command)
 {
     struct pl_buf *to = page->to;
@@ -269,7 +269,8 @@ static void add_program_description(const struct page *page)
              "and validates JSON (RFC 8259, JSON Schema 2020-12). Results go to standard output "
              "and messages to standard error. A file named - is standard input.");
     pl_buf_adds(to, "\n.Pp\n");
-    add_text(page, "Every command has a page of its own, which \"parley help COMMAND\" shows too:");
+    add_text(page,
+             "Every command has its own manual page; \"parley help COMMAND\" shows the same text:");
     pl_buf_addc(to, '\n');
 }
 

@@ -1,4 +1,4 @@
-/* Text escaped for roff. Two ways of filling: at spaces, and for Chinese between characters. */
+/* Escapes text for roff. Fills English at spaces, and Chinese between characters. */
 #include "app/manual/roff.h"
 
 #include "base/text/utf8.h"
@@ -8,7 +8,7 @@ enum { WIDTH = 78 };
 
 static void add_word(struct pl_buf *to, struct pl_str word)
 {
-    /* A period or quote that begins a line would be a request. */
+    /* A period or quote at the beginning of a line would be a request. */
     if (word.len > 0 && (word.ptr[0] == '.' || word.ptr[0] == '\''))
         pl_buf_adds(to, "\\&");
     for (size_t i = 0; i < word.len; i++) {
@@ -52,8 +52,9 @@ void pl_roff_text(struct pl_buf *to, const char *text)
 
 /* --- Chinese --------------------------------------------------------------------------------- */
 
-/* groff breaks lines at "\:". mandoc knows the escape and does not break there, so it gets a space after each mark of
- * punctuation; it has no register ".x", the version of groff. */
+/* groff breaks lines at "\:". mandoc accepts that escape but does not break there, so it gets a
+ * space after each punctuation mark. mandoc is recognised by the missing register ".x", the version
+ * of groff. */
 void pl_roff_begin_chinese(struct pl_buf *to)
 {
     pl_buf_adds(to, ".ie \\n(.x .ds zb \\:\n.el .ds zb \" \\&\n");

@@ -9,7 +9,7 @@ const char *pl_wording(bool is_chinese, const char *english)
     return is_chinese ? pl_words_of(english) : english;
 }
 
-/* "new, edit" is "new、edit". */
+/* Writes "new, edit" as "new、edit". */
 static size_t put_verbs(const char *verbs, char *to, size_t size)
 {
     size_t len = 0;

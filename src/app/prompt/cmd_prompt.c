@@ -1,6 +1,5 @@
-/* parley prompt: the library of prompts of a server. Here is looking and ordering; writing is in
- * edit.c, comparing in diff.c, running in run.c, files in
- * export.c and import.c. */
+/* parley prompt: the prompt library of a server. This file shows and organises prompts; edit.c
+ * writes, diff.c compares, run.c runs, and export.c and import.c handle files. */
 #include "app/prompt/prompt_int.h"
 #include "app/chat/turn_show.h"
 
@@ -10,7 +9,8 @@ enum { MAX_LIMIT = 100, NAME_WIDTH = 50, TAGS_WIDTH = 40, NOTE_WIDTH = 60 };
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-/* Members of an object, or elements of an array, as "a, b"; of members `with` their values. */
+/* The elements of an array, or the members of an object, as "a, b"; `with` separates a member from
+ * its value. */
 static struct pl_str join(struct pl_deed *deed, const struct pl_json_node *list, const char *with)
 {
     PL_CLEANUP_BUF struct pl_buf text;
@@ -36,7 +36,7 @@ static struct pl_str join(struct pl_deed *deed, const struct pl_json_node *list,
     return kept;
 }
 
-/* "folder/name", a pinned one with a star. */
+/* "folder/name"; a pinned prompt gets a star. */
 static struct pl_str place_of(struct pl_deed *deed, const struct pl_json_node *prompt)
 {
     PL_CLEANUP_BUF struct pl_buf text;
@@ -93,7 +93,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
     return pl_deed_print_table(deed, &columns, "--limit shows more, --search TEXT filters.");
 }
 
-/* For as long as the command runs, whatever is asked next. */
+/* Copies a text, so that it survives the next request. */
 static struct pl_str kept(struct pl_deed *deed, struct pl_str text)
 {
     const char *copy = pl_deed_keep(deed, text);
@@ -150,7 +150,7 @@ static void show_variables(struct pl_deed *deed, const struct pl_json_node *vers
     pl_show_member(deed->console, "variables", pl_buf_str(&text));
 }
 
-/* A text as it is, a structured chat as JSON that people can read. */
+/* Prints a text as it is, and a structured chat as readable JSON. */
 static void put_content(struct pl_deed *deed, const struct pl_json_node *version, bool is_raw)
 {
     const struct pl_json_node *content = pl_json_get(&deed->answer, version, PL_STR("content"));

@@ -1,11 +1,11 @@
-/* parley prompt diff: what changed, block by block and word by word. */
+/* parley prompt diff: shows changes block by block and word by word. */
 #include "app/prompt/prompt_int.h"
 #include "app/chat/turn_show.h"
 #include "base/ascii.h"
 
 enum { CONTEXT_LINES = 3 };
 
-/* Text as it is, without control sequences for the terminal. */
+/* Prints text; at a terminal control characters are escaped. */
 static void put_text(struct pl_deed *deed, struct pl_str text)
 {
     if (deed->console->out_is_terminal)
@@ -14,7 +14,7 @@ static void put_text(struct pl_deed *deed, struct pl_str text)
         pl_console_put(deed->console, text);
 }
 
-/* The end of the first n lines; the start of the last n. */
+/* The end of the first n lines; lines_start: the start of the last n. */
 static size_t lines_end(struct pl_str text, size_t n)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -31,7 +31,7 @@ static size_t lines_start(struct pl_str text, size_t n)
     return 0;
 }
 
-/* What stayed: near a change as it is, far from one left out. */
+/* Prints unchanged text near a change, and leaves out the rest. */
 static void put_same(struct pl_deed *deed, struct pl_str text, bool is_first, bool is_last)
 {
     size_t head = is_first ? 0 : lines_end(text, CONTEXT_LINES);
@@ -46,7 +46,7 @@ static void put_same(struct pl_deed *deed, struct pl_str text, bool is_first, bo
 }
 
 static const struct mark {
-    const char *op, *before, *behind;
+    const char *op, *before, *after;
     enum pl_style style;
 } marks[] = {
     {"removed", "[-", "-]", PL_STYLE_BAD},
@@ -59,12 +59,12 @@ static void put_changed(struct pl_deed *deed, const struct mark *mark, struct pl
     pl_console_style(deed->console, mark->style);
     pl_console_puts(deed->console, has_color ? "" : mark->before);
     put_text(deed, text);
-    pl_console_puts(deed->console, has_color ? "" : mark->behind);
+    pl_console_puts(deed->console, has_color ? "" : mark->after);
     pl_console_style(deed->console, PL_STYLE_PLAIN);
 }
 
-/* Words include the space after them. A common end of both did not change. If there is only one,
- * its line breaks come after the mark. */
+/* Words include the white space after them. White space at the end of both did not change. If there
+ * is only one, its line breaks come after the mark. */
 static size_t common_space(struct pl_str a, struct pl_str b)
 {
     size_t n = 0;
@@ -183,7 +183,7 @@ void pl_show_diff(struct pl_deed *deed, const struct pl_json_doc *doc,
         put_member(deed, doc, member);
 }
 
-/* The draft is of the type the version has, so that a YAML file is one. */
+/* Reads the draft as the type of the version, so that a YAML file is parsed. */
 static enum pl_exit ask_draft(struct pl_deed *deed, const char *id, const char *from,
                               const char *file)
 {

@@ -1,4 +1,4 @@
-/* Drafts of prompts: what a file holds, as text or as a structured chat. */
+/* Drafts of prompts: the content of a file, as text or as a structured chat. */
 #include "app/frame/input.h"
 #include "app/prompt/prompt_int.h"
 
@@ -35,7 +35,7 @@ static bool starts_like_json(struct pl_str text)
     return at < text.len && text.ptr[at] == '{';
 }
 
-/* JSON or YAML into the tree of an object. */
+/* Parses JSON or YAML to an object. */
 static enum pl_status read_structured(struct pl_deed *deed, struct pl_str text,
                                       struct pl_json_doc *ret_doc, struct pl_error *err)
 {
@@ -59,7 +59,8 @@ static enum pl_status read_structured(struct pl_deed *deed, struct pl_str text,
     return status;
 }
 
-/* A document that says what it is, or one with messages in a file that is meant for data. */
+/* Whether a document is a chat: it has the protocol member, or it has messages and is in a data
+ * file. */
 static bool is_chat(const struct pl_json_doc *doc, bool is_data_file)
 {
     const struct pl_json_node *protocol =
@@ -82,7 +83,7 @@ enum pl_status pl_draft_read(struct pl_deed *deed, const char *name, struct pl_s
     enum pl_status status = may_be_chat ? read_structured(deed, text, &doc, err) : PL_OK;
     if (status == PL_NOMEM || (status != PL_OK && (type == PL_DRAFT_STRUCTURED || is_data_file)))
         return status;
-    /* What was not said to be one may be a text that only looks like it. */
+    /* Without an explicit type, it may be a text that only looks like a chat. */
     if (status != PL_OK || (type == PL_DRAFT_ANY && doc.root && !is_chat(&doc, is_data_file)))
         doc.root = NULL;
     *ret_draft = (struct pl_draft){.is_structured = doc.root != NULL};
@@ -117,7 +118,7 @@ void pl_draft_out(struct pl_deed *deed, const struct pl_draft *draft)
         pl_json_out_text(&deed->out, draft->content);
 }
 
-/* --tag '' alone is a prompt without tags. */
+/* A single --tag '' means no tags. */
 void pl_deed_out_tags(struct pl_deed *deed)
 {
     if (!pl_args_has(deed->args, PL_OPT_TAG))

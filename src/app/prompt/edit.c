@@ -1,5 +1,5 @@
-/* parley prompt new and edit: a version from a file, or from the editor. Text from the editor is
- * never lost: if it cannot be saved, the file stays and its path is printed. */
+/* parley prompt new and edit: makes a version from a file, or in the editor. Text from the editor
+ * is never lost: if it cannot be saved, the file stays and its path is printed. */
 #include "app/prompt/prompt_int.h"
 
 #include "promptfile/yaml.h"
@@ -15,10 +15,10 @@
 
 enum { CONFLICT = 412 };
 
-/* A file in a directory of its own, both only for this user. */
+/* A file in its own directory; both are private to this user. */
 struct sheet {
     char dir[PATH_MAX], path[PATH_MAX + 16];
-    bool is_kept; /* stays when we end */
+    bool is_kept; /* not removed at the end */
 };
 
 static enum pl_status make_sheet(struct sheet *sheet, const char *suffix, struct pl_str text,
@@ -51,7 +51,8 @@ static void keep_sheet(struct pl_deed *deed, struct sheet *sheet)
     pl_console_hint(deed->console, "Your text is in %s", sheet->path);
 }
 
-/* $VISUAL, $EDITOR, or vi at a terminal. They may be several words: a shell takes them apart. */
+/* Runs $VISUAL, $EDITOR, or vi at a terminal. The variable may have several words, so a shell
+ * splits it. */
 static enum pl_exit run_editor(struct pl_deed *deed, struct sheet *sheet)
 {
     const char *editor = getenv("VISUAL");
@@ -78,7 +79,7 @@ static enum pl_exit run_editor(struct pl_deed *deed, struct sheet *sheet)
     return status == PL_OK ? PL_EXIT_OK : pl_deed_fail(deed, PL_IO, &err);
 }
 
-/* An editor ends the last line; where the text did not, that was not meant. */
+/* An editor ends the last line with a line break. Removes it if the text had none before. */
 static struct pl_str cut_last_break(struct pl_str text, struct pl_str before)
 {
     bool had_one = before.len && before.ptr[before.len - 1] == '\n';
@@ -87,8 +88,8 @@ static struct pl_str cut_last_break(struct pl_str text, struct pl_str before)
     return text;
 }
 
-/* Has the text changed by hand. *ret_text lives as long as the deed; equal to `before` when nothing
- * was changed. */
+/* Lets the user edit the text. *ret_text lives as long as the deed; it is `before` if nothing
+ * changed. */
 static enum pl_exit edit_by_hand(struct pl_deed *deed, struct sheet *sheet, const char *suffix,
                                  struct pl_str before, struct pl_str *ret_text)
 {
@@ -114,7 +115,7 @@ static enum pl_exit edit_by_hand(struct pl_deed *deed, struct sheet *sheet, cons
     return ret_text->ptr || !ret_text->len ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
 }
 
-/* What was written, as a draft; reports the file and the line when it is not one. */
+/* Parses the edited text as a draft; reports file and line if it is invalid. */
 static enum pl_exit read_sheet(struct pl_deed *deed, struct sheet *sheet, struct pl_str text,
                                enum pl_draft_type type, struct pl_draft *ret_draft)
 {
@@ -195,7 +196,7 @@ enum pl_exit pl_verb_prompt_new(struct pl_deed *deed)
 
 /* --- edit ------------------------------------------------------------------------------------ */
 
-/* Somebody saved a version meanwhile: both texts are there, and how they differ. */
+/* Another version was saved meanwhile: prints the differences from theirs to ours. */
 static enum pl_exit tell_conflict(struct pl_deed *deed, struct pl_str reply)
 {
     struct pl_json_doc doc;
@@ -245,7 +246,7 @@ static enum pl_exit save(struct pl_deed *deed, const char *id, int64_t based_on,
     return pl_deed_take(deed, pl_buf_str(&reply));
 }
 
-/* The latest version as it is edited: a structured chat as YAML. */
+/* The latest version in its editing form: a structured chat as YAML. */
 static enum pl_exit text_of_latest(struct pl_deed *deed, const struct pl_json_node *latest,
                                    bool is_structured, struct pl_str *ret_text)
 {
@@ -275,13 +276,13 @@ static enum pl_exit text_of_latest(struct pl_deed *deed, const struct pl_json_no
 
 struct editing {
     const char *id;
-    int64_t version; /* what stands there */
+    int64_t version; /* the current version */
     bool is_structured;
     struct pl_str before;
     struct sheet sheet;
 };
 
-/* *ret_is_changed false: there is nothing to save. */
+/* *ret_is_changed is false if there is nothing to save. */
 static enum pl_exit write_version(struct pl_deed *deed, struct editing *editing,
                                   bool *ret_is_changed)
 {
@@ -344,7 +345,7 @@ static enum pl_exit edit_content(struct pl_deed *deed, const char *id)
                         (long long)pl_api_int(&deed->answer, deed->answer.root, "version", 0));
 }
 
-/* The name and place of a prompt, without a version. */
+/* Changes the name, folder, description and tags of a prompt, without a new version. */
 static enum pl_exit change_members(struct pl_deed *deed, const char *id)
 {
     pl_json_out_open(&deed->out, '{');

@@ -1,6 +1,6 @@
-/* parley prompt export: one version in any format, or the library as files. --all makes the files
- * of a directory what the library is: only those that differ are written, so git and make see what
- * really changed. */
+/* parley prompt export: one version in any format, or the library as files. --all synchronises a
+ * directory with the library: only files that differ are written, so git and make see only real
+ * changes. */
 #include "app/prompt/prompt_int.h"
 
 #include "io/file/file.h"
@@ -18,9 +18,9 @@ enum { MAX_FILE = 16 << 20 };
 
 /* --- one prompt ------------------------------------------------------------------------------ */
 
-/* A file of Claude Code has a name and a place: below the directory that --out names. */
+/* Where Claude Code expects a file, below the directory of --out. */
 struct pl_claude_place {
-    const char *dir, *shape; /* the name goes in for %s */
+    const char *dir, *shape; /* the name replaces %s */
 };
 
 static bool find_claude_place(struct pl_deed *deed, struct pl_claude_place *ret_place)
@@ -38,7 +38,7 @@ static bool find_claude_place(struct pl_deed *deed, struct pl_claude_place *ret_
     return false;
 }
 
-/* The answer is the prompt. */
+/* deed->answer is the prompt. */
 static enum pl_exit put_claude_file(struct pl_deed *deed, const struct pl_claude_place *place,
                                     struct pl_str text)
 {
@@ -93,11 +93,11 @@ static enum pl_exit export_one(struct pl_deed *deed)
 struct library {
     struct pl_deed *deed;
     const char *dir;
-    PL_VEC(struct pl_str) paths; /* owned; of all files there are to be */
+    PL_VEC(struct pl_str) paths; /* owned; of all exported files */
     size_t n_written, n_same, n_removed;
 };
 
-/* Below the directory, whatever the server says. */
+/* Whether the path stays below the directory: the server is not trusted with that. */
 static bool is_safe_path(struct pl_str path)
 {
     size_t from = 0;
@@ -114,7 +114,7 @@ static bool is_safe_path(struct pl_str path)
     return true;
 }
 
-/* Writes a file unless it says that already. */
+/* Writes a file unless it already has this content. */
 static enum pl_status put_file(struct library *library, const char *path, struct pl_str text,
                                struct pl_error *err)
 {
@@ -153,7 +153,7 @@ static enum pl_exit write_file(struct library *library, const struct pl_json_nod
     struct pl_str kept = pl_arena_dup(&deed->api.texts.arena, name);
     if (path.status != PL_OK || !kept.ptr || !pl_vec_push(&library->paths, kept))
         return pl_deed_stop(deed, PL_NOMEM);
-    /* A text that could not be decoded must not be written. */
+    /* Does not write a text that could not be decoded. */
     enum pl_status status =
         deed->api.texts.is_cut ? PL_NOMEM : put_file(library, path.ptr, text, &err);
     err.status = status;
@@ -178,7 +178,7 @@ static int compare(const void *a, const void *b)
     return pl_str_cmp(*(const struct pl_str *)a, *(const struct pl_str *)b);
 }
 
-/* What export writes: prompt.yaml, and versions as 0001.md or 0001.yaml. */
+/* Whether export writes files of this name: prompt.yaml, and versions as 0001.md or 0001.yaml. */
 static bool is_ours(struct pl_str name)
 {
     size_t at = 0;
@@ -195,7 +195,7 @@ bool pl_name_is_hidden(const char *name)
     return name[0] == '.' || strstr(name, "/.");
 }
 
-/* Removes a file, and the directories it leaves empty. */
+/* Removes a file, and the directories that become empty. */
 static enum pl_status remove_file(const struct library *library, const char *path,
                                   struct pl_error *err)
 {
@@ -211,7 +211,8 @@ static enum pl_status remove_file(const struct library *library, const char *pat
     return PL_OK;
 }
 
-/* Files that look like ours and are no longer among them; other files are not touched. */
+/* Removes files that look exported but are not in the library any more; other files are not
+ * touched. */
 static enum pl_exit prune(struct library *library)
 {
     struct pl_deed *deed = library->deed;

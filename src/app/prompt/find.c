@@ -1,17 +1,17 @@
-/* Which prompt a word means. Names are looked for by searching, which is quick in a large library;
- * what a search cannot find (a name of punctuation only) by going through all of it. */
+/* Finds the prompt that a word means. Names are found by search, which is fast in a large library;
+ * names that search cannot find (only punctuation) by scanning the whole library. */
 #include "app/prompt/prompt_int.h"
 
 struct search {
     struct pl_deed *deed;
     struct pl_str word;
-    const char *exact;   /* id of the prompt whose folder and name it is */
-    const char *by_name; /* id of one whose name it is */
+    const char *exact;   /* id of the prompt with this folder and name */
+    const char *by_name; /* id of a prompt with this name */
     size_t n_exact, n_by_name;
-    struct pl_buf places; /* owned; of those, for the message */
+    struct pl_buf places; /* owned; of the prompts with this name, for the message */
 };
 
-/* "folder/name", or the name in the root. */
+/* Whether the word is "folder/name", or the name of a prompt in the root. */
 static bool is_place(struct pl_str folder, struct pl_str name, struct pl_str word)
 {
     if (!folder.len)
@@ -70,7 +70,7 @@ static enum pl_exit look_at_all(struct search *search)
     return PL_EXIT_OK;
 }
 
-/* The one that is meant, or why it is not clear which; NULL: none has this name. */
+/* Sets *ret_id, NULL if no prompt has this name. Prints an error if the word is ambiguous. */
 static enum pl_exit decide(struct search *search, const char **ret_id)
 {
     struct pl_deed *deed = search->deed;

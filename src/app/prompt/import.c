@@ -1,5 +1,5 @@
-/* parley prompt import: files become prompts. They are sent in pages of a few megabytes; those of
- * one directory go together, since a prompt that was exported is several files. */
+/* parley prompt import: makes prompts from files. Sends them in pages of a few megabytes; files of
+ * one directory are sent together, since an exported prompt is several files. */
 #include "app/prompt/prompt_int.h"
 
 #include "base/text/utf8.h"
@@ -15,15 +15,15 @@ enum {
 struct import {
     struct pl_deed *deed;
     struct pl_file_tree files; /* owned */
-    size_t n_page;             /* files in the request that is being written */
+    size_t n_page;             /* files in the current request */
     size_t n_done, n_problems;
     size_t n_outcomes[4];
-    struct pl_buf items, problems; /* owned; with --json: objects with commas between */
+    struct pl_buf items, problems; /* owned; with --json: objects separated by commas */
 };
 
 static const char *const outcomes[] = {"created", "version", "same", "skipped"};
 
-/* What may be a prompt, among the files of a directory. */
+/* Whether a file of a directory may be a prompt. */
 static bool is_wanted(struct pl_str name)
 {
     static const char *const ends[] = {".json",     ".yaml", ".yml",   ".md",
@@ -130,7 +130,7 @@ static enum pl_exit send_page(struct import *import)
     return PL_EXIT_OK;
 }
 
-/* Whether two files may be of one prompt. */
+/* Whether two files may belong to one prompt. */
 static bool is_same_directory(const char *a, const char *b)
 {
     const char *a_end = strrchr(a, '/'), *b_end = strrchr(b, '/');

@@ -1,4 +1,4 @@
-/* parley prompt run: a prompt with its variables filled in, answered by a model or by several. */
+/* parley prompt run: fills in the variables of a prompt and sends it to one or several models. */
 #include "app/chat/follow.h"
 #include "app/prompt/prompt_int.h"
 #include "app/chat/turn_show.h"
@@ -61,7 +61,7 @@ static enum pl_exit out_request(struct pl_deed *deed, bool is_answer)
     return code;
 }
 
-/* One answer may take as long as models take. */
+/* The timeout is long: an answer may take as long as a model takes. */
 static enum pl_exit ask(struct pl_deed *deed, const char *id)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
@@ -99,7 +99,7 @@ static void put_text(struct pl_deed *deed, struct pl_str text)
         pl_console_puts(deed->console, "\n");
 }
 
-/* With --json all of them have been printed; how it ended is said in any case. */
+/* With --json the answers are already printed; a failure is always reported. */
 static enum pl_exit put_answer(struct pl_deed *deed, const struct pl_json_node *item)
 {
     struct pl_str text = pl_deed_text(deed, item, "text"),
@@ -114,7 +114,7 @@ static enum pl_exit put_answer(struct pl_deed *deed, const struct pl_json_node *
     return PL_EXIT_NO;
 }
 
-/* The sessions run side by side; they are printed one after another. */
+/* The sessions run in parallel; they are printed one after another. */
 static enum pl_exit follow(struct pl_deed *deed, const struct pl_json_node *item)
 {
     struct pl_str id = pl_deed_text(deed, item, "session_id");

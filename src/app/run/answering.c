@@ -1,4 +1,4 @@
-/* The sessions of `parley run`, from their making to their end. */
+/* The sessions of `parley run`, from creation to deletion. */
 #include "app/run/answering.h"
 
 #include "app/chat/follow.h"
@@ -26,11 +26,11 @@ static void tell(struct pl_api *api, const char *method, const char *session_id,
     pl_api_escape(&path, pl_str_of(session_id));
     pl_buf_adds(&path, verb);
     pl_buf_addc(&path, '\0');
-    if (path.status == PL_OK) /* a server that is gone has stopped too */
+    if (path.status == PL_OK) /* failures are ignored: a server that is gone has stopped too */
         (void)pl_api_try(api, &call, path.ptr, &http_status, &reply, &err);
 }
 
-/* On a thread of its own: stops the models' calls and leaves no session. */
+/* Runs on a separate thread: stops the model calls and deletes the sessions. */
 static void on_end(void *ctx)
 {
     struct pl_answering *at_work = ctx;
@@ -108,7 +108,7 @@ static void out_message(struct pl_deed *deed, const struct pl_asked *asked)
         pl_json_out_key(&deed->out, "settings");
         pl_json_out_raw(&deed->out, asked->settings);
     }
-    /* What answers a file is asked for words: the server's own tools are offered by name only. */
+    /* The server's own tools are offered only by name: a run asks for text. */
     if (!pl_deed_out_tools(deed)) {
         pl_json_out_key(&deed->out, "tools");
         pl_json_out_raw(&deed->out, asked->tools.len ? asked->tools : PL_STR("\"none\""));
@@ -182,7 +182,7 @@ static enum pl_exit read_turns(struct pl_deed *deed, const char *session_id,
     for (const struct pl_json_node *turn = pl_json_first(list); turn < pl_json_end(list);
          turn = pl_json_next(turn)) {
         bool is_user = pl_str_eq(pl_deed_text(deed, turn, "role"), PL_STR("user"));
-        if (is_user) { /* what came before was given */
+        if (is_user) { /* what came before was input */
             pl_buf_clear(&text);
             answer->input_tokens = answer->output_tokens = answer->duration_ms = 0;
         } else {
@@ -193,7 +193,8 @@ static enum pl_exit read_turns(struct pl_deed *deed, const char *session_id,
     return text.status == PL_OK && answer->text.ptr ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
 }
 
-/* The calls of a session among the newest; unknown where one is. */
+/* Adds the costs of a session's calls, among the newest calls of the server. Unknown if the cost of
+ * any call is. */
 static void add_costs(const struct pl_json_doc *doc, struct pl_texts *texts, const char *session_id,
                       struct pl_run_answer *answer)
 {
@@ -211,7 +212,7 @@ static void add_costs(const struct pl_json_doc *doc, struct pl_texts *texts, con
     answer->has_cost = answer->has_cost && is_known;
 }
 
-/* Read apart from the deed, whose memory stays until the end. */
+/* Does not use the memory of the deed, which stays until the end. */
 static enum pl_exit read_costs(struct pl_deed *deed, const char *session_id,
                                struct pl_run_answer *answer)
 {
@@ -268,7 +269,7 @@ enum pl_exit pl_answering_wait(struct pl_answering *at_work, size_t slot,
 const char *pl_run_answer_sum(struct pl_deed *deed, const struct pl_run_answer *answer)
 {
     char sum[160], cost[40] = "";
-    if (answer->has_cost && answer->cost_usd > 0) /* as below an answer of a chat */
+    if (answer->has_cost && answer->cost_usd > 0) /* same form as below a chat answer */
         snprintf(cost, sizeof cost, ", $%.4f", answer->cost_usd);
     snprintf(sum, sizeof sum, "%lld.%lld s, %lld tokens in, %lld out%s",
              (long long)answer->duration_ms / 1000, (long long)answer->duration_ms / 100 % 10,

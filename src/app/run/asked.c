@@ -1,5 +1,5 @@
-/* A draft becomes a structured chat, is rendered, and is split into its last message and what comes
- * before it; then the command line adds its own. */
+/* Converts a draft to a structured chat, renders it, and splits it into its last message and the
+ * messages before; then adds the options of the command line. */
 #include "app/run/asked.h"
 
 #include "app/frame/attachment.h"
@@ -28,7 +28,7 @@ enum pl_exit pl_asked_vars(struct pl_deed *deed, struct pl_render_var *vars, siz
 
 /* --- the prompt ------------------------------------------------------------------------------ */
 
-/* A version of the library: what the answer's "content" says. */
+/* Reads a version of the library from the "content" of the answer. */
 static enum pl_exit read_version(struct pl_deed *deed, struct pl_draft *ret_draft)
 {
     const char *id, *version = pl_deed_option(deed, PL_OPT_VERSION);
@@ -48,7 +48,7 @@ static enum pl_exit read_version(struct pl_deed *deed, struct pl_draft *ret_draf
     return PL_EXIT_OK;
 }
 
-/* The files of --attach, each as a part after a comma. */
+/* Reads the files of --attach as parts, each after a comma. */
 static enum pl_exit read_attached(struct pl_deed *deed, struct pl_str *ret_parts)
 {
     PL_CLEANUP_BUF struct pl_buf parts;
@@ -103,7 +103,7 @@ enum pl_exit pl_asked_source_read(struct pl_deed *deed, enum pl_asked_from from,
 
 /* --- filling it in --------------------------------------------------------------------------- */
 
-/* A text is a structured chat of one message. */
+/* Makes a structured chat of one message from a text. */
 static enum pl_status wrap(const struct pl_draft *draft, struct pl_buf *to)
 {
     if (draft->is_structured) {
@@ -116,7 +116,7 @@ static enum pl_status wrap(const struct pl_draft *draft, struct pl_buf *to)
     return to->status;
 }
 
-/* The last message, the user's, apart from what comes before it. */
+/* Separates the last message, the user's, from those before it. */
 static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct pl_asked *ret_asked,
                             struct pl_error *err)
 {
@@ -158,8 +158,8 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct pl_
     return ret_asked->document.ptr ? PL_OK : PL_NOMEM;
 }
 
-/* A text has no pointers: " (at /messages/0/content)" at the end of a line would be about what was
- * made of it here. */
+/* Cuts " (at /messages/0/content)" off the end of each line: the source is a text, so the pointer
+ * would be into the chat made from it here. */
 static void cut_places(struct pl_buf *lines)
 {
     static const char before[] = " (at /";
@@ -213,9 +213,9 @@ static enum pl_exit render(struct pl_deed *deed, const struct pl_draft *draft,
     return code;
 }
 
-/* --- what the command line adds -------------------------------------------------------------- */
+/* --- options of the command line ------------------------------------------------------------- */
 
-/* Keeps what was built; PL_EXIT_OK with *ret_text set. */
+/* Copies the text to the memory of the deed. */
 static enum pl_exit keep(struct pl_deed *deed, const struct pl_buf *built, struct pl_str *ret_text)
 {
     struct pl_str text = built->status == PL_OK
@@ -227,7 +227,7 @@ static enum pl_exit keep(struct pl_deed *deed, const struct pl_buf *built, struc
     return PL_EXIT_OK;
 }
 
-/* The files of --attach after the words: the message as parts. */
+/* Adds the files of --attach after the text of the message. */
 static enum pl_exit attach(struct pl_deed *deed, struct pl_str parts, struct pl_asked *asked)
 {
     PL_CLEANUP_BUF struct pl_buf message;
@@ -244,7 +244,7 @@ static enum pl_exit attach(struct pl_deed *deed, struct pl_str parts, struct pl_
     return keep(deed, &message, &asked->message);
 }
 
-/* --schema: the model is asked for JSON of that form. */
+/* --schema: asks the model for JSON of that schema. */
 static enum pl_exit ask_for_form(struct pl_deed *deed, struct pl_asked *asked, struct pl_str schema)
 {
     PL_CLEANUP_BUF struct pl_buf settings;

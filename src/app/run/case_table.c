@@ -1,4 +1,4 @@
-/* A row for each case and model. At a terminal that is wide enough the models are columns. */
+/* A row for each case and model. If the terminal is wide enough, the models are columns. */
 #include "app/run/case_table.h"
 
 #include "io/system/terminal_raw.h"
@@ -24,7 +24,7 @@ static struct pl_str number(const struct pl_run_table *table, int64_t n)
     return keep(table, text);
 }
 
-/* A mark for each check, in their order. */
+/* A mark for each check, in order. */
 static struct pl_str marks(const struct pl_run_table *table, const struct pl_run_result *result)
 {
     PL_CLEANUP_BUF struct pl_buf to;

@@ -1,4 +1,5 @@
-/* Both forms go through the same steps: find out what a column or member is, then take its value. */
+/* CSV and JSON Lines are read in the same steps: identify a column or member, then take its
+ * value. */
 #include "app/run/cases.h"
 
 #include "app/frame/input.h"
@@ -16,21 +17,21 @@ enum { MAX_COLUMNS = 256, MAX_FILE = 64 << 20 };
 #define EXPECT "expect"
 
 struct variable {
-    const char *name;           /* of the deed */
-    bool is_required, is_given; /* by --var */
+    const char *name;           /* owned by the deed */
+    bool is_required, is_given; /* is_given: by --var */
 };
 
 struct reading {
     struct pl_deed *deed;
     struct pl_run_cases *cases;
-    struct pl_str text;                         /* of the file; of the deed */
+    struct pl_str text;                         /* of the file; owned by the deed */
     PL_VEC(struct variable) variables;          /* owned; of the prompt */
     struct pl_render_var vars[PL_RUN_MAX_VARS]; /* of --var */
     size_t n_vars;
-    PL_VEC(struct pl_render_var) values; /* owned; of the case that is read */
+    PL_VEC(struct pl_render_var) values; /* owned; of the current case */
 };
 
-/* Exit code 3, so that it is not taken for a case that failed. */
+/* Returns exit code 3, to distinguish it from a failed case. */
 static enum pl_status fail_at(const struct reading *r, size_t offset, struct pl_error *err,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 static enum pl_status fail_at(const struct reading *r, size_t offset, struct pl_error *err,
@@ -46,7 +47,7 @@ static enum pl_status fail_at(const struct reading *r, size_t offset, struct pl_
     return PL_UNREADABLE;
 }
 
-/* Bytes of white space at the beginning. */
+/* Number of bytes of leading white space. */
 static size_t count_blanks(struct pl_str text)
 {
     size_t n = 0;
@@ -93,7 +94,8 @@ static enum pl_status list_variables(struct reading *r, const struct pl_draft *d
     return PL_OK;
 }
 
-/* Whether a column may have this name; if not, err names what was probably meant. */
+/* Checks that a column may have this name; otherwise err suggests the one that was probably
+ * meant. */
 static enum pl_status check_name(const struct reading *r, struct pl_str name, const char *what,
                                  size_t offset, struct pl_error *err)
 {
@@ -131,7 +133,7 @@ static enum pl_status add_expect(struct reading *r, struct pl_run_case *one, str
                    status == PL_USAGE ? "" : "\": ", why.message);
 }
 
-/* A value of a column, or a check. */
+/* Takes the value of a column, or a check. */
 static enum pl_status take(struct reading *r, struct pl_run_case *one, struct pl_str name,
                            struct pl_str value, size_t offset, struct pl_error *err)
 {
@@ -156,7 +158,7 @@ static enum pl_status check_missing(const struct reading *r, size_t offset, stru
     return PL_OK;
 }
 
-/* What was read becomes a case of the list, which takes it in any case. */
+/* Adds the values read as a case to the list. Takes ownership of *one, also on failure. */
 static enum pl_status end_case(struct reading *r, struct pl_run_case *one, size_t offset,
                                struct pl_error *err)
 {
@@ -220,14 +222,14 @@ static enum pl_status read_head(struct reading *r, struct pl_csv *csv, struct co
                                   : status;
 }
 
-/* A line with nothing on it is no row. */
+/* A blank line is not a row. */
 static bool is_blank(const struct pl_csv *csv, const struct pl_csv_cell *cell)
 {
     return cell->ends_row && !cell->text.len &&
            !(cell->offset < csv->text.len && csv->text.ptr[cell->offset] == '"');
 }
 
-/* The cells of a row after its first. */
+/* Reads the cells of a row; `cell` is the first one. */
 static enum pl_status read_row(struct reading *r, struct pl_csv *csv, const struct columns *columns,
                                struct pl_csv_cell *cell, struct pl_run_case *one,
                                struct pl_error *err)
@@ -296,7 +298,7 @@ static enum pl_status take_expect(struct reading *r, struct pl_run_case *one,
     struct pl_str text;
     if (!pl_json_is(value, PL_JSON_STRING))
         return fail_at(r, place_of(line, value), err,
-                       EXPECT " is a check as of --expect, or a list of them");
+                       EXPECT " must be a check in the syntax of --expect, or a list of checks");
     enum pl_status status = pl_json_text(&r->deed->api.texts.arena, &line->doc, value, &text);
     return status == PL_OK ? add_expect(r, one, text, place_of(line, value), err) : status;
 }
@@ -383,7 +385,7 @@ static bool is_named(const char *path, const char *end)
     return n > n_end && strcmp(path + n - n_end, end) == 0;
 }
 
-/* By its name, or else by how it begins. */
+/* By the file name, otherwise by the first character. */
 static bool is_json(const char *path, struct pl_str text)
 {
     if (is_named(path, ".csv"))
@@ -411,7 +413,7 @@ static enum pl_status read_file(struct reading *r, const char *path, struct pl_e
     return status;
 }
 
-/* The prompt of each case, so that a mistake is found before the first is asked. */
+/* Fills in the prompts of all cases, so that an error is found before the first request. */
 static enum pl_exit fill_all(struct reading *r, const struct pl_asked_source *source)
 {
     struct pl_render_var vars[PL_RUN_MAX_VARS + MAX_COLUMNS];

@@ -1,5 +1,5 @@
-/* Checks by a table of kinds: "contains:TEXT", "lacks:TEXT", "regex:PATTERN", "schema:FILE",
- * "model-graded:MODEL=CRITERION". A check says why an answer fails it. */
+/* A table of the kinds of checks: "contains:TEXT", "lacks:TEXT", "regex:PATTERN", "schema:FILE",
+ * "model-graded:MODEL=CRITERION". A check reports why an answer fails it. */
 #include "app/run/check.h"
 
 #include "app/frame/input.h"
@@ -16,8 +16,8 @@ struct kind;
 
 struct pl_run_check {
     const struct kind *kind;
-    const char *text;          /* as it was written; of the deed */
-    const char *rest;          /* what follows the kind, in it */
+    const char *text;          /* as written; owned by the deed */
+    const char *rest;          /* the part after the kind; points into `text` */
     struct pl_regex *regex;    /* owned */
     struct pl_schema *schema;  /* owned */
     struct pl_schema_run *run; /* owned */
@@ -169,11 +169,12 @@ static enum pl_status read_graded(struct pl_deed *deed, struct pl_run_check *che
     (void)deed;
     if (equals && equals != check->rest && equals[1])
         return PL_OK;
-    return pl_fail(err, PL_USAGE, "model-graded: is model-graded:MODEL=CRITERION, not \"%s\"",
+    return pl_fail(err, PL_USAGE, "model-graded: must be model-graded:MODEL=CRITERION, not \"%s\"",
                    check->rest);
 }
 
-/* The criterion and the answer are variables, so that nothing in them is filled in. */
+/* The criterion and the answer are passed as variables, so placeholders in them are not
+ * expanded. */
 static void put_judging(struct pl_deed *deed, const char *rest, struct pl_str text)
 {
     const char *equals = strchr(rest, '=');
@@ -237,7 +238,7 @@ static enum pl_status fail_unknown(struct pl_str name, const char *text, struct 
         pl_suggest_offer(&suggest, kinds[i].name);
     const char *best = find_kind(name) ? NULL : suggest.best;
     return pl_fail(err, PL_USAGE,
-                   "is contains:TEXT, lacks:TEXT, regex:PATTERN, schema:FILE or "
+                   "must be contains:TEXT, lacks:TEXT, regex:PATTERN, schema:FILE or "
                    "model-graded:MODEL=CRITERION, not \"%s\"%s%s%s",
                    text, best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
@@ -249,7 +250,7 @@ static void destroy(struct pl_run_check *check)
     pl_schema_destroy(check->schema);
 }
 
-/* Takes the check, whatever becomes of it. */
+/* Takes ownership of the check, also on failure. */
 static enum pl_status push(struct pl_run_checks *checks, struct pl_run_check *check,
                            enum pl_status status)
 {
@@ -274,7 +275,7 @@ enum pl_status pl_run_checks_add(struct pl_deed *deed, struct pl_run_checks *che
     return push(checks, &check, check.kind->read(deed, &check, err));
 }
 
-/* --schema FILE is a check too; its text is also what the model is asked for. */
+/* --schema FILE is a check too; its text is also sent to the model. */
 static enum pl_status add_schema(struct pl_deed *deed, struct pl_run_checks *checks,
                                  const char *path, struct pl_error *err)
 {

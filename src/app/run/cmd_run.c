@@ -1,6 +1,6 @@
-/* parley run: a prompt once, answered by a model or by several side by side, with nothing left
- * after; or once for each case of a file. A prompt of the library that the command line adds
- * nothing to is run by the server; anything else becomes a session for each model. */
+/* parley run: runs a prompt once, answered by one model or by several side by side, and leaves no
+ * session; or once for each case of a file. The server runs a prompt of the library if the command
+ * line adds nothing to it; anything else becomes a session for each model. */
 #include "app/run/case_table.h"
 #include "app/run/side_by_side.h"
 #include "base/ascii.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* What is common to a run and to a run over cases. */
+/* Shared by a single run and a run over cases. */
 struct run {
     struct pl_deed *deed;
     struct pl_run_checks checks; /* owned; of the command line */
@@ -39,7 +39,7 @@ static enum pl_exit worse(enum pl_exit a, enum pl_exit b)
 
 /* --- once ------------------------------------------------------------------------------------ */
 
-/* All begin before the first is printed, so that they run in parallel. */
+/* Starts all before the first is printed, so that they run in parallel. */
 static enum pl_exit begin_all(struct run *run, struct pl_answering *at_work,
                               const struct pl_asked *asked)
 {
@@ -49,8 +49,8 @@ static enum pl_exit begin_all(struct run *run, struct pl_answering *at_work,
     return code;
 }
 
-/* Holds an answer that was shown to the checks; with several models, says at a terminal what each
- * took. */
+/* Applies the checks to an answer that was shown; with several models, prints the usage of each at
+ * a terminal. */
 static enum pl_exit judge(struct run *run, struct pl_answering *at_work, size_t i)
 {
     struct pl_deed *deed = run->deed;
@@ -72,7 +72,7 @@ static enum pl_exit judge(struct run *run, struct pl_answering *at_work, size_t 
     return result.is_passed ? PL_EXIT_OK : PL_EXIT_NO;
 }
 
-/* One below the other, each as it arrives. */
+/* Prints the answers one below the other, each as it arrives. */
 static enum pl_exit show_each(struct run *run, struct pl_answering *at_work)
 {
     enum pl_exit worst = PL_EXIT_OK;
@@ -101,7 +101,7 @@ static void print_json(struct run *run, const struct pl_run_result *results)
     pl_console_puts(console, "\n");
 }
 
-/* All of them when all are over: in columns, or for machines. */
+/* Prints all answers after the last one ended: in columns, or as JSON. */
 static enum pl_exit show_all(struct run *run, struct pl_answering *at_work)
 {
     struct pl_deed *deed = run->deed;
@@ -154,13 +154,14 @@ static enum pl_exit run_once(struct run *run)
 
 /* --- over cases ------------------------------------------------------------------------------ */
 
-/* As many cases at once as there are slots for all models; a case has the same slots each time. */
+/* Runs as many cases at once as there are slots for all models; case i always has the same
+ * slots. */
 struct batch {
     struct run *run;
     const struct pl_run_cases *cases;
     struct pl_answering at_work;
     size_t n_at_once;
-    struct pl_run_result *results; /* of the deed */
+    struct pl_run_result *results; /* owned by the deed */
 };
 
 static size_t slot_of(const struct batch *batch, size_t i, size_t j)
@@ -255,7 +256,7 @@ static enum pl_exit run_here(struct pl_deed *deed, enum pl_asked_from from)
     return code;
 }
 
-/* Whether the command line adds what the server does not do for a prompt of its library. */
+/* Whether an option is given that the server does not support for a prompt of its library. */
 static bool adds_something(const struct pl_deed *deed)
 {
     static const enum pl_option_id ids[] = {PL_OPT_SYSTEM, PL_OPT_ATTACH, PL_OPT_SCHEMA,
@@ -266,8 +267,8 @@ static bool adds_something(const struct pl_deed *deed)
     return false;
 }
 
-/* Whether a word reads as what one says to a model, and not as a name: it has white space or ends a
- * sentence, and does not end in a file's extension. */
+/* Whether a word looks like a message to a model and not like a name: it has white space or ends a
+ * sentence, and does not end in a file extension. */
 static bool reads_as_text(struct pl_str word)
 {
     static const char *const ends[] = {"?", "!", ".", "…", "？", "！", "。"};
@@ -288,15 +289,15 @@ static bool reads_as_text(struct pl_str word)
     return (has_space || is_sentence) && !is_path;
 }
 
-/* Whether the library can have a prompt of this name: one line, and not longer than a folder and a
- * name may be. */
+/* Whether the library can have a prompt of this name: one line, and at most as long as a folder and
+ * a name may be. */
 static bool can_be_prompt(struct pl_str word)
 {
     enum { MAX_BYTES = 2 * 200 * 4 };
     return word.len <= MAX_BYTES && !memchr(word.ptr, '\n', word.len);
 }
 
-/* A file before a prompt of the library, and both before a text. */
+/* A file takes precedence over a prompt of the library, and both over a text. */
 static enum pl_exit find_source(struct pl_deed *deed, enum pl_asked_from *ret_from)
 {
     const char *word = deed->words[0], *id = word;
@@ -322,7 +323,8 @@ static enum pl_exit run(struct pl_deed *deed)
     if (code != PL_EXIT_OK)
         return code;
     if (from != PL_ASKED_LIBRARY && pl_args_has(deed->args, PL_OPT_VERSION))
-        return pl_deed_usage(deed, "--version is of a prompt in the library, and \"%s\" is %s",
+        return pl_deed_usage(deed,
+                             "--version works only for a prompt of the library, but \"%s\" is %s",
                              deed->words[0], kinds[from]);
     return from != PL_ASKED_LIBRARY || adds_something(deed) ? run_here(deed, from)
                                                             : pl_prompt_answer(deed);

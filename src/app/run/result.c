@@ -1,4 +1,4 @@
-/* Judging, and what is said of it to people and to machines. */
+/* Applies checks, and prints the results for people and programs. */
 #include "app/run/result.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Every answer is made harmless, its lines are broken to the width of a column, and the columns are
- * printed line by line. */
+/* Escapes each answer, wraps its lines to the width of a column, and prints the columns line by
+ * line. */
 #include "app/run/side_by_side.h"
 
 #include "io/system/terminal_raw.h"
@@ -9,8 +9,8 @@
 enum { GAP = 3, FEWEST = 32, TAB = 4 };
 
 struct column {
-    struct pl_str model, sum; /* above and below */
-    struct pl_str rest;       /* of the text; of the deed */
+    struct pl_str model, sum; /* printed above and below */
+    struct pl_str rest;       /* of the text; owned by the deed */
     bool has_more;
 };
 
@@ -26,7 +26,7 @@ bool pl_side_by_side_fits(const struct pl_console *console, size_t n_answers)
     return console->out_is_terminal && n_answers > 1 && width_of(n_answers) >= FEWEST;
 }
 
-/* Line breaks stay, tabs become spaces, other control characters are escaped. */
+/* Keeps line breaks, replaces tabs by spaces, and escapes other control characters. */
 static void add_safe(struct pl_buf *to, struct pl_str text)
 {
     size_t from = 0;
@@ -42,7 +42,7 @@ static void add_safe(struct pl_buf *to, struct pl_str text)
     }
 }
 
-/* The next line of at most `width` cells; broken at a space where there is one. */
+/* The next line of at most `width` cells; broken at a space if there is one. */
 static struct pl_str next_line(struct column *column, size_t width)
 {
     const char *end = memchr(column->rest.ptr, '\n', column->rest.len);
@@ -75,7 +75,7 @@ static void put_cell(struct pl_console *console, struct pl_str cell, enum pl_sty
         pl_buf_fill(pl_console_out(console), ' ', (n < width ? width - n : 0) + GAP);
 }
 
-/* A line that every column has: the models, and what they took. */
+/* Prints a line with one cell per column: the models, or their usage. */
 static void put_row(struct pl_console *console, const struct column *columns, size_t n,
                     size_t width, bool is_sum)
 {

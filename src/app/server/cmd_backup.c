@@ -1,4 +1,4 @@
-/* parley backup: a copy of the store in one file, while the server goes on or when none runs. */
+/* parley backup: copies the store to one file, with or without a running server. */
 #include "app/frame/api.h"
 #include "app/server/local_store.h"
 
@@ -19,7 +19,7 @@ struct job {
     struct pl_console *console;
     const char *path;
     bool is_forced;
-    bool is_file;          /* it becomes a regular file, rather than going out as it is */
+    bool is_file;          /* the target is a regular file; otherwise it is streamed */
     struct pl_outfile out; /* owned */
     struct pl_error err;
 };
@@ -50,7 +50,7 @@ static enum pl_exit finish(struct job *job)
     return PL_EXIT_OK;
 }
 
-/* --- where to -------------------------------------------------------------------------------- */
+/* --- the target ------------------------------------------------------------------------------ */
 
 static enum pl_exit fail_there(struct job *job)
 {
@@ -60,7 +60,7 @@ static enum pl_exit fail_there(struct job *job)
     return pl_console_fail(job->console, name_of(job), &job->err);
 }
 
-/* Before anything is copied: nothing may be lost by a slip. */
+/* Checks the target before anything is copied, so that no mistake destroys data. */
 static enum pl_exit look_at_place(struct job *job)
 {
     struct pl_outfile_place place;
@@ -94,7 +94,7 @@ static enum pl_status open_outfile(struct job *job)
     return pl_outfile_open(&job->out, job->path, &rules, &job->err);
 }
 
-/* Under its name only when it is whole and durable. */
+/* The file appears under its name only after it is complete and durable. */
 static enum pl_exit settle(struct job *job, enum pl_exit code)
 {
     if (code == PL_EXIT_OK && job->err.status == PL_OK)
@@ -122,7 +122,7 @@ static enum pl_status pass_on(struct job *job, int fd)
     return status;
 }
 
-/* What goes out as it is is made whole first: SQLite needs a file. */
+/* A streamed backup is written to a scratch file first: SQLite needs a file. */
 static enum pl_status copy_here(struct job *job, struct pl_store *store)
 {
     PL_CLEANUP_OUTFILE struct pl_outfile scratch = {0};
@@ -148,7 +148,7 @@ static enum pl_exit back_up_here(struct job *job)
     return status == PL_OK ? settle(job, PL_EXIT_OK) : pl_api_fail(&job->api, status, &job->err);
 }
 
-/* The server on this machine writes the file itself; it may run in another directory. */
+/* The server on this machine writes the file; its working directory may differ. */
 static enum pl_exit ask_for_file(struct job *job)
 {
     PL_CLEANUP_BUF struct pl_buf body, reply;
@@ -182,7 +182,8 @@ static bool on_piece(void *ctx, struct pl_str piece)
     return pl_outfile_write(&job->out, piece, &job->err) == PL_OK;
 }
 
-/* The server sends it: one elsewhere, or ours for what is no file of its own. */
+/* Receives the backup from a remote server, or from the local one if the target is not a regular
+ * file. */
 static enum pl_exit receive(struct job *job)
 {
     PL_CLEANUP_BUF struct pl_buf reply;

@@ -1,4 +1,4 @@
-/* parley cluster: the nodes of a service, and how to let one end. */
+/* parley cluster: lists the nodes of a service, and drains one. */
 #include "app/frame/verbs.h"
 #include "app/server/server_commands.h"
 
@@ -9,7 +9,7 @@ static struct pl_str or_none(struct pl_str text)
     return text.len ? text : PL_STR("-");
 }
 
-/* "2.7 s"; a server that is alone has no lease. */
+/* "2.7 s"; a single server has no lease. */
 static struct pl_str lease_of(struct pl_deed *deed, const struct pl_json_node *node)
 {
     char text[32];
@@ -80,13 +80,10 @@ const struct pl_option pl_cluster_options[] = {
 };
 
 const char *const pl_cluster_paragraphs[] = {
-    "Servers that share a store in PostgreSQL are nodes; any of them serves any session. The list "
-    "shows "
-    "what the node that was asked heard last: its own state and that of the others, for how long "
-    "each still "
-    "holds its lease, the sessions it drives, the turns that run there and the sockets it has. A "
-    "server "
-    "with another store is alone and has no lease. Needs an administrator.",
+    "Servers that share a store in PostgreSQL are the nodes of a cluster; any node serves any "
+    "session. The list comes from the node that answers. For each node it shows the state, how "
+    "long the lease still lasts, the sessions, the running turns and the open sockets. A server "
+    "with another store is a single node without a lease. Needs an administrator.",
     "drain asks a node to end, from any machine. The node is no longer ready, gives its quiet "
     "sessions to "
     "the others, finishes running turns within --drain, closes its sockets one after the other and "

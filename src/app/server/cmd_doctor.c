@@ -1,5 +1,5 @@
-/* parley doctor: is this machine fit to run the server, and is what it keeps sound? Each check says
- * one line or a few: ok, a warning, or a problem with what to do about it. */
+/* parley doctor: checks whether this machine can run the server, and whether its data is sound.
+ * Each check prints one line or more: ok, a warning, or a problem with advice. */
 #include "app/server/doctor_int.h"
 
 #include "app/server/local_store.h"
@@ -42,7 +42,7 @@ void pl_doctor_find(struct pl_exam *exam, enum pl_exam_level level, const char *
         exam->is_cut = true;
 }
 
-/* --- where it is kept ------------------------------------------------------------------------ */
+/* --- data and store -------------------------------------------------------------------------- */
 
 static void check_data(struct pl_exam *exam)
 {
@@ -75,7 +75,7 @@ static void check_server(struct pl_exam *exam)
         pl_doctor_find(exam, PL_EXAM_PROBLEM,
                        "end the process that holds the socket, and start the server again",
                        "%s does not answer correctly: %s", exam->api.unix_path, err.message);
-        exam->is_running = true; /* somebody is there: the store is left alone */
+        exam->is_running = true; /* something holds the socket: do not open the store */
     } else if (exam->is_running) {
         pl_doctor_find(exam, PL_EXAM_FINE, NULL, "a server is running with this data");
     } else {
@@ -112,7 +112,7 @@ static void examine_store(struct pl_exam *exam, const char *url)
     pl_store_close(store);
 }
 
-/* A running server answers for the store it has open. */
+/* A running server reports on the store it has open. */
 static void ask_server(struct pl_exam *exam)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
@@ -212,10 +212,10 @@ static void check_port(struct pl_exam *exam)
     }
 }
 
-/* What is used when it is there: a shared library or a program, and what for. */
+/* Optional libraries and programs, and their purpose. */
 static const struct {
     const char *name, *library, *program, *purpose, *package;
-    bool (*is_there)(void); /* where the name of the library alone does not say it */
+    bool (*is_there)(void); /* if the library name is not enough to tell */
 } wanted[] = {
     {"libcurl", "libcurl.so.4", NULL, "commands that use a server need it", "libcurl4", NULL},
     {"libpq", "libpq.so.5", NULL, "only a store in PostgreSQL needs it", "libpq5", NULL},
@@ -242,7 +242,7 @@ static void check_installed(struct pl_exam *exam)
     }
 }
 
-/* The first line of tzdata.zi is "# version 2025b". */
+/* Reads the version from the first line of tzdata.zi, "# version 2025b". */
 static struct pl_str zone_version(struct pl_exam *exam, const char *zones)
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
@@ -291,10 +291,9 @@ static void check_clock(struct pl_exam *exam)
                                : "");
 }
 
-/* In an order in which each may rely on those before. */
-/* --- the sandbox of extensions ----------------------------------------------------------------- */
+/* --- the sandbox of extensions ---------------------------------------------------------------- */
 
-/* Parts that a cell can do without: there is something else for each. */
+/* Parts that a cell can do without: each has a substitute. */
 static bool is_spare(const struct pl_cell_probe *probe, enum pl_cell_part part)
 {
     unsigned ways = PL_CELL_HAS(NAMESPACES) | PL_CELL_HAS(BWRAP);
@@ -324,7 +323,7 @@ static void check_sandbox(struct pl_exam *exam)
                        part->is_there ? NULL : part->remedy, "%s: %s",
                        pl_cell_part_name((enum pl_cell_part)i), part->says);
     }
-    /* Without extensions nothing is lost, so this is not a problem of the server. */
+    /* Not a problem of the server: only extensions are unavailable. */
     if (pl_cell_accept(&probe, least, &err) == PL_OK)
         pl_doctor_find(exam, least == PL_CELL_NONE ? PL_EXAM_WARNING : PL_EXAM_FINE,
                        least == PL_CELL_NONE ? "remove --ext-sandbox none" : NULL,
@@ -338,6 +337,7 @@ static void check_sandbox(struct pl_exam *exam)
             pl_cell_level_name(least), pl_cell_level_name(probe.level));
 }
 
+/* In order: a check may use the results of those before. */
 static const struct {
     const char *name;
     void (*run)(struct pl_exam *exam);
@@ -358,7 +358,7 @@ static const struct {
     {"extensions", pl_doctor_extensions},
 };
 
-/* --- saying it ------------------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------------- */
 
 static void print_json(const struct pl_exam *exam, bool is_well)
 {
@@ -389,7 +389,7 @@ static void print_json(const struct pl_exam *exam, bool is_well)
     pl_console_puts(exam->api.console, "\n");
 }
 
-/* A word in the language of the console, and blanks up to the next column. */
+/* Prints a word in the language of the console, padded to the next column. */
 static void put_word(struct pl_console *console, enum pl_style style, const char *english,
                      size_t n_cells)
 {

@@ -1,10 +1,10 @@
-/* parley reload: SIGHUP with an answer, over the control socket. */
+/* parley reload: like SIGHUP, over the control socket and with an answer. */
 #include "app/frame/api.h"
 
 #include "json/text.h"
 #include "json/write.h"
 
-/* "a, b" of the member's texts, for people. */
+/* Prints the texts of a member as "a, b". */
 static void list(struct pl_console *console, struct pl_texts *texts, const struct pl_json_doc *doc,
                  const char *member, const char *before)
 {
@@ -49,7 +49,7 @@ enum pl_exit pl_cmd_reload(struct pl_console *console, const struct pl_args *arg
 {
     struct pl_api api;
     enum pl_exit code = pl_api_open_local(&api, console, args, "reload");
-    /* What does not even tell where the data is, is a mistake in the file, too. */
+    /* A configuration file that cannot be read counts as an error in the file, too. */
     if (code == PL_EXIT_UNREADABLE)
         code = PL_EXIT_NO;
     if (code == PL_EXIT_OK)

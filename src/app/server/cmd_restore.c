@@ -1,5 +1,5 @@
-/* parley restore: a backup in the place of the store, when no server runs. The old file stays
- * beside it under another name. */
+/* parley restore: replaces the store by a backup while no server runs. The old file is kept beside
+ * it under another name. */
 #include "app/frame/api.h"
 #include "app/server/local_store.h"
 #include "app/server/restore_check.h"
@@ -21,8 +21,8 @@ struct job {
     const struct pl_args *args;
     const char *from;     /* the backup */
     const char *url;      /* of the store */
-    const char *path;     /* its file; NULL: it is none */
-    struct pl_buf before; /* owned; the name the old file gets; empty: there was none */
+    const char *path;     /* its file; NULL: not a file */
+    struct pl_buf before; /* owned; the new name of the old file; empty: there was none */
     struct pl_error err;
 };
 
@@ -44,9 +44,8 @@ static enum pl_exit ask_person(struct job *job)
     return PL_EXIT_NO;
 }
 
-/* The old file is the target of all symbolic links, and its second name is beside it. SQLite
- * brings home what is still in its log before the new one takes the first name, so the old file is
- * whole. */
+/* Links the old file, after resolving symbolic links, to a second name beside it. SQLite
+ * checkpoints its log before the new file takes the first name, so the old file is complete. */
 static enum pl_status keep_old(struct job *job)
 {
     char now[PL_UTC_SIZE];
@@ -63,7 +62,7 @@ static enum pl_status keep_old(struct job *job)
             pl_buf_addc(&job->before, now[i]);
     size_t n_name = job->before.len;
     int code = EEXIST;
-    /* Another restore in the same second has another name. */
+    /* A restore in the same second gets another name. */
     for (int i = 1; i < 100 && code == EEXIST; i++) {
         job->before.len = n_name;
         if (i > 1)
@@ -80,7 +79,7 @@ static enum pl_status keep_old(struct job *job)
                    strerror(code));
 }
 
-/* In the store that was restored: what it had before ends with this row. */
+/* Adds an audit row to the restored store: it marks the end of the earlier entries. */
 static enum pl_status record(struct job *job)
 {
     struct pl_store *store = NULL;
@@ -139,7 +138,7 @@ static enum pl_exit restore(struct job *job)
     return status == PL_OK ? finish(job) : pl_api_fail(&job->api, status, &job->err);
 }
 
-/* Which backup is meant: the operand, or the one of a time. */
+/* Determines the backup: the operand, or by --at. */
 static enum pl_exit choose(struct job *job)
 {
     const char *at = pl_args_value(job->args, PL_OPT_AT);

@@ -1,4 +1,4 @@
-/* parley serve: the server, until a signal ends it. */
+/* parley serve: runs the server until a signal ends it. */
 #include "app/frame/commands.h"
 #include "app/server/serve_config.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The parent process may wait for this: it goes out at once. */
+/* Flushes at once: the parent process may wait for this line. */
 static void say(void *ctx, const char *text)
 {
     struct pl_console *console = ctx;
@@ -23,7 +23,7 @@ static void say(void *ctx, const char *text)
     pl_console_finish(console, PL_EXIT_OK);
 }
 
-/* A reader of JSON lines gets the last message as JSON too. */
+/* With JSON logs, the last message is JSON too. */
 static enum pl_exit fail_in_log(const struct pl_server_config *config, enum pl_status status,
                                 const struct pl_error *err)
 {
@@ -42,7 +42,7 @@ static enum pl_status check(struct pl_console *console, const struct pl_server_c
     return status;
 }
 
-/* SIGHUP: flags and environment are as they were; the file and what it names are read again. */
+/* SIGHUP: reads the file and the files it names again; flags and environment do not change. */
 static enum pl_status read_again(void *ctx, struct pl_arena *arena,
                                  const struct pl_server_config *now,
                                  struct pl_server_config *ret_config, struct pl_buf *changed,
@@ -51,7 +51,8 @@ static enum pl_status read_again(void *ctx, struct pl_arena *arena,
     return pl_serve_config_reread(arena, ctx, now, ret_config, changed, kept, err);
 }
 
-/* For debugging: one line for each move, at once, so that the last one counts. */
+/* For debugging: writes a line for each transition without buffering, so that the last one before a
+ * crash is seen. */
 static void tell_move(const struct pl_machine *machine, const void *who, unsigned from, unsigned to)
 {
     char line[128];
@@ -60,8 +61,8 @@ static void tell_move(const struct pl_machine *machine, const void *who, unsigne
     (void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
-/* Of a server that commands started (app/frame/embedded.h): when the last of them is gone, it ends as
- * by SIGTERM. This thread has nothing else to do, and dies with the process. */
+/* For a server that commands started (app/frame/embedded.h): sends SIGTERM after the last of them
+ * is gone. This thread does nothing else, and ends with the process. */
 static void *wait_for_users(void *data_dir)
 {
     struct pl_error err = {0};
@@ -78,7 +79,7 @@ static enum pl_status end_unused(const struct pl_server_config *config, struct p
     if (!config->ends_unused)
         return PL_OK;
     sigset_t all, before;
-    sigfillset(&all); /* signals are for the loops */
+    sigfillset(&all); /* the loops handle signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure =
         pthread_create(&thread, NULL, wait_for_users, (void *)(uintptr_t)config->data_dir);
@@ -120,6 +121,6 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
         return pl_usage_fail(console, "serve", "%s", err.message);
     err.status = status;
     enum pl_exit code = pl_console_fail(console, NULL, &err);
-    /* A server that does not start has failed, whatever the reason. */
+    /* A server that does not start has failed, for any reason. */
     return code == PL_EXIT_NO || code == PL_EXIT_UNREADABLE ? PL_EXIT_FAILED : code;
 }

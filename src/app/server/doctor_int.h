@@ -1,4 +1,4 @@
-/* What the checks of parley doctor share. */
+/* Shared by the checks of parley doctor. */
 #ifndef PL_APP_DOCTOR_INT_H
 #define PL_APP_DOCTOR_INT_H
 
@@ -14,22 +14,22 @@ struct pl_exam_finding {
 
 struct pl_exam {
     struct pl_api api;      /* owned */
-    const char *check;      /* the one that is made */
+    const char *check;      /* the current check */
     bool is_running;        /* a server has the store open */
-    struct pl_store *store; /* owned; of nodes; NULL: it has none, or cannot be read */
+    struct pl_store *store; /* owned; set only for PostgreSQL; NULL: another store, or unreadable */
     PL_VEC(struct pl_exam_finding) findings; /* owned */
     bool is_cut;                             /* out of memory: a finding is missing */
 };
 
-/* `advice` is NULL where there is nothing to do. */
+/* Adds a finding. `advice` is NULL if there is nothing to do. */
 void pl_doctor_find(struct pl_exam *exam, enum pl_exam_level level, const char *advice,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* --- doctor_nodes.c: nothing is found where the store is not in PostgreSQL */
+/* --- doctor_nodes.c: these find nothing unless the store is in PostgreSQL */
 void pl_doctor_nodes(struct pl_exam *exam);
 void pl_doctor_standbys(struct pl_exam *exam);
 void pl_doctor_bus(struct pl_exam *exam);
-/* Those whose files are not on this node. */
+/* Reports extensions without files on this node. */
 void pl_doctor_extensions(struct pl_exam *exam);
 
 #endif

@@ -1,5 +1,5 @@
-/* parley doctor about a cluster. The database says which nodes there are and until when each holds its lease; only a
- * node that runs knows whether the bus works, and what is on its disk. */
+/* parley doctor for a cluster. The database knows the nodes and their leases; only a running node
+ * knows whether the bus works, and what is on its disk. */
 #include "app/server/doctor_int.h"
 
 #include "app/server/local_store.h"
@@ -36,7 +36,7 @@ static void find_node(struct pl_exam *exam, const struct pl_node_view *view,
                        PL_STR_ARG(node->name), PL_STR_ARG(node->build), left_s);
 }
 
-/* Each pair once: the names are in order, so equal ones are neighbours. */
+/* Reports each pair once: the names are sorted, so equal ones are adjacent. */
 static void compare_nodes(struct pl_exam *exam, const struct pl_node_view *view)
 {
     bool is_mixed = false;
@@ -101,9 +101,9 @@ void pl_doctor_standbys(struct pl_exam *exam)
                        (long long)standbys.n);
 }
 
-/* --- what a node that runs knows -------------------------------------------------------------- */
+/* --- questions to a running node -------------------------------------------------------------- */
 
-/* False: it does not say; check_store has told why. */
+/* False if there is no answer; check_store has reported why. */
 static bool ask(struct pl_exam *exam, const char *path, struct pl_json_doc *ret_doc)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
@@ -121,16 +121,16 @@ static bool ask(struct pl_exam *exam, const char *path, struct pl_json_doc *ret_
 static void find_bus(struct pl_exam *exam, struct pl_str kind, struct pl_str state)
 {
     if (pl_str_eq(state, pl_str_of(pl_bus_state_text(PL_BUS_UP))))
-        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "letters between the nodes go by %.*s",
+        pl_doctor_find(exam, PL_EXAM_FINE, NULL, "messages between the nodes go through %.*s",
                        PL_STR_ARG(kind));
     else if (pl_str_eq(state, pl_str_of(pl_bus_state_text(PL_BUS_DEGRADED))))
         pl_doctor_find(exam, PL_EXAM_WARNING,
                        "look whether NATS runs, and check its address and credentials (--bus)",
-                       "NATS does not answer; letters between the nodes go by the database, which "
-                       "is slower");
+                       "NATS does not answer; messages between the nodes go through the database, "
+                       "which is slower");
     else
         pl_doctor_find(exam, PL_EXAM_PROBLEM, "look whether PostgreSQL runs, and read the log",
-                       "no letters go between the nodes");
+                       "messages between the nodes do not arrive");
 }
 
 void pl_doctor_bus(struct pl_exam *exam)
@@ -146,8 +146,8 @@ void pl_doctor_bus(struct pl_exam *exam)
                  pl_api_text(&exam->api.texts, &doc, bus, "state"));
     else
         pl_doctor_find(exam, PL_EXAM_FINE, NULL,
-                       "letters between the nodes go by %s; a node that runs knows whether that "
-                       "works",
+                       "messages between the nodes go through %s; only a running node can tell "
+                       "whether that works",
                        exam->api.config.bus_url ? "nats" : "pg");
 }
 

@@ -1,5 +1,5 @@
-/* parley restore --check, --list and --at. The drill makes a store of the backup elsewhere and opens
- * it, so it fails on whatever a real restore would fail on. */
+/* parley restore --check, --list and --at. The check makes a store from the backup elsewhere and
+ * opens it, so it fails wherever a real restore would. */
 #include "app/server/restore_check.h"
 
 #include "app/table/columns.h"
@@ -17,7 +17,7 @@
 
 struct drill {
     struct pl_api *api;
-    struct pl_json_out out; /* of --json */
+    struct pl_json_out out; /* for --json */
     char dir[300];
     char url[340];
     size_t n_problems;
@@ -39,7 +39,7 @@ static void say(void *ctx, bool is_problem, const char *sentence)
     pl_json_out_close(&drill->out, '}');
 }
 
-/* Not in the data directory, whose server may run, and not on a file system in memory. */
+/* Not in the data directory, which a server may use, and not on a file system in memory. */
 static enum pl_status make_dir(struct drill *drill, struct pl_error *err)
 {
     const char *base = getenv("TMPDIR");
@@ -119,7 +119,7 @@ static enum pl_exit find_all(struct pl_api *api, const char *dir, struct pl_back
     if (!dir)
         return pl_usage_fail(
             api->console, api->command,
-            "no directory of backups is known: give --from DIR, or set backup_dir");
+            "the directory of the backups is not known; give --from DIR, or set backup_dir");
     enum pl_status status = pl_backup_files_list(&api->texts.arena, dir, ret_files, &err);
     return status == PL_OK ? PL_EXIT_OK : pl_api_fail(api, status, &err);
 }

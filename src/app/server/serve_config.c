@@ -1,4 +1,4 @@
-/* One table has a line for each setting. Flags, environment and file are read by it into the same
+/* One table has a row for each setting. Flags, environment and file are read by it into the same
  * values, and the first source wins. */
 #include "app/server/serve_config.h"
 
@@ -27,17 +27,17 @@
 
 enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64, NO_OPTION = -1 };
 
-/* What SIGHUP can change, and what needs another start. */
+/* LIVE: SIGHUP can change it. FIXED: needs a restart. */
 enum life { LIVE, FIXED };
 
 enum kind { TEXT, PORT, COUNT, TIME, PERIOD, FLAG, LIST, LEVEL };
 
 struct setting {
-    const char *name; /* in the file; with PARLEY_ before it and in capitals, in the environment */
+    const char *name; /* in the file; in the environment in capitals with the prefix PARLEY_ */
     enum life life;
     int option; /* a pl_option_id, or NO_OPTION */
     enum kind kind;
-    size_t place; /* in pl_server_config */
+    size_t place; /* offset in pl_server_config */
     const char *otherwise;
     uint64_t least, most; /* of a number */
 };
@@ -122,25 +122,25 @@ enum { N_SETTINGS = sizeof settings / sizeof *settings };
 
 static const char *const levels[] = {"error", "warning", "info", "request"};
 
-/* A setting as it was made: several texts for a list, else one. */
+/* A setting as given: several texts for a list, otherwise one. */
 struct value {
     const char *texts[MAX_LIST + 1];
     size_t n;
-    const char *origin; /* "--port", "PARLEY_PORT", the file's name, "default" */
-    size_t line;        /* of the file; 0: not known, or not of the file */
+    const char *origin; /* "--port", "PARLEY_PORT", the file name, "default" */
+    size_t line;        /* in the file; 0: unknown, or another source */
 };
 
 struct reading {
     struct pl_arena *arena;     /* borrowed */
     const struct pl_args *args; /* borrowed */
-    const char *path;           /* of the file; NULL when there is none */
-    struct pl_json_doc file;    /* root NULL when there is none */
-    struct pl_str yaml;         /* arena: the file as it is */
-    struct pl_buf *problems;    /* borrowed; NULL: the first mistake ends the reading */
+    const char *path;           /* of the file; NULL: no file */
+    struct pl_json_doc file;    /* root NULL: no file */
+    struct pl_str yaml;         /* arena; the raw file */
+    struct pl_buf *problems;    /* borrowed; NULL: stop at the first error */
     struct value values[N_SETTINGS];
 };
 
-/* A mistake ends the reading, unless all of them are gathered. */
+/* An error ends the reading, unless all errors are collected. */
 static enum pl_status note(struct reading *reading, enum pl_status status, struct pl_error *err)
 {
     if (!reading->problems || status == PL_OK || status == PL_NOMEM)
@@ -149,7 +149,7 @@ static enum pl_status note(struct reading *reading, enum pl_status status, struc
     return PL_OK;
 }
 
-/* NULL only when out of memory. */
+/* NULL if out of memory. */
 static const char *format_text(struct pl_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static const char *format_text(struct pl_arena *arena, const char *format, ...)
@@ -166,7 +166,7 @@ static const char *format_text(struct pl_arena *arena, const char *format, ...)
     return text;
 }
 
-/* "$XDG_…/parley", or below the home directory. */
+/* "$XDG_…/parley", or a path below the home directory. */
 static const char *home_path(struct pl_arena *arena, const char *variable, const char *below_home,
                              const char *rest)
 {
@@ -176,7 +176,7 @@ static const char *home_path(struct pl_arena *arena, const char *variable, const
     return format_text(arena, "%s/%s/parley%s", home && *home ? home : "", below_home, rest);
 }
 
-/* PL_NOMEM for a NULL, which is what a text is that there was no memory for. */
+/* PL_NOMEM for a NULL text, since its allocation failed. */
 static enum pl_status add(struct value *value, const char *text)
 {
     if (!text)
@@ -204,7 +204,7 @@ static enum pl_status from_flags(struct reading *reading, const struct setting *
     return status;
 }
 
-/* Words between commas. */
+/* Splits at commas. */
 static enum pl_status split(struct pl_arena *arena, const char *text, struct value *value)
 {
     enum pl_status status = PL_OK;
@@ -233,7 +233,7 @@ static enum pl_status from_environment(struct reading *reading, const struct set
     return setting->kind == LIST ? split(reading->arena, text, value) : add(value, text);
 }
 
-/* A scalar of the file as text. */
+/* A scalar of the file, as text. */
 static const char *scalar(struct reading *reading, const struct pl_json_node *node)
 {
     struct pl_str text = pl_json_span(&reading->file, node);
@@ -243,7 +243,7 @@ static const char *scalar(struct reading *reading, const struct pl_json_node *no
     return format_text(reading->arena, "%.*s", PL_STR_ARG(text));
 }
 
-/* Whether a line says "name:", and how far in. */
+/* Whether a line begins with "name:", and its indentation. */
 static bool is_key_line(struct pl_str line, const char *name, size_t *ret_indent)
 {
     size_t n = strlen(name), at = 0;
@@ -341,7 +341,7 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
     return PL_OK;
 }
 
-/* The file that was named, else the one at the usual place. */
+/* The named file, otherwise the default path. */
 static const char *find_file(const struct reading *reading, bool *ret_is_named)
 {
     const char *path = pl_args_value(reading->args, PL_OPT_CONFIG);
@@ -352,7 +352,7 @@ static const char *find_file(const struct reading *reading, bool *ret_is_named)
                          : home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
 }
 
-/* Comments alone are a file without settings: that is what a file to begin with looks like. */
+/* A file with only comments has no settings, like the example file. */
 static bool is_blank(struct pl_str text)
 {
     while (text.len) {
@@ -367,7 +367,7 @@ static bool is_blank(struct pl_str text)
     return true;
 }
 
-/* A file that nobody named and that is not there is no mistake; one that cannot be read is. */
+/* A missing file is an error only if it was named; an unreadable file always is. */
 static enum pl_status read_file(struct reading *reading, struct pl_error *err)
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
@@ -563,8 +563,7 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
     return PL_INTERNAL;
 }
 
-/* From here on the password is in store_password alone, and a list of processes does not show it.
- */
+/* Moves the password to store_password, and hides it from process lists. */
 static enum pl_status take_password(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *config, struct pl_error *err)
 {
@@ -574,7 +573,7 @@ static enum pl_status take_password(struct pl_arena *arena, const struct pl_args
     enum pl_status status =
         pl_store_url_split(arena, config->store_url, &config->store_url, &config->store_password);
     if (given) {
-        /* argv is ours to write to; what was in it is copied by now. */
+        /* argv is writable, and its text is already copied. */
         char *words;
         memcpy(&words, &given, sizeof words);
         pl_store_url_scrub(words);
@@ -585,7 +584,7 @@ static enum pl_status take_password(struct pl_arena *arena, const struct pl_args
     return status;
 }
 
-/* The same for the bus. */
+/* Same for the bus. */
 static enum pl_status take_bus(struct pl_arena *arena, const struct pl_args *args,
                                struct pl_server_config *config, struct pl_error *err)
 {
@@ -618,7 +617,6 @@ static enum pl_status read_models(const struct pl_serve_models_source *source,
     return pl_serve_models_read(source, models, err);
 }
 
-/* The sandbox of extensions. */
 static enum pl_status check_sandbox(struct pl_server_config *config, struct pl_error *err)
 {
     enum pl_cell_level level = PL_CELL_FULL;
@@ -626,7 +624,7 @@ static enum pl_status check_sandbox(struct pl_server_config *config, struct pl_e
     size_t n;
     if (config->ext_sandbox && !pl_cell_level_find(pl_str_of(config->ext_sandbox), &level))
         return pl_fail(err, PL_USAGE,
-                       "ext_sandbox \"%.40s\" is no level; give full, namespaces, landlock or none",
+                       "ext_sandbox must be full, namespaces, landlock or none, not \"%.40s\"",
                        config->ext_sandbox);
     if (config->is_unsafe && level != PL_CELL_FULL && level != PL_CELL_NONE)
         return pl_fail(err, PL_USAGE,
@@ -636,19 +634,19 @@ static enum pl_status check_sandbox(struct pl_server_config *config, struct pl_e
     return config->ext_uids ? pl_cell_uids_read(config->ext_uids, &first, &n, err) : PL_OK;
 }
 
-/* What several settings say together. */
 static enum pl_status check_proxies(const char *name, const char *const *proxies,
                                     struct pl_error *err)
 {
     for (; proxies && *proxies; proxies++)
         if (!pl_proxy_is_valid(pl_str_of(*proxies)))
             return pl_fail(err, PL_USAGE,
-                           "%s \"%.100s\" is no address; give one such as 10.0.0.1, a range such "
-                           "as 10.0.0.0/8, or unix",
+                           "%s \"%.100s\" is not an address; give one such as 10.0.0.1, a range "
+                           "such as 10.0.0.0/8, or unix",
                            name, *proxies);
     return PL_OK;
 }
 
+/* Checks combinations of settings. */
 static enum pl_status check_together(const struct pl_server_config *config, struct pl_error *err)
 {
     for (const char *const *host = config->fetch_hosts; host && *host; host++)
@@ -692,7 +690,7 @@ static enum pl_status check_together(const struct pl_server_config *config, stru
     return PL_OK;
 }
 
-/* A mistake in the name of the default model is found later, when there are models. */
+/* Records where the default model was set: an error in its name is found later, with the models. */
 static enum pl_status place_model(struct reading *reading, struct pl_server_config *config)
 {
     for (size_t i = 0; i < N_SETTINGS; i++) {
@@ -707,8 +705,7 @@ static enum pl_status place_model(struct reading *reading, struct pl_server_conf
     return PL_OK;
 }
 
-/* All of it from what was gathered. Where problems are gathered, a setting with a mistake stays
- * empty. */
+/* Converts all collected settings. If errors are collected, a setting with an error stays empty. */
 static enum pl_status understand_settings(struct reading *reading, struct pl_server_config *config,
                                           struct pl_error *err)
 {
@@ -787,7 +784,7 @@ static bool is_same_list(const char *const *a, const char *const *b)
     return !(a && a[i]) && !(b && b[i]);
 }
 
-/* Numbers and flags. */
+/* Sizes of numbers and flags. */
 static const size_t sizes[] = {
     [PORT] = sizeof(uint16_t),  [COUNT] = sizeof(size_t), [TIME] = sizeof(int64_t),
     [PERIOD] = sizeof(int64_t), [FLAG] = sizeof(bool),    [LEVEL] = sizeof(int),
@@ -805,7 +802,7 @@ static bool is_same(const struct setting *setting, const struct pl_server_config
     return text_a && text_b ? strcmp(text_a, text_b) == 0 : text_a == text_b;
 }
 
-/* The value there was, in memory of its own. No list is fixed. */
+/* Keeps the old value, as a copy. No list is FIXED. */
 static enum pl_status keep_old(const struct setting *setting, struct pl_arena *arena,
                                const struct pl_server_config *now, struct pl_server_config *config)
 {
@@ -836,7 +833,7 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
     enum pl_status status = pl_serve_config_read(arena, args, &config, err);
     if (status != PL_OK)
         return status;
-    /* A certificate can become another one; TLS cannot come or go. */
+    /* A certificate can change; TLS cannot be turned on or off. */
     bool is_tls_fixed = !now->tls_cert != !config.tls_cert;
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
         const struct setting *setting = &settings[i];
@@ -858,7 +855,7 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
 
 /* --- showing --------------------------------------------------------------------------------- */
 
-/* A number or a flag as JSON has it; what was given in its place is a text. */
+/* Whether a value is printed as a JSON number or boolean; an invalid value is printed as text. */
 static bool is_bare(const struct setting *setting, const char *text)
 {
     bool is_number = setting->kind == PORT || setting->kind == COUNT || setting->kind == TIME;
@@ -902,7 +899,7 @@ static void show_line(struct pl_console *console, const struct setting *setting,
     pl_console_putf(console, "  # %s\n", value->origin);
 }
 
-/* Prints all problems but the last, which becomes the error. */
+/* Prints all problems except the last, which becomes the error. */
 static enum pl_status say_problems(struct pl_console *console, const struct pl_buf *problems,
                                    struct pl_error *err)
 {

@@ -9,11 +9,11 @@
 
 extern char **environ; /* POSIX: declared by the program */
 
-/* What the program reads besides the settings of the server. */
+/* Variables that are not settings of the server. */
 static const char *const others[] = {"config", "server", "key", "trace_moves", "tzdir"};
 enum { N_OTHERS = sizeof others / sizeof *others, MAX_NAME = 64 };
 
-/* "PARLEY_DRAIN_MS=1" -> "drain_ms"; false: it is no variable of ours, or too long for one. */
+/* "PARLEY_DRAIN_MS=1" -> "drain_ms"; false if the prefix is missing, or the name is too long. */
 static bool read_name(const char *entry, char name[MAX_NAME])
 {
     static const char prefix[] = "PARLEY_";
@@ -29,7 +29,7 @@ static bool read_name(const char *entry, char name[MAX_NAME])
     return true;
 }
 
-/* Whether it is known; else the best guess is in *suggest. */
+/* Whether the name is known; otherwise *suggest has the best guess. */
 static bool look_up(const char *name, const char *(*name_at)(size_t i), struct pl_suggest *suggest)
 {
     const char *known;
@@ -59,7 +59,7 @@ enum pl_status pl_serve_environment_check(const char *(*name_at)(size_t i), stru
         for (char *at = meant; *at; at++)
             *at = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
         return pl_fail(err, PL_USAGE,
-                       "the environment variable %.*s is no setting; did you mean PARLEY_%s?",
+                       "the environment variable %.*s is not a setting; did you mean PARLEY_%s?",
                        (int)strcspn(*entry, "="), *entry, meant);
     }
     return PL_OK;

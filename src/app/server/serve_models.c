@@ -1,4 +1,4 @@
-/* Reads vendors and aliases from the configuration file and the environment. Each member is checked
+/* Reads vendors and aliases from the configuration file and the environment. Checks each member
  * here, so that an error can name its line. */
 #include "app/server/serve_models.h"
 
@@ -17,14 +17,14 @@ const char *const pl_serve_models_settings[] = {"providers", "aliases", NULL};
 
 struct reading {
     const struct pl_serve_models_source *source;
-    struct pl_vendor_config *vendors; /* arena; MAX_VENDORS of them */
+    struct pl_vendor_config *vendors; /* arena; MAX_VENDORS entries */
     size_t n_vendors;
-    struct pl_alias_config *aliases; /* arena; MAX_ALIASES of them */
+    struct pl_alias_config *aliases; /* arena; MAX_ALIASES entries */
     size_t n_aliases;
-    char place[4096]; /* the file, and the line of what is being read */
+    char place[4096]; /* the file, and the current line */
 };
 
-/* A mistake ends the reading, unless all of them are gathered. */
+/* An error ends the reading, unless all errors are collected. */
 static enum pl_status note(const struct reading *r, enum pl_status status,
                            const struct pl_error *err)
 {
@@ -34,7 +34,7 @@ static enum pl_status note(const struct reading *r, enum pl_status status,
     return PL_OK;
 }
 
-/* Where the next mistake is, for the sentence about it. */
+/* Sets the position for the next error message. */
 static void go_to(struct reading *r, const char *name, const char *below)
 {
     size_t line = pl_serve_config_line(r->source->yaml, name, below);
@@ -56,7 +56,7 @@ static const char *keep(const struct reading *r, struct pl_str text)
     return copy;
 }
 
-/* A string of the file; `what` is its place, for the sentence. */
+/* Reads a string; `what` names it in messages. */
 static enum pl_status read_text(const struct reading *r, const struct pl_json_node *node,
                                 const char *what, const char **ret, struct pl_error *err)
 {
@@ -72,7 +72,7 @@ static enum pl_status read_text(const struct reading *r, const struct pl_json_no
     return *ret ? PL_OK : PL_NOMEM;
 }
 
-/* A text, or a list of them. */
+/* Reads a string, or a list of strings. */
 static enum pl_status read_list(const struct reading *r, const struct pl_json_node *node,
                                 const char *what, const char *const **ret, struct pl_error *err)
 {
@@ -150,7 +150,7 @@ static int field_of(struct pl_str name, struct pl_suggest *suggest)
     return -1;
 }
 
-/* One price: dollars for a million tokens. */
+/* Reads a price: dollars per million tokens. */
 static enum pl_status read_price(struct reading *r, const struct pl_json_node *key,
                                  const char *what, struct pl_model_prices *prices,
                                  struct pl_error *err)
@@ -183,7 +183,7 @@ static enum pl_status read_price(struct reading *r, const struct pl_json_node *k
                    suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
 }
 
-/* {model: {input: …, output: …}}; "*" is every model of the provider. */
+/* Reads {model: {input: …, output: …}}; "*" means every model of the provider. */
 static enum pl_status read_prices(struct reading *r, const struct pl_json_node *object,
                                   const char *what, const struct pl_priced_model **ret_prices,
                                   struct pl_error *err)
@@ -210,7 +210,7 @@ static enum pl_status read_prices(struct reading *r, const struct pl_json_node *
         for (const struct pl_json_node *one = pl_json_first_member(value);
              status == PL_OK && one < pl_json_end(value); one = pl_json_next_member(one))
             status = read_price(r, one, what, &list[n].prices, err);
-        /* What was read from a cache or written to it costs at least what is not known. */
+        /* Without a cache price, cached tokens cost as much as other input. */
         if (list[n].prices.cache_read < 0)
             list[n].prices.cache_read = list[n].prices.input;
         if (list[n].prices.cache_write < 0)
@@ -223,7 +223,8 @@ static enum pl_status read_prices(struct reading *r, const struct pl_json_node *
     return status;
 }
 
-/* {Name: value}, or {Name: {env: VARIABLE}} for a value that is a secret. No message has a value. */
+/* Reads {Name: value}, or {Name: {env: VARIABLE}} for a secret value. Messages never contain a
+ * value. */
 static enum pl_status read_header(struct reading *r, const struct pl_json_node *key,
                                   const char *what, const char **ret_line, struct pl_error *err)
 {
@@ -270,7 +271,7 @@ static enum pl_status read_headers(struct reading *r, const struct pl_json_node 
     return status;
 }
 
-/* A whole number of the file within bounds. */
+/* Reads a whole number within bounds. */
 static enum pl_status read_number(const struct reading *r, const struct pl_json_node *node,
                                   const char *what, int64_t least, int64_t most, int64_t *ret,
                                   struct pl_error *err)
@@ -315,7 +316,7 @@ static enum pl_status read_vendor_number(struct reading *r, int field,
     return status;
 }
 
-/* What is not said of a limit: as many wait as may run, for ten seconds. */
+/* Defaults of a limit: as many may wait as may run, for ten seconds. */
 static void complete_limits(struct pl_vendor_config *vendor, bool has_queue)
 {
     struct pl_gate_limits *limits = &vendor->limits;
@@ -363,7 +364,7 @@ static const struct pl_vendor_kind *kind_of(const char *name)
     return NULL;
 }
 
-/* What is not said of one everybody knows is what everybody knows. */
+/* A well-known provider supplies defaults for absent members. */
 static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *key,
                                   struct pl_error *err)
 {
@@ -393,7 +394,7 @@ static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *
     vendor->place = keep(r, pl_str_of(r->place));
     if (!vendor->place)
         return PL_NOMEM;
-    /* What is shown in spite of its mistakes may have a password in it. */
+    /* An invalid URL is still shown and may contain a password. */
     if (r->source->problems && strpbrk(vendor->base_url, "@?#"))
         vendor->base_url = "***";
     status = note(r, find_key(r, vendor, variable, texts[KEY_FILE], err), err);
@@ -409,8 +410,7 @@ static bool has_vendor(const struct reading *r, const char *name)
     return false;
 }
 
-/* OLLAMA_HOST is a host, a port, both, or an address; what everybody listens on means this machine.
- */
+/* OLLAMA_HOST is a host, a port, both, or a URL; the wildcard address means this machine. */
 static const char *ollama_url(const struct reading *r, const char *host)
 {
     struct pl_str text = pl_str_of(host);
@@ -427,7 +427,7 @@ static const char *ollama_url(const struct reading *r, const char *host)
     return keep(r, pl_str_of(url));
 }
 
-/* Those of the environment, unless the file has one of that name. */
+/* Adds vendors from the environment, unless the file has one of that name. */
 static enum pl_status add_known(struct reading *r)
 {
     for (const struct pl_vendor_kind *kind = pl_vendor_kinds; kind->name; kind++) {
@@ -454,7 +454,7 @@ static enum pl_status add_known(struct reading *r)
 
 /* --- "aliases" ------------------------------------------------------------------------------- */
 
-/* A name, or {model: name, weight: n}. */
+/* Reads a name, or {model: name, weight: n}. */
 static enum pl_status read_target(struct reading *r, const struct pl_json_node *node,
                                   const char *what, const char **ret_name, uint32_t *ret_weight,
                                   bool *has_weights, struct pl_error *err)
@@ -510,7 +510,7 @@ static enum pl_status read_targets(struct reading *r, const struct pl_json_node 
     return status;
 }
 
-/* {spread: …, targets: […]} */
+/* Reads {spread: …, targets: […]}. */
 static enum pl_status read_spread_alias(struct reading *r, const struct pl_json_node *object,
                                         const char *what, struct pl_alias_config *alias,
                                         struct pl_error *err)
@@ -672,7 +672,7 @@ void pl_serve_models_compare(const struct pl_models_config *a, const struct pl_m
 
 /* --- showing --------------------------------------------------------------------------------- */
 
-/* Numbers of a provider that were set; 0 is none. */
+/* Numbers of a provider; 0: not set. */
 struct number {
     const char *name;
     int64_t value;
@@ -692,7 +692,7 @@ static void list_numbers(const struct pl_vendor_config *vendor, struct number re
     memcpy(ret, numbers, sizeof numbers);
 }
 
-/* Headers by their names: a value may be a secret. */
+/* Prints only the names of headers: a value may be a secret. */
 static void print_more(struct pl_console *console, const struct pl_vendor_config *vendor)
 {
     struct number numbers[N_NUMBERS];

@@ -1,5 +1,5 @@
-/* The settings of a node among others, checked before anything starts: a name goes into headers, an address is shown to
- * people, and the bus may have a password that nobody else should see. */
+/* Settings of a cluster node, checked before anything starts: the name goes into headers, the
+ * address is shown to people, and the bus URL may contain a password. */
 #include "app/server/serve_node.h"
 
 #include "app/server/store_password.h"
@@ -12,7 +12,8 @@ enum { ADDRESS_MAX = 255 };
 
 /* --- secrets --------------------------------------------------------------------------------- */
 
-/* What is between "://" and "@" of the next address, from `at` on; false: there is no more. */
+/* Finds the text between "://" and "@" of the next address from `at` on; false if there is no
+ * more. */
 static bool next_secret(const char *at, const char **ret_from, const char **ret_to)
 {
     while ((at = strstr(at, "://"))) {
@@ -73,7 +74,7 @@ static enum pl_status check_name(const char *name, struct pl_error *err)
         is_good = pl_node_name_has(name[i]);
     return is_good ? PL_OK
                    : pl_fail(err, PL_USAGE,
-                             "node \"%.80s\" is no name of a node; give 1 to %d letters, digits, "
+                             "node \"%.80s\" is not a valid name; give 1 to %d letters, digits, "
                              "dots, underscores and hyphens, such as n1",
                              name, PL_NODE_NAME_MAX);
 }
@@ -86,8 +87,8 @@ static enum pl_status check_address(const char *address, struct pl_error *err)
         is_good = address[i] > ' ' && address[i] < 127;
     return is_good ? PL_OK
                    : pl_fail(err, PL_USAGE,
-                             "address \"%.80s\" is no address; give up to %d characters without "
-                             "spaces, such as 10.0.0.1:8787",
+                             "address \"%.80s\" is not an address; give up to %d characters "
+                             "without spaces, such as 10.0.0.1:8787",
                              address, ADDRESS_MAX);
 }
 

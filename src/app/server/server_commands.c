@@ -1,5 +1,4 @@
-/* The tables of the server commands: options, examples, and the paragraphs of help and manual
- * page. */
+/* Tables of the server commands: options, examples, and the paragraphs of help and manual page. */
 #include "app/server/server_commands.h"
 
 #include "app/access/key_wish.h"
@@ -75,7 +74,7 @@ const struct pl_option pl_serve_options[] = {
     {"body-memory", PL_OPT_BODY_MEMORY, .args = {"MIB"},
      .help = "Memory for request bodies, a quarter of it for one user; 256 by default"},
     {"workspace", PL_OPT_WORKSPACE, .args = {"DIR"},
-     .help = "Files for extensions: a directory for each user is made in DIR"},
+     .help = "The directory for the files of extensions; each user gets a directory in it"},
     {"ext-sandbox", PL_OPT_EXT_SANDBOX, .args = {"LEVEL"}, .choice = pl_cell_level_choice,
      .help = "The least sandbox that extensions may run in; full by default"},
     {"ext-uids", PL_OPT_EXT_UIDS, .args = {"FIRST-LAST"},
@@ -163,7 +162,7 @@ const struct pl_option pl_session_options[] = {
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true, .verbs = "export, import",
      .help = "write what is lost to FILE, as JSON"},
     {"strict", PL_OPT_STRICT, .verbs = "export, import",
-     .help = "refuse what would lose something"},
+     .help = "refuse an export or import that would lose something"},
     {"turn", PL_OPT_TURN, .args = {"TURN_ID"}, .verbs = "fork",
      .help = "the last turn of the copy; all turns by default"},
     PL_OPTION_DATA,
@@ -179,9 +178,8 @@ const char *const pl_session_paragraphs[] = {
     "chat shows it and ends with exit code 1; a chat that fails or is stopped also gives exit code "
     "1. answer continues printing. With --json both print every event, one per line.",
     "Ending the command does not stop the turn; use stop.",
-    "export and import say how much is lost; --report writes what. A sub-agent has a conversation "
-    "of "
-    "its own: --loop exports it.",
+    "export and import say how much is lost; --report writes the details to a file. A sub-agent "
+    "has its own conversation: --loop exports it.",
     PL_TEXT_SERVER,
     NULL,
 };
@@ -206,16 +204,17 @@ const struct pl_option pl_key_options[] = {
      .help = "all (default), sessions, gateway (the /v1 paths and nothing else), read, or "
              "extension:ID (the socket of that extension and nothing else)"},
     {"models", PL_OPT_MODELS, .args = {"A,B"}, .verbs = "create, change",
-     .help = "the only models it may use, by name or as vendor/*; all lifts this"},
+     .help = "the models that the key may use, by name or as vendor/*; \"all\" removes this "
+             "restriction"},
     {"rpm", PL_OPT_RPM, .args = {"N"}, .verbs = "create, change",
-     .help = "requests per minute; none lifts a limit"},
+     .help = "requests per minute; \"none\" removes a limit"},
     {"tpm", PL_OPT_TPM, .args = {"N"}, .verbs = "create, change", .help = "tokens per minute"},
     {"budget-day", PL_OPT_BUDGET_DAY, .args = {"USD"}, .verbs = "create, change",
      .help = "dollars per day, UTC"},
     {"budget-month", PL_OPT_BUDGET_MONTH, .args = {"USD"}, .verbs = "create, change",
      .help = "dollars per calendar month, UTC"},
     {"expires", PL_OPT_EXPIRES, .args = {"TIME"}, .verbs = "create, change",
-     .help = "when it ends: 90d from now, a day, or never"},
+     .help = "when the key expires: after a time such as 90d, on a day, or never"},
     {"admin", PL_OPT_ADMIN, .verbs = "create",
      .help = "the key may act as an administrator; otherwise it is a member's"},
     {"overlap", PL_OPT_OVERLAP, .args = {"TIME"}, .verbs = "rotate",
@@ -232,8 +231,8 @@ const struct pl_option pl_key_options[] = {
 const char *const pl_key_paragraphs[] = {
     "A key is printed once, when it is made; the server stores only its hash. It is a member's key "
     "unless --admin is given.",
-    "Only an administrator sets limits, and changes the scope, the models or the end of a key. A "
-    "key that is restricted in any way makes no other key.",
+    "Only an administrator can set limits, or change the scope, the models or the expiry of a key. "
+    "A key with any restriction cannot create other keys.",
     "On the server's machine this works whether or not the server runs.",
     PL_TEXT_SERVER,
     NULL,
@@ -266,7 +265,8 @@ const char *const pl_reload_paragraphs[] = {
 
 const struct pl_example pl_reload_examples[] = {
     {"reload", "Reload the configuration of the server on this machine"},
-    {"reload --data /var/lib/parley --json", "Of the server with these data, for a script"},
+    {"reload --data /var/lib/parley --json",
+     "Reload the server of another data directory, from a script"},
     {NULL, NULL},
 };
 

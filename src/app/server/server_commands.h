@@ -1,4 +1,4 @@
-/* The commands that run a server or look after it, and what all commands that ask one have. */
+/* Commands that run or maintain a server, and the options of all commands that use one. */
 #ifndef PL_APP_SERVER_COMMANDS_H
 #define PL_APP_SERVER_COMMANDS_H
 
@@ -13,7 +13,7 @@ PL_COMMAND_TEXTS(user);
 PL_COMMAND_TEXTS(usage);
 PL_COMMAND_TEXTS(audit);
 
-/* pl_choice_fn over what usage is grouped by. */
+/* pl_choice_fn over the groups of `parley usage`. */
 const char *pl_usage_group_choice(size_t i);
 
 PL_COMMAND_TEXTS(backup);
@@ -24,7 +24,7 @@ PL_COMMAND_TEXTS(doctor);
     {                                                                                              \
         "json", PL_OPT_JSON, .help = "Print JSON for machines"                                     \
     }
-/* Of what prints a table: `with` names the verbs, `example` two columns. */
+/* Options of commands that print a table: `with` names the verbs, `example` two columns. */
 #define PL_OPTIONS_TABLE(with, example)                                                            \
     {"format",                                                                                     \
      PL_OPT_FORMAT,                                                                                \
@@ -36,7 +36,7 @@ PL_COMMAND_TEXTS(doctor);
     {                                                                                              \
         "no-pager", PL_OPT_NO_PAGER, .verbs = (with), .help = "do not use a pager"                 \
     }
-/* The same of a command without verbs. */
+/* Same for a command without verbs. */
 #define PL_OPTIONS_OWN_TABLE(example)                                                              \
     {"format", PL_OPT_FORMAT, .args = {"COLUMNS"}, .words = "columns",                             \
      .help = "Show these columns only, such as " example "; in a pipe without headings, with a "   \

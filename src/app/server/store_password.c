@@ -8,8 +8,8 @@
 
 enum { MAX_PASSWORD_FILE = 4096 };
 
-/* Where the password is, from and to; false: there is none. As libpq reads a URL: between the first
- * colon of what is before the @, and the @; or the parameter password. */
+/* Finds the password; false if there is none. As libpq parses a URL: between the first colon before
+ * the @ and the @, or the parameter password. */
 static bool find_password(const char *url, size_t *ret_from, size_t *ret_to)
 {
     const char *host = strstr(url, "://");
@@ -33,7 +33,7 @@ static bool find_password(const char *url, size_t *ret_from, size_t *ret_to)
     return false;
 }
 
-/* The URL with something else from `from` to `to`. */
+/* Replaces the part of the URL from `from` to `to`. */
 static const char *replace(struct pl_arena *arena, const char *url, size_t from, size_t to,
                            const char *with)
 {
@@ -46,7 +46,7 @@ static const char *replace(struct pl_arena *arena, const char *url, size_t from,
     return text.status == PL_OK ? pl_arena_dup(arena, pl_buf_str(&text)).ptr : NULL;
 }
 
-/* An empty password stays in the URL: libpq takes it for none. */
+/* An empty password stays in the URL: libpq ignores it. */
 enum pl_status pl_store_url_split(struct pl_arena *arena, const char *url, const char **ret_url,
                                   const char **ret_password)
 {

@@ -1,19 +1,19 @@
-/* The password of a database: where it may come from, and that it is shown nowhere. */
+/* The password of a database URL: its sources, and hiding it. */
 #ifndef PL_APP_STORE_PASSWORD_H
 #define PL_APP_STORE_PASSWORD_H
 
 #include "base/arena.h"
 #include "base/status.h"
 
-/* The URL without its password, and the password ({NULL} where it has none). Strings of the arena.
- * PL_NOMEM. */
+/* Splits a URL into the URL without its password, and the password (NULL if it has none). A changed
+ * URL and the password belong to the arena. PL_NOMEM. */
 enum pl_status pl_store_url_split(struct pl_arena *arena, const char *url, const char **ret_url,
                                   const char **ret_password);
-/* The URL with "***" in the place of its password; NULL when out of memory. */
+/* The URL with "***" for its password; NULL if out of memory. */
 const char *pl_store_url_redact(struct pl_arena *arena, const char *url);
-/* Overwrites the password in place, so that a list of processes does not show it. */
+/* Overwrites the password in place, so that no process list shows it. */
 void pl_store_url_scrub(char *url);
-/* The first line of a file. */
+/* Reads the password from the first line of a file. */
 enum pl_status pl_store_password_read(struct pl_arena *arena, const char *path,
                                       const char **ret_password, struct pl_error *err);
 

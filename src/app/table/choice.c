@@ -1,4 +1,4 @@
-/* Names are looked up in the list that a verb has for its table. */
+/* Looks up column names in the list of a verb's table. */
 #include "app/table/choice.h"
 
 #include "base/ascii.h"

@@ -30,14 +30,14 @@ static size_t count_shown(const struct pl_columns *columns)
     return columns->n_chosen ? columns->n_chosen : columns->n_columns;
 }
 
-/* The i-th cell of a row as it came; row 0 has the headings. */
+/* The i-th shown cell of a row, untranslated; row 0 has the headings. */
 static struct pl_str raw_cell_of(const struct pl_columns *columns, size_t row, size_t i)
 {
     size_t column = columns->n_chosen ? columns->chosen[i] : i;
     return columns->cells.ptr[row * columns->n_columns + column];
 }
 
-/* The same in the language of the console. */
+/* Same in the language of the console. */
 static struct pl_str cell_of(const struct pl_columns *columns, const struct pl_console *console,
                              size_t row, size_t i)
 {
@@ -62,7 +62,7 @@ static void measure(const struct pl_columns *columns, const struct pl_console *c
         }
 }
 
-/* At a terminal the last column, which has the words of people, gives way to its width. */
+/* Narrows the last column, which has free text, to fit the terminal. */
 static void fit(size_t last, size_t widths[PL_COLUMNS_MAX])
 {
     enum { FEWEST = 10 };
@@ -74,7 +74,7 @@ static void fit(size_t last, size_t widths[PL_COLUMNS_MAX])
     widths[last] = widths[last] < room ? widths[last] : room;
 }
 
-/* What does not fit ends in "…". */
+/* A cell that is too long ends in "…". */
 static void put_cell(struct pl_console *console, struct pl_str cell, size_t width)
 {
     bool is_cut = pl_width(cell) > width;

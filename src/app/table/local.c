@@ -1,10 +1,10 @@
-/* The words of a table, found by their English. */
+/* Looks up the words of a table by their English text. */
 #include "app/table/local.h"
 #include "base/str.h"
 
 #include <stdio.h>
 
-/* Headings of columns whose values are words of the program. */
+/* Headings of columns with values that are words of the program. */
 static const char *const of_words[] = {"STATUS", "STATE",  "ROLE", "RESULT",
                                        "PINNED", "SHARED", "ASKS"};
 

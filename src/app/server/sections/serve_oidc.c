@@ -1,4 +1,4 @@
-/* Reads `oidc:`. A table has a line for each member; what they mean together is checked afterwards. */
+/* Reads `oidc:`. A table has a row for each member; their combination is checked afterwards. */
 #include "app/server/sections/serve_oidc.h"
 
 #include "access/oidc/provider.h"
@@ -19,7 +19,7 @@ enum member_kind { MEMBER_TEXT, MEMBER_GROUPS, MEMBER_FLAG, MEMBER_SECONDS, MEMB
 static const struct member {
     const char *name;
     enum member_kind kind;
-    size_t place; /* in pl_oidc_config; of a secret, the number of its source */
+    size_t place; /* offset in pl_oidc_config; for a secret the index in `secrets` */
 } members[] = {
     {"issuer", MEMBER_TEXT, offsetof(struct pl_oidc_config, issuer)},
     {"client_id", MEMBER_TEXT, offsetof(struct pl_oidc_config, client_id)},
@@ -40,7 +40,7 @@ struct oidc_reading {
     const struct pl_serve_models_source *source;
     struct pl_oidc_config *config;
     const char *secrets[2]; /* the file, the variable */
-    char place[4096];       /* the file, and the line of what is being read */
+    char place[4096];       /* the file, and the current line */
 };
 
 /* --- one member ------------------------------------------------------------------------------ */
@@ -65,7 +65,7 @@ static enum pl_status read_text(const struct oidc_reading *r, const struct pl_js
     return PL_OK;
 }
 
-/* A list without a name is a mistake: it would lock everybody out, or nobody. */
+/* An empty list is an error: it would lock out everybody, or nobody. */
 static enum pl_status read_groups(const struct oidc_reading *r, const struct pl_json_node *node,
                                   const char *name, const char *const **ret, struct pl_error *err)
 {
@@ -120,7 +120,7 @@ static enum pl_status read_member(struct oidc_reading *r, const struct member *m
     return PL_INTERNAL;
 }
 
-/* Where the next mistake is, for the sentence about it. */
+/* Sets the position for the next error message. */
 static void go_to(struct oidc_reading *r, const char *below)
 {
     size_t line = pl_serve_config_line(r->source->yaml, "oidc", below);
