@@ -38,7 +38,7 @@ void pl_arena_init_in(struct pl_arena *arena, size_t max_bytes, char *space, siz
     arena->space_end = arena->end = space + n_bytes;
 }
 
-/* Blocks double, so the number of heap calls stays logarithmic in what is asked for. */
+/* Blocks double, so the number of heap calls is logarithmic in the bytes requested. */
 static bool add_block(struct pl_arena *arena, size_t need)
 {
     size_t least, left = arena->max_bytes - arena->n_bytes;
@@ -125,7 +125,7 @@ void *pl_arena_zalloc(struct pl_arena *arena, size_t n, size_t size)
     return ptr ? memset(ptr, 0, n * size) : NULL;
 }
 
-/* Where the newest allocation of old_bytes at ptr would end, if it is the newest. */
+/* Whether the allocation of old_bytes at ptr is the newest. */
 static bool is_newest(const struct pl_arena *arena, const void *ptr, size_t old_bytes)
 {
     size_t room;

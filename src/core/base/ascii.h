@@ -1,5 +1,5 @@
 /* Character classes of ASCII, independent of the locale. Every function takes any number, including
- * bytes above 127 of either sign and code points; anything outside of ASCII belongs to no class. */
+ * bytes above 127 of either sign and code points; a number outside ASCII belongs to no class. */
 #ifndef PL_BASE_ASCII_H
 #define PL_BASE_ASCII_H
 
@@ -30,7 +30,7 @@ static inline char pl_ascii_upper(char c)
     return c >= 'a' && c <= 'z' ? (char)(c & ~0x20) : c;
 }
 
-/* The value of a hexadecimal digit, large or small; -1 for anything else. */
+/* The value of a hexadecimal digit, in either case; -1 for anything else. */
 static inline int pl_ascii_hex(int c)
 {
     if (pl_ascii_is_digit(c))
@@ -44,9 +44,9 @@ static inline bool pl_ascii_is_hex(int c)
     return pl_ascii_hex(c) >= 0;
 }
 
-/* Three meanings of white space, each the one before and more. */
+/* Three definitions of white space; each includes the one before. */
 
-/* Between the words of a line. */
+/* Space and tab. */
 static inline bool pl_ascii_is_blank(int c)
 {
     return c == ' ' || c == '\t';

@@ -1,5 +1,5 @@
-/* Included before every file of ours by the build: functions that have a safer one in base/.
- * Headers that mention a banned name come first, so that only our own use is an error. */
+/* The build includes this before every file of ours: it bans functions that have a safer version in
+ * base/. Headers that mention a banned name come first, so that only our own use is an error. */
 #ifndef PL_BASE_BAN_H
 #define PL_BASE_BAN_H
 
@@ -11,7 +11,7 @@
 #include <mm_malloc.h>
 #endif
 
-/* glibc spells some of them as macros, which cannot be poisoned as they are. */
+/* glibc defines some of them as macros, which cannot be poisoned. */
 #undef alloca
 #undef sprintf
 #undef vsprintf

@@ -1,4 +1,4 @@
-/* The parts of a buffer that are not inline: growing, formatting and the end of its life. */
+/* The parts of a buffer that are not inline: growing, formatting and deinit. */
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -70,7 +70,7 @@ void pl_buf_addf(struct pl_buf *buf, const char *format, ...)
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n < 0 && buf->status == PL_OK)
-        buf->status = PL_LIMIT; /* longer than an int can say */
+        buf->status = PL_LIMIT; /* longer than INT_MAX */
     char *to = n > 0 ? pl_buf_reserve(buf, (size_t)n) : NULL;
     if (to) {
         vsnprintf(to, (size_t)n + 1, format, again);

@@ -1,6 +1,5 @@
-/* A growing byte buffer with a cap and a sticky failure: write as much as you like and check once,
- * at the end. After a failure every call does nothing and what was written before stays readable.
- */
+/* A growing byte buffer with a cap and a sticky failure: append as much as you like and check once,
+ * at the end. After a failure every call does nothing; the bytes written before stay readable. */
 #ifndef PL_BASE_BUF_H
 #define PL_BASE_BUF_H
 
@@ -22,8 +21,8 @@ void pl_buf_deinit(struct pl_buf *buf);
 /* Empties the buffer and clears its failure; keeps the memory. */
 void pl_buf_clear(struct pl_buf *buf);
 
-/* Room for n more bytes at ptr + len, or NULL. The caller writes there and adds to len. */
-char *pl_buf_grow(struct pl_buf *buf, size_t n); /* … where there is none yet */
+/* Room for n more bytes at ptr + len, or NULL. The caller writes them and adds to len. */
+char *pl_buf_grow(struct pl_buf *buf, size_t n); /* the slow path: allocates */
 static inline char *pl_buf_reserve(struct pl_buf *buf, size_t n)
 {
     if (__builtin_expect(buf->status == PL_OK && buf->cap - buf->len >= n && buf->ptr, 1))

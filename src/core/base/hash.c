@@ -1,5 +1,5 @@
 /* SipHash by Aumasson and Bernstein, with one round per word and three at the end; and a quick hash
- * that multiplies pairs of words and folds the product (its ends are in the header). */
+ * that multiplies pairs of words and folds the product (its last step is in the header). */
 #include "base/hash.h"
 
 static struct pl_hash_key process_key;
@@ -69,7 +69,7 @@ uint64_t pl_hash_quick(struct pl_str bytes)
     size_t n = bytes.len;
     uint64_t hash = pl_hash_quick_begin(n), other = PL_HASH_ODD_2;
     uint64_t third = PL_HASH_ODD_0, fourth = PL_HASH_ODD_1;
-    /* Four chains, so that one multiplication need not wait for the others. */
+    /* Four independent chains, so that the multiplications overlap. */
     for (; n > 64; p += 64, n -= 64) {
         hash = pl_hash_folded(pl_hash_word(p) ^ PL_HASH_ODD_0, pl_hash_word(p + 8) ^ hash);
         other = pl_hash_folded(pl_hash_word(p + 16) ^ PL_HASH_ODD_1, pl_hash_word(p + 24) ^ other);

@@ -1,4 +1,4 @@
-/* Keyed hashing (SipHash-1-3): who does not know the key cannot choose inputs that collide. */
+/* Keyed hashing (SipHash-1-3): without the key an attacker cannot choose inputs that collide. */
 #ifndef PL_BASE_HASH_H
 #define PL_BASE_HASH_H
 
@@ -10,15 +10,15 @@ struct pl_hash_key {
     uint64_t word[2];
 };
 
-/* Set once at start-up from the system's randomness; before that the key comes from where the
- * program happened to be loaded. No result of Parley depends on it. */
+/* Set once at start-up from system randomness; before that the key is derived from the program's
+ * load address. No result of Parley depends on the key. */
 void pl_hash_set_key(struct pl_hash_key key);
 
 uint64_t pl_hash(struct pl_str bytes);
 uint64_t pl_hash_with(struct pl_hash_key key, struct pl_str bytes);
 
-/* Not keyed, many times as fast, the same on every machine: to distinguish texts where an attacker
- * gains nothing from a collision. Never for a table. */
+/* Not keyed, many times faster, the same on every machine: for distinguishing texts where an
+ * attacker gains nothing from a collision. Never for a table. */
 uint64_t pl_hash_quick(struct pl_str bytes);
 
 #define PL_HASH_ODD_0 0x9E3779B97F4A7C15
@@ -32,7 +32,8 @@ static inline uint64_t pl_hash_word(const char *p)
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
-/* Up to seven bytes; the length is known otherwise, so bytes that are read twice do no harm. */
+/* Up to seven bytes. Some may be read twice; the length is hashed separately, so this is
+ * harmless. */
 static inline uint64_t pl_hash_part_word(const char *p, size_t n)
 {
     if (n >= 4) {
@@ -70,7 +71,7 @@ static inline uint64_t pl_hash_quick_end(uint64_t hash, const char *p, size_t n)
     return pl_hash_folded(first ^ PL_HASH_ODD_0, last ^ hash ^ PL_HASH_ODD_2);
 }
 
-/* pl_hash_quick() of at most sixteen bytes: of a literal the compiler makes a number. */
+/* pl_hash_quick() of at most sixteen bytes. For a literal the compiler computes a constant. */
 static inline uint64_t pl_hash_quick_word(const char *p, size_t n)
 {
     return pl_hash_quick_end(pl_hash_quick_begin(n), p, n);

@@ -1,6 +1,6 @@
-/* A machine: what something that waits is doing now, as one of a few named states, and which state
- * may follow which. A machine is a constant table with a line for each state; the thing itself has
- * one field, an enum. docs/internals/waiting.md has the pattern.
+/* A state machine for an object that waits: a few named states, and which state may follow which. A
+ * machine is a constant table with a row for each state; the object itself has one field, an enum.
+ * docs/internals/waiting.md describes the pattern.
  *
  *     enum state { FETCH_ADMIT, FETCH_LOOKUP, … };
  *     #define TO(name) PL_TO(FETCH_##name)
@@ -13,7 +13,7 @@
  *     static const struct pl_machine machine = PL_MACHINE("fetch", states);
  *
  * The head of the .c file has the same edges as a diagram. tools/check_machines.py compares the two
- * and holds every table to the rules below. */
+ * and checks every table against the rules below. */
 #ifndef PL_BASE_MACHINE_H
 #define PL_BASE_MACHINE_H
 
@@ -22,24 +22,24 @@
 
 /* How long a stay in a state may last. */
 enum pl_wait {
-    PL_WAIT_NONE, /* nothing is waited for: it is left by the callback that entered it, or it is the
-                     last state */
+    PL_WAIT_NONE, /* no waiting: the callback that entered the state leaves it, or it is the last
+                   * state */
     PL_WAIT_MS,   /* `limit_ms` at most */
-    PL_WAIT_SET,  /* as long as a setting or another object's deadline says: `why` names it */
-    PL_WAIT_OPEN, /* no deadline: `why` says who is certain to end it */
+    PL_WAIT_SET,  /* limited by a setting or another object's deadline: `why` names it */
+    PL_WAIT_OPEN, /* no deadline: `why` says who is certain to end the wait */
 };
 
-/* The effect of a cancel in a state; it may also come while one of our callbacks calls other
+/* The effect of a cancel in a state. A cancel may also come while one of our callbacks calls other
  * code. */
 enum pl_cancel {
-    PL_CANCEL_NONE,  /* it cannot be cancelled: it runs to its end */
-    PL_CANCEL_ENDS,  /* it ends at once: nothing else has its memory */
-    PL_CANCEL_LATER, /* it ends when it is back: until then something else has its memory (a
-                        worker, the store, another thread, a library that called us) */
+    PL_CANCEL_NONE,  /* cannot be cancelled: runs to its end */
+    PL_CANCEL_ENDS,  /* ends at once: nothing else uses its memory */
+    PL_CANCEL_LATER, /* ends when it returns: until then something else uses its memory (a worker,
+                      * the store, another thread, a library that called us) */
 };
 
 struct pl_state {
-    const char *name; /* the enum's constant without its prefix, in small letters */
+    const char *name; /* the enum constant without its prefix, in lower case */
     uint32_t next;    /* PL_TO(…) | …: the states that may follow; 0: the last one */
     enum pl_wait wait;
     enum pl_cancel cancel;
@@ -49,7 +49,7 @@ struct pl_state {
 
 struct pl_machine {
     const char *name;
-    const struct pl_state *states; /* the first one is where it begins */
+    const struct pl_state *states; /* the first one is the initial state */
     unsigned n_states;             /* at most 32 */
 };
 
@@ -66,13 +66,13 @@ static inline bool pl_machine_may(const struct pl_machine *machine, unsigned fro
            (machine->states[from].next >> to & 1);
 }
 
-/* Whether nothing follows. */
+/* Whether no state follows. */
 static inline bool pl_machine_is_last(const struct pl_machine *machine, unsigned state)
 {
     return !machine->states[state].next;
 }
 
-/* Whether something else has the memory of an object in this state, so that it cannot be freed. */
+/* Whether something else uses the memory of an object in this state, so that it cannot be freed. */
 static inline bool pl_machine_is_away(const struct pl_machine *machine, unsigned state)
 {
     return machine->states[state].cancel == PL_CANCEL_LATER;

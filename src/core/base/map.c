@@ -11,7 +11,7 @@ void pl_map_deinit(struct pl_map *map)
     *map = (struct pl_map){0};
 }
 
-/* The slot that holds `key`, or the free one where it belongs. */
+/* The slot of `key`, or the free slot where it belongs. */
 static uint32_t find_slot(const struct pl_map *map, struct pl_str key, uint64_t hash)
 {
     uint32_t mask = map->n_slots - 1;
@@ -33,7 +33,7 @@ struct pl_map_entry *pl_map_get(const struct pl_map *map, struct pl_str key)
     return index ? &map->entries[index - 1] : NULL;
 }
 
-/* At most three quarters full; entries have room for exactly that many. */
+/* At most three quarters of the slots are used; entries have room for exactly that many. */
 static bool grow(struct pl_map *map)
 {
     uint32_t n_slots = map->n_slots ? map->n_slots * 2 : FIRST_SLOTS;

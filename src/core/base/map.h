@@ -19,14 +19,14 @@ struct pl_map {
     uint32_t n_entries, n_slots;
 };
 
-/* Zero-initialised is a valid empty map. */
+/* A zero-initialised map is valid and empty. */
 void pl_map_deinit(struct pl_map *map);
 
 /* The entry of `key`, or NULL. Valid until the next put. */
 struct pl_map_entry *pl_map_get(const struct pl_map *map, struct pl_str key);
 
-/* Finds or makes the entry of `key`; *ret_is_new says which (a new value is 0).
- * NULL when out of memory, the map unchanged. */
+/* Finds or adds the entry of `key`; *ret_is_new says which (a new value is 0). NULL when out of
+ * memory; the map is unchanged. */
 struct pl_map_entry *pl_map_put(struct pl_map *map, struct pl_str key, bool *ret_is_new);
 
 #endif

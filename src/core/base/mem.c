@@ -1,5 +1,4 @@
-/* The one hook that all memory comes through, and a few large blocks that are kept for the
- * next request. */
+/* The allocator hook for all memory, and a few large blocks that are kept for the next request. */
 #include "base/mem.h"
 
 #include <malloc.h>
@@ -10,14 +9,14 @@
 
 /* --- large blocks -------------------------------------------------------------------------------
  *
- * A large block goes back to the system when it is freed. To get it again costs a fault for each of
- * its pages, which is more than what most requests do with them. So a few are kept for the next
- * request. Any thread may put and take; a slot that is empty or full at the wrong moment is not
- * waited for. */
+ * A large block is returned to the system when it is freed. Allocating it again costs a fault for
+ * each of its pages, which is more than the work of most requests on them. So a few are kept for
+ * the next request. Any thread may put and take blocks; none waits for a slot that is empty or
+ * full. */
 
 enum { LARGE = 1 << 20, MOST_KEPT = 8 << 20, N_KEPT = 8 };
 
-static bool keeps_large; /* set once, before there are threads */
+static bool keeps_large; /* set once, before the first thread starts */
 static _Atomic(void *) kept[N_KEPT];
 
 static bool keep(void *ptr)
@@ -50,8 +49,8 @@ static void free_kept(void)
         free(atomic_exchange(&kept[i], NULL));
 }
 
-/* A block that becomes large moves into one that is kept, which may have room for more: buffers grow
- * step by step, and cutting it to each step would give away the pages that the next one needs. */
+/* A block that becomes large moves into a kept block, which may be larger than needed. Buffers grow
+ * step by step; shrinking the block at each step would free the pages that the next step needs. */
 static void *grow_large(void *ptr, size_t size)
 {
     size_t old = ptr ? malloc_usable_size(ptr) : 0;

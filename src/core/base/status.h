@@ -1,6 +1,5 @@
-/* Every fallible function returns a pl_status; this table says what each one means to the outside:
- * the exit code of the command line, the HTTP status, the extension error, and whether to try
- * again. */
+/* Every fallible function returns a pl_status. This table maps each status to the outside: the exit
+ * code of the command line, the HTTP status, the extension error, and whether to retry. */
 #ifndef PL_BASE_STATUS_H
 #define PL_BASE_STATUS_H
 
@@ -43,11 +42,11 @@ struct pl_status_info {
 /* Never NULL: an unknown code is reported as PL_INTERNAL. */
 const struct pl_status_info *pl_status_info(enum pl_status status);
 
-/* Detail of a failure, filled where it happens. Fixed size, so that reporting never allocates;
- * what does not fit is cut at a character boundary and ends in "…". */
+/* Details of a failure, filled in where it happens. Fixed size, so that reporting never allocates;
+ * longer text is cut at a character boundary and ends in "…". */
 struct pl_error {
     enum pl_status status;
-    bool has_position;   /* offset, line, column and pointer mean something */
+    bool has_position;   /* offset, line, column and pointer are set */
     size_t offset;       /* bytes from the start of the document */
     size_t line, column; /* from 1; the column counts code points */
     char pointer[256];   /* RFC 6901, into the document that was read */
@@ -59,8 +58,7 @@ struct pl_error {
 enum pl_status pl_fail(struct pl_error *err, enum pl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Says which member of what was sent *err (which may be NULL) is about, where nothing is known of
- * lines and columns. */
+/* Sets the JSON Pointer of *err (which may be NULL), for input without line and column. */
 void pl_error_point(struct pl_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* A view of bytes that something else owns. It never outlives its source and is not
+/* A view of bytes that something else owns. It must not outlive its source and is not
  * NUL-terminated. */
 #ifndef PL_BASE_STR_H
 #define PL_BASE_STR_H
@@ -23,8 +23,7 @@ static inline struct pl_str pl_str_of(const char *cstr)
     return (struct pl_str){cstr, cstr ? strlen(cstr) : 0};
 }
 
-/* memcpy without a call for the few bytes of a word: two loads that overlap cover any length up to
- * sixteen. */
+/* memcpy of a few bytes without a call: two overlapping loads cover any length up to sixteen. */
 __attribute__((always_inline)) static inline void pl_bytes_copy(char *to, const char *from,
                                                                 size_t n)
 {
@@ -55,8 +54,8 @@ static inline bool pl_str_starts(struct pl_str s, struct pl_str prefix)
     return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
 }
 
-/* The same with a word of a table, most of which differ in the first byte: they are not measured.
- */
+/* The same for a word of a table. Most words differ in the first byte, so their length is not
+ * computed. */
 static inline bool pl_str_begins(struct pl_str s, const char *word)
 {
     size_t i = 0;
@@ -65,7 +64,7 @@ static inline bool pl_str_begins(struct pl_str s, const char *word)
     return !word[i];
 }
 
-/* Byte order, shorter first on a tie: the order of canonical JSON keys. */
+/* Byte order; a prefix comes first: the order of canonical JSON keys. */
 static inline int pl_str_cmp(struct pl_str a, struct pl_str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
@@ -73,7 +72,7 @@ static inline int pl_str_cmp(struct pl_str a, struct pl_str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* The first occurrence of `part`, which is not empty, in s; SIZE_MAX if there is none. */
+/* The first occurrence of `part` (not empty) in s; SIZE_MAX if not found. */
 static inline size_t pl_str_find(struct pl_str s, struct pl_str part)
 {
     const char *at = s.ptr, *end = s.ptr + s.len;
@@ -86,7 +85,7 @@ static inline size_t pl_str_find(struct pl_str s, struct pl_str part)
     return SIZE_MAX;
 }
 
-/* The bytes from `from` (clamped) up to `to` (clamped). */
+/* The bytes from `from` up to `to`, both clamped. */
 static inline struct pl_str pl_str_slice(struct pl_str s, size_t from, size_t to)
 {
     if (to > s.len)

@@ -14,7 +14,7 @@
         size_t len, cap;                                                                           \
     }
 
-/* Room for n elements in all; false when out of memory, the vector untouched. */
+/* Room for n elements in all; false when out of memory, the vector is unchanged. */
 bool pl_vec_grow(void **ptr, size_t *cap, size_t n, size_t size);
 
 /* True when `value` was appended; false when out of memory. */
@@ -27,7 +27,7 @@ bool pl_vec_grow(void **ptr, size_t *cap, size_t n, size_t size);
 #define pl_vec_reserve(vec, n)                                                                     \
     pl_vec_grow((void **)&(vec)->ptr, &(vec)->cap, (n), sizeof *(vec)->ptr)
 
-/* A pointer to one more element, not yet filled in; NULL when out of memory. */
+/* A pointer to a new element, not yet filled in; NULL when out of memory. */
 #define pl_vec_add(vec)                                                                            \
     ((vec)->len < (vec)->cap ||                                                                    \
              pl_vec_grow((void **)&(vec)->ptr, &(vec)->cap, (vec)->len + 1, sizeof *(vec)->ptr)    \

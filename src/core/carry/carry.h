@@ -27,29 +27,29 @@
 
 enum { PL_CARRY_VERSION = 3 };
 
-/* The value of pl_convert_opts.way_home for a conversion that writes a carry, or goes home with
- * one: pl_carry_write, and pl_home_go of home.h. */
+/* The value of pl_convert_opts.way_home for a conversion that writes a carry, or uses one to
+ * restore the source: pl_carry_write, and pl_home_go of home.h. */
 extern const struct pl_way_home pl_carry_way;
 
 /* Appends the carry of a finished conversion. The writer has kept PL_LINKS_LONG; `source` is the
- * text as it was given, `target` what was written. */
+ * original text, `target` the output. */
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                               struct pl_str target, const struct pl_format_task *task);
 
 /* A carry that was read. */
 struct pl_carry {
-    struct pl_format_task task; /* as it was converted: from the source's format to the target's */
-    bool is_untouched;          /* the target has the bytes it was given */
-    struct pl_str source;       /* arena; the source. A text that the target lost is */
-    bool has_missing;           /* … the word pl_carry_missing() */
+    struct pl_format_task task; /* of the conversion, from the source's format to the target's */
+    bool is_untouched;          /* the bytes of the target are unchanged */
+    struct pl_str source;       /* arena; the source, with pl_carry_missing() for lost texts */
+    bool has_missing;           /* the source has such a text */
 };
 
-/* The references lead into `target`. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: it is not a
+/* The references are resolved in `target`. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: not a
  * carry; the message says what is wrong, where in it, and what to do. */
 enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
                              const struct pl_json_doc *target, struct pl_error *err);
 
-/* Stands for a text that is no longer in the target. No other program writes it. */
+/* Replaces a text that is no longer in the target. No other program writes it. */
 struct pl_str pl_carry_missing(void);
 
 /* Appends the content of a string, `raw` without quotes, in the usual spelling: with the fewest
@@ -59,7 +59,7 @@ void pl_carry_spell(struct pl_buf *to, struct pl_str raw);
 /* The hash of a text. */
 uint64_t pl_carry_hash(struct pl_str bytes);
 
-/* The hash of a whole target, some of whose bytes are hashed already. */
+/* The hash of a whole target; some of its bytes are hashed already. */
 struct pl_carry_hasher {
     struct pl_str text; /* borrowed */
     size_t end;         /* bytes before it are in the hash */

@@ -1,5 +1,5 @@
-/* Walks two trees side by side: members are matched by name, elements by content (match.h), so
- * that a moved element is not a removed and an added one. */
+/* Walks two trees side by side: members are matched by name, elements by content (match.h), so that
+ * a moved element does not count as removed and added. */
 #include "carry/difference.h"
 
 #include "carry/match.h"

@@ -1,5 +1,5 @@
-/* The differences between two JSON documents, one after another. Another spelling of the same value
- * (match.h) is not a difference. */
+/* Visits the differences between two JSON documents. Another spelling of the same value (match.h)
+ * is not a difference. */
 #ifndef PL_CARRY_DIFFERENCE_H
 #define PL_CARRY_DIFFERENCE_H
 
@@ -8,7 +8,7 @@
 #include "json/json.h"
 
 enum pl_difference_kind {
-    PL_DIFFERENCE_INSIDE, /* two containers of one kind that differ: the visitor may go into them */
+    PL_DIFFERENCE_INSIDE,  /* two containers of one kind that differ: the visitor may enter them */
     PL_DIFFERENCE_CHANGED, /* one value replaces another */
     PL_DIFFERENCE_ADDED,   /* only the second document has it */
     PL_DIFFERENCE_REMOVED, /* only the first document has it */
@@ -17,9 +17,9 @@ enum pl_difference_kind {
 
 struct pl_difference {
     enum pl_difference_kind kind;
-    const struct pl_json_node *a, *b;  /* NULL where there is none */
-    const struct pl_json_node *around; /* of the second document: the container it is in, or would
-                                          be; NULL for the root */
+    const struct pl_json_node *a, *b;  /* NULL if absent */
+    const struct pl_json_node *around; /* in the second document: the container it is in, or
+                                          would be in; NULL for the root */
 };
 
 /* For INSIDE: whether to visit the children. The result for other kinds is ignored. */
@@ -30,7 +30,7 @@ enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_d
                                   const struct pl_json_node *a, const struct pl_json_doc *b_doc,
                                   const struct pl_json_node *b, pl_difference_fn *visit, void *ctx);
 
-/* How much differs: values that were changed, and all that was added, removed or moved. */
+/* The size of the difference: values that were changed, added, removed or moved. */
 enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_json_doc *a,
                                   const struct pl_json_doc *b, size_t *ret_size);
 

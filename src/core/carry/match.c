@@ -1,6 +1,5 @@
-/* Matches certain pairs first, then likely ones: equal values at both ends, then the alignment of
- * the middle that keeps most, then values that moved, then gaps of the same shape.
- */
+/* Matches certain pairs first, then likely ones: equal values at both ends, then the best alignment
+ * of the middle, then values that moved, then gaps of the same shape. */
 #include "carry/match.h"
 
 #include "base/ascii.h"
@@ -9,29 +8,28 @@
 #include "json/equal.h"
 #include "json/text.h"
 
-/* Beyond this many cells the middle is not aligned cell by cell: a list edited that much is a new
- * one, but for the values that are the same. */
+/* Above this many cells the middle is not aligned cell by cell: a list with that many edits is a
+ * new list, except for equal values. */
 enum { MOST_CELLS = 1 << 14 };
 
-/* What two values have in common, as a weight. */
+/* The similarity of two values, as a weight. */
 enum { WEIGHT_SAME = 4096, WEIGHT_ID = 2048, WEIGHT_WORDS = 1024 };
 
-/* The words of a value: the smallest hashes of pairs of words. The share of these that two values
+/* A sketch of a value: the smallest hashes of its word pairs. The share of hashes that two sketches
  * have in common estimates the share of their words. */
 enum { N_WORDS = 24, MOST_BYTES = 64 << 10 };
 struct words {
-    uint64_t hashes[N_WORDS]; /* in order */
+    uint64_t hashes[N_WORDS]; /* sorted */
     uint32_t n;
 };
 
-/* What is known about an element. Most elements have the same bytes on both sides and do not need
- * it. */
+/* Features of an element. Most elements have the same bytes on both sides and do not need them. */
 struct face {
     bool is_known;
     uint64_t essence;    /* equal for values that mean the same */
     uint64_t kind;       /* role and type */
-    uint64_t id;         /* 0: it has none */
-    struct words *words; /* arena; NULL: not asked for yet */
+    uint64_t id;         /* 0: none */
+    struct words *words; /* arena; NULL: not computed yet */
 };
 
 struct matching {
@@ -50,8 +48,8 @@ static bool is_text_type(const struct pl_json_doc *doc, const struct pl_json_nod
            pl_json_text_is(doc, type, PL_STR("output_text"));
 }
 
-/* The string of a part that is nothing but text, of a list with only such a part, or of a bare
- * string; NULL for anything else. */
+/* The string of a pure text part, of a list with only such a part, or a bare string; NULL for
+ * anything else. */
 static const struct pl_json_node *plain_text(const struct pl_json_doc *doc,
                                              const struct pl_json_node *n)
 {
@@ -97,7 +95,7 @@ static uint64_t text_hash(const struct pl_json_doc *doc, const struct pl_json_no
     return pl_json_value_hash(doc, string);
 }
 
-/* Role and type, where they are strings; otherwise the name of the first member. */
+/* Role and type, if they are strings; otherwise the name of the first member. */
 static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     static const char *const tags[] = {"role", "type", "kind"};
@@ -108,7 +106,7 @@ static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node
         const struct pl_json_node *tag = pl_json_get(doc, n, pl_str_of(tags[i]));
         if (!pl_json_is(tag, PL_JSON_STRING) || (i && pl_json_text_is(doc, tag, PL_STR("message"))))
             continue;
-        /* A text is a text, whoever says it. */
+        /* A text counts as a text, whatever its role. */
         if (i && is_text_type(doc, tag))
             return (uint64_t)PL_JSON_STRING + 1;
         kind = mix(kind + i + 1, text_hash(doc, tag));
@@ -130,7 +128,7 @@ static uint64_t own_id(const struct pl_json_doc *doc, const struct pl_json_node 
     return 0;
 }
 
-/* Its own, or that of the first object in it: {"type":"function","function":{"name":…}}. */
+/* Its own id, or that of the first object in it: {"type":"function","function":{"name":…}}. */
 static uint64_t id_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     uint64_t id = own_id(doc, n);
@@ -170,7 +168,7 @@ static void add_word(struct words *words, uint64_t hash)
     words->hashes[at] = hash;
 }
 
-/* A run of letters, or one character beyond ASCII: not every script has spaces. */
+/* A word is a run of letters, or one character beyond ASCII: not every script has spaces. */
 static size_t word_length(struct pl_str text, size_t at)
 {
     size_t end = at;
@@ -224,7 +222,7 @@ static const struct words *words_of(struct matching *m, const struct pl_match_si
     return words;
 }
 
-/* Of the smallest hashes of both together, how many both have, from 0 to WEIGHT_WORDS. */
+/* How many of the smallest hashes of both together are in both, scaled to 0 … WEIGHT_WORDS. */
 static uint32_t common_words(const struct words *a, const struct words *b)
 {
     uint32_t i = 0, j = 0, n_seen = 0, n_common = 0;
@@ -264,7 +262,7 @@ static struct face *new_face(const struct matching *m, uint32_t j)
     return &m->new_faces[j];
 }
 
-/* Equal hashes are not proof: confirm() has the last word. */
+/* Equal hashes are no proof: confirm() checks. */
 static bool is_same_at(const struct matching *m, uint32_t i, uint32_t j)
 {
     return old_face(m, i)->essence == new_face(m, j)->essence;
@@ -289,7 +287,7 @@ static uint32_t weigh(struct matching *m, uint32_t i, uint32_t j)
     return common >= LEAST_WORDS ? common : 0;
 }
 
-/* The alignment with the largest weight, by the usual table over all pairs of suffixes. */
+/* The alignment with the largest weight, by dynamic programming over all pairs of suffixes. */
 static enum pl_status align_cells(struct matching *m)
 {
     uint32_t n = m->old_end - m->old_from, k = m->new_end - m->new_from;
@@ -324,7 +322,7 @@ static enum pl_status align_cells(struct matching *m)
     return PL_OK;
 }
 
-/* Old values without a partner, by their essence: chains in the order of the list. */
+/* Old values without a partner, by essence: chains in list order. */
 struct leftovers {
     struct pl_map first; /* owned; essence -> index + 1 of the first */
     uint32_t *next;      /* arena; index + 1 of the next of the same essence */
@@ -354,7 +352,7 @@ static enum pl_status gather_leftovers(struct matching *m, struct leftovers *lef
     return PL_OK;
 }
 
-/* Takes the first leftover with the meaning of j, from index `least` on. */
+/* Removes and returns the first leftover with the meaning of j, from index `least` on. */
 static uint32_t take_leftover(struct matching *m, struct leftovers *left, uint32_t j,
                               uint32_t least)
 {
@@ -368,7 +366,7 @@ static uint32_t take_leftover(struct matching *m, struct leftovers *left, uint32
     return i;
 }
 
-/* Too many for a table: only values that are the same, each after the one before it. */
+/* Too many for a table: matches only equal values, each after the one before it. */
 static enum pl_status align_same(struct matching *m)
 {
     struct leftovers left = {0};
@@ -401,7 +399,7 @@ static enum pl_status pair_moved(struct matching *m)
     return status;
 }
 
-/* The next one from `i` on that has no partner. */
+/* The next element from `i` on without a partner. */
 static uint32_t next_single(const struct pl_match_side *side, uint32_t i, uint32_t end)
 {
     while (i < end && side->partners[i] != PL_MATCH_NONE)
@@ -463,7 +461,7 @@ static enum pl_status list_side(struct pl_arena *arena, const struct pl_json_doc
     return PL_OK;
 }
 
-/* Pairs an element of each side, whose numbers are given, when they say the same. */
+/* Pairs elements i and j if they mean the same. */
 static enum pl_status pair_same(struct matching *m, uint32_t i, uint32_t j, bool *ret_is_same)
 {
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
@@ -474,7 +472,7 @@ static enum pl_status pair_same(struct matching *m, uint32_t i, uint32_t j, bool
     return status;
 }
 
-/* What is the same at both ends. */
+/* Pairs equal elements at both ends. */
 static enum pl_status pair_ends(struct matching *m)
 {
     enum pl_status status = PL_OK;
@@ -495,7 +493,7 @@ static enum pl_status pair_ends(struct matching *m)
     return status;
 }
 
-/* Equal hashes are not proof: of a large object not every member is in it. */
+/* Equal hashes are no proof: they do not cover every member of a large object. */
 static enum pl_status confirm(const struct matching *m)
 {
     struct pl_match *match = m->match;
@@ -508,7 +506,7 @@ static enum pl_status confirm(const struct matching *m)
     return status;
 }
 
-/* What is left between the ends. */
+/* Matches the elements between the ends. */
 static enum pl_status match_middle(struct matching *m)
 {
     uint32_t n_old = m->old_end - m->old_from, n_new = m->new_end - m->new_from;

@@ -1,8 +1,8 @@
 /* Finds which elements of two lists correspond.
  *
- * Two lists of JSON values are the same conversation, or one of them was edited. Values with the
- * same meaning are partners. A changed value keeps its partner if both have the same kind (role,
- * type) and the same id, or many common words, or if no other pair is possible. */
+ * Both lists of JSON values are the same conversation; one of them may have been edited. Values
+ * with the same meaning are partners. A changed value keeps its partner if both have the same kind
+ * (role, type) and the same id, or many common words, or if no other pair is possible. */
 #ifndef PL_CARRY_MATCH_H
 #define PL_CARRY_MATCH_H
 
@@ -22,8 +22,8 @@ struct pl_match_side {
 
 struct pl_match {
     struct pl_match_side old_side, new_side;
-    bool *is_same;  /* arena; for each new one with a partner: they mean the same */
-    bool *is_moved; /* arena; for each new one with a partner: it is out of order */
+    bool *is_same;  /* arena; by new element with a partner: they mean the same */
+    bool *is_moved; /* arena; by new element with a partner: it is out of order */
 };
 
 /* An array, or any other value as a list of one; NULL is an empty list. PL_NOMEM is the only
@@ -34,9 +34,8 @@ enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
                               const struct pl_json_doc *new_doc,
                               const struct pl_json_node *new_list);
 
-/* Whether two values mean the same. A text is the same as a bare string, as a part
- * {"type":"text","text":…}, or as the only part of a content: every vendor treats these alike. NULL
- * is the same as NULL only. */
+/* Whether two values mean the same. A bare string, a part {"type":"text","text":…} and a content
+ * with only this part are the same text: every vendor treats them alike. NULL equals only NULL. */
 enum pl_status pl_match_is_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                                 const struct pl_json_doc *b_doc, const struct pl_json_node *b,
                                 bool *ret_is_same);

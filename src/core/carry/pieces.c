@@ -1,5 +1,5 @@
 /* Splits the source text of a carry into pieces: literal text, words of one byte (words.h), and
- * references to the target by place or hash. */
+ * references to the target by hash. */
 #include "carry/pieces.h"
 
 #include "carry/words.h"
@@ -47,7 +47,7 @@ bool pl_carry_read_hash(struct pl_str chars, uint64_t *ret_hash)
 struct taker {
     struct pl_carry_pieces *to;
     const char *at, *end;
-    enum pl_status status; /* PL_INVALID: `at` is where it is wrong */
+    enum pl_status status; /* PL_INVALID: the error is at `at` */
 };
 
 static void fail(struct taker *t, enum pl_status status)
@@ -55,14 +55,14 @@ static void fail(struct taker *t, enum pl_status status)
     t->status = status;
 }
 
-/* The bytes up to `end` as they are. */
+/* Copies the bytes up to `end`. */
 static inline void take_until(struct taker *t, const char *end)
 {
     pl_buf_add(&t->to->text, (struct pl_str){t->at, (size_t)(end - t->at)});
     t->at = end;
 }
 
-/* After a tilde: a hash, or the character itself. */
+/* After a tilde: a hash, or an escaped character. */
 static void take_reference(struct taker *t)
 {
     struct pl_str rest = {t->at + 1, (size_t)(t->end - t->at) - 1};
@@ -126,7 +126,7 @@ static void take_quoted(struct taker *t)
         fail(t, PL_INVALID);
 }
 
-/* A character that means another one, or a word. */
+/* A character with a special meaning, or a word. */
 static void take_special(struct taker *t)
 {
     char c = *t->at;

@@ -1,4 +1,4 @@
-/* Reading a carry: first every member is checked, then the source is put together. */
+/* Reads a carry: checks every member, then rebuilds the source. */
 #include "carry/carry.h"
 
 #include "base/map.h"
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Private-use characters on both sides: no program writes them by itself. */
+/* Private-use characters on both sides: no other program writes them. */
 struct pl_str pl_carry_missing(void)
 {
     return PL_STR("\xEE\x80\x80parley-missing-text\xEE\x80\x80");
@@ -25,7 +25,7 @@ struct reading {
     struct pl_arena *arena;
     struct pl_json_doc doc;        /* arena; the carry */
     struct pl_carry_pieces pieces; /* owned; of the source */
-    uint64_t target;               /* hash of its bytes, as it was */
+    uint64_t target;               /* hash of the target's original bytes */
     struct pl_error *err;
 };
 
@@ -103,12 +103,13 @@ static enum pl_status take_profile(struct reading *r, const struct pl_json_node 
     return r->carry->task.profile ? PL_OK : refuse(r, "/parley_carry/6", "its profile is unknown");
 }
 
-/* How it was converted, in the order of the list. */
+/* Readers for the entries of the list, in order. */
 static enum pl_status (*const takers[])(struct reading *r, const struct pl_json_node *value) = {
     take_version, take_from, take_to, take_target, take_kind, take_mode, take_profile};
 enum { N_TAKERS = sizeof takers / sizeof *takers, N_NEEDED = 4 };
 
-/* The version comes first: another one has other members. Before version 3 it stood alone. */
+/* The version comes first: other versions have other members. Before version 3 it was not in a
+ * list. */
 static enum pl_status take_head(struct reading *r, const struct pl_json_node *value)
 {
     if (pl_json_kind(value) != PL_JSON_ARRAY)
@@ -175,14 +176,14 @@ static enum pl_status check(struct reading *r)
     return status;
 }
 
-/* --- putting the source together ----------------------------------------------------------------
+/* --- rebuilding the source ----------------------------------------------------------------------
  */
 
-/* The strings of the target that references lead to. */
+/* The strings of the target that are referenced. */
 struct strings {
     struct pl_map by_hash; /* owned; hash -> index + 1 in `found`; 0: not found yet. The keys are
                               in the holes */
-    struct pl_str *found;  /* arena; between the quotes, in the usual spelling */
+    struct pl_str *found;  /* arena; without quotes, in the usual spelling */
     size_t n;
     struct pl_carry_hasher hasher; /* of the target's bytes */
 };
@@ -206,8 +207,7 @@ static enum pl_status find_references(struct reading *r, struct strings *strings
     return PL_OK;
 }
 
-/* Whether a reference leads to these bytes, which are n_raw bytes at `at` in the target.
- */
+/* Whether a reference has the hash of these bytes, which are n_raw bytes at `at` in the target. */
 static bool take_string(struct strings *strings, struct pl_str bytes, size_t at, size_t n_raw)
 {
     if (bytes.len < PL_LINKS_LONG)
@@ -238,7 +238,7 @@ static enum pl_status usual_spelling(struct pl_arena *arena, const struct pl_jso
     return usual.status != PL_OK ? usual.status : ret_bytes->ptr || !usual.len ? PL_OK : PL_NOMEM;
 }
 
-/* What follows the comma of a data URL; empty for any other string. */
+/* The part after the comma of a data URL; empty for any other string. */
 static struct pl_str data_of(struct pl_str bytes)
 {
     enum { NEAR = 512 };
@@ -271,7 +271,7 @@ static enum pl_status find_strings(struct reading *r, const struct pl_json_doc *
     return status;
 }
 
-/* The string that a reference leads to; NULL when the target no longer has it. */
+/* The string of a reference; NULL if the target no longer has it. */
 static const struct pl_str *resolve(const struct strings *strings, uint64_t hash)
 {
     struct pl_map_entry *entry = pl_map_get(&strings->by_hash, key_of(&hash));
@@ -279,15 +279,16 @@ static const struct pl_str *resolve(const struct strings *strings, uint64_t hash
     return entry->value ? &strings->found[entry->value - 1] : NULL;
 }
 
-/* References that would make the source much longer than the carry and its target together are not
- * followed: then the text counts as missing. Words make it at most as long as any result. */
+/* Limit for the rebuilt source. References that would make it much longer than the carry and its
+ * target together are not followed: their text counts as missing. Words are bounded by the limit of
+ * any result. */
 static size_t most_bytes(const struct reading *r, const struct pl_json_doc *target)
 {
     enum { LEAST = 64 << 10 };
     return r->doc.text.len + 2 * target->text.len + LEAST;
 }
 
-/* What fills each hole, and how many bytes that makes in all. */
+/* The strings for all holes, and their total size in bytes. */
 static struct pl_str *fill_holes(struct reading *r, const struct strings *strings, size_t most,
                                  size_t *ret_n_bytes)
 {

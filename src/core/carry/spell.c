@@ -9,7 +9,7 @@ static void put_ascii(struct pl_buf *to, char c)
     pl_buf_add(to, (struct pl_str){escaped, pl_json_escape(escaped, c)});
 }
 
-/* A \\u escape at the start of `rest`; returns how many bytes it took. */
+/* Writes the \\u escape at the start of `rest`; returns its length there. */
 static size_t put_unit(struct pl_buf *to, struct pl_str rest)
 {
     enum { UNIT = 6, PAIR = 12 };
@@ -32,7 +32,7 @@ static size_t put_unit(struct pl_buf *to, struct pl_str rest)
     return UNIT;
 }
 
-/* The escape at the start of `rest`; returns how many bytes it took. */
+/* Writes the escape at the start of `rest`; returns its length there. */
 static size_t put_escape(struct pl_buf *to, struct pl_str rest)
 {
     if (rest.ptr[1] == 'u')

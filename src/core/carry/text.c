@@ -1,6 +1,6 @@
-/* Every conversion with a carry spells its source here, so this takes one pass over the strings. It
- * reserves room for the worst case of a string and the bytes before it, then writes without
- * checks. */
+/* Spells the source of a carry. Every conversion with a carry does this, so it takes one pass over
+ * the strings: it reserves room for the worst case of a string and the bytes before it, then writes
+ * without checks. */
 #include "carry/text.h"
 
 #include "carry/pieces.h"
@@ -10,12 +10,12 @@
 
 struct speller {
     struct pl_buf *to;
-    char *at, *limit; /* where to write next, and the end of the room */
+    char *at, *limit; /* write position, and the end of the reserved room */
     struct pl_str source;
-    bool is_strict; /* outside strings is only what JSON has there */
+    bool is_strict; /* outside strings there is only JSON, no comments */
     const struct pl_carry_reference *const *references;
-    size_t n_references, next; /* … and the one that comes next */
-    char key;                  /* the word of the last key; 0: it is not one */
+    size_t n_references, next; /* … and the index of the next one */
+    char key;                  /* the word of the last key; 0: not a word */
 };
 
 static void finish(struct speller *s)
@@ -23,7 +23,7 @@ static void finish(struct speller *s)
     s->to->len = (size_t)(s->at - s->to->ptr);
 }
 
-/* Whether there is room for n bytes more. */
+/* Reserves room for n more bytes. */
 static bool make_room(struct speller *s, size_t n)
 {
     if (__builtin_expect((size_t)(s->limit - s->at) >= n, 1))
@@ -53,7 +53,7 @@ void pl_carry_put_hash(struct pl_buf *to, uint64_t hash)
 
 /* --- between strings ------------------------------------------------------------------------- */
 
-/* A byte of a comment may take a mark and an escape. */
+/* A byte of a comment may need a mark and an escape. */
 enum { MOST_BETWEEN = 1 + PL_JSON_MOST_ESCAPE };
 
 static char *put_any(char *at, char c)
@@ -66,14 +66,13 @@ static char *put_any(char *at, char c)
     return at;
 }
 
-/* Which of eight bytes may be below a space: at least those that are. */
+/* Finds bytes below a space among eight; it may report others too. */
 static inline uint64_t find_controls(uint64_t bytes)
 {
     return (bytes - 0x2020202020202020) & ~bytes & 0x8080808080808080;
 }
 
-/* JSON outside strings is copied as it is, except line ends and tabs. Comments are copied byte by
- * byte. */
+/* Copies JSON outside strings, except line ends and tabs. Copies comments byte by byte. */
 static inline char *put_between(const struct speller *s, char *at, size_t from, size_t end)
 {
     enum { BLOCK = sizeof(uint64_t) };
@@ -95,10 +94,10 @@ static inline char *put_between(const struct speller *s, char *at, size_t from, 
 /* --- inside strings -------------------------------------------------------------------------- */
 
 /* A quote and a backslash take two bytes, and a mark doubles its byte; quotes may take two bytes
- * each. A whole block may be written where there is less of it. */
+ * each. A write of a whole block may exceed the text. */
 enum { MOST_INSIDE = 2, MOST_QUOTES = 4 + PL_JSON_SLACK };
 
-/* A backslash and what follows it, escaped once more. */
+/* Escapes a backslash and the character after it once more. */
 static inline char *put_escape(char *at, char c)
 {
     at[0] = at[1] = at[2] = '\\';
@@ -107,13 +106,13 @@ static inline char *put_escape(char *at, char c)
     return at;
 }
 
-/* The bytes of a string as a text: what is escaped there is escaped once more. */
+/* Writes the bytes of a string as text: its escapes are escaped once more. */
 static char *put_inside(const struct speller *s, char *at, struct pl_str text)
 {
     return pl_json_escape_text(at, text, s->source.ptr + s->source.len);
 }
 
-/* The string as it is, in quotes. */
+/* Writes the string unchanged, in quotes. */
 static char *put_verbatim(const struct speller *s, char *at, struct pl_str text)
 {
     *at++ = '\\';
@@ -124,7 +123,7 @@ static char *put_verbatim(const struct speller *s, char *at, struct pl_str text)
     return at;
 }
 
-/* Text with a mark before apostrophes and tildes. */
+/* Writes text with a mark before apostrophes and tildes. */
 static char *put_marked(char *at, struct pl_str text)
 {
     const char *p = text.ptr, *end = text.ptr + text.len;
@@ -152,7 +151,7 @@ static bool has_mark(struct pl_str text)
     return false;
 }
 
-/* Writes text, and returns whether it holds a mark. A text of the usual length is one block. */
+/* Writes text, and returns whether it contains a mark. A text of usual length is one block. */
 static inline char *put_text(const struct speller *s, char *at, struct pl_str text, bool is_escaped,
                              bool *ret_has_mark)
 {
@@ -170,7 +169,7 @@ static inline char *put_text(const struct speller *s, char *at, struct pl_str te
     return at + text.len;
 }
 
-/* The character for a string that is a word; 0: it is not one. */
+/* The character of a string that is a word; 0: not a word. */
 static inline char find_word(struct speller *s, bool is_key, struct pl_str text)
 {
     bool is_value = s->key == PL_CARRY_TYPE || s->key == PL_CARRY_ROLE;
@@ -180,7 +179,7 @@ static inline char find_word(struct speller *s, bool is_key, struct pl_str text)
     return is_value ? pl_carry_find(pl_carry_values, PL_CARRY_AROUND_VALUE, text) : '\0';
 }
 
-/* Puts a string, for which there is room; returns where the source goes on. */
+/* Writes a string into reserved room; returns the offset after it in the source. */
 static inline size_t put_string(struct speller *s, const struct pl_json_node *n)
 {
     size_t end = (size_t)n->off + n->len;
@@ -205,7 +204,7 @@ static inline bool refers(const struct speller *s, const struct pl_json_node *n)
     return s->next < s->n_references && s->references[s->next]->off < (uint64_t)n->off + n->len;
 }
 
-/* There is room for the string, and for a reference besides. */
+/* The caller has reserved room for the string and a reference. */
 static size_t put_referring(struct speller *s, const struct pl_json_node *n)
 {
     size_t from = n->off + (size_t)1, end = n->off + (size_t)n->len - 1;
@@ -215,10 +214,10 @@ static size_t put_referring(struct speller *s, const struct pl_json_node *n)
     for (; refers(s, n); s->next++) {
         const struct pl_carry_reference *reference = s->references[s->next];
         if (reference->off < from)
-            continue; /* said twice */
+            continue; /* overlaps the one before */
         at = put_marked(at, pl_str_slice(s->source, from, reference->off));
         *at++ = '~';
-        at = put_hash(at, reference->hash); /* shorter than what it stands for */
+        at = put_hash(at, reference->hash); /* shorter than the text it replaces */
         from = (size_t)reference->off + reference->len;
     }
     at = put_marked(at, pl_str_slice(s->source, from, end));
@@ -227,7 +226,7 @@ static size_t put_referring(struct speller *s, const struct pl_json_node *n)
     return end + 1;
 }
 
-/* How much room a string with references needs: the text they replace is not written. */
+/* The room for a string with references: the text they replace is not written. */
 static size_t most_referring(const struct speller *s, const struct pl_json_node *n)
 {
     size_t most = MOST_INSIDE * (size_t)n->len + MOST_QUOTES;

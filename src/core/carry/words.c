@@ -73,8 +73,7 @@ const struct pl_str pl_carry_words[128] = {
     ['~'] = VALUE("function_call_output"),
 };
 
-/* No two keys share a slot, and no two values; the tests hold these tables against the one above.
- */
+/* No two keys share a slot, and no two values; tests check these tables against the one above. */
 const char pl_carry_keys[PL_CARRY_SLOTS] = {
     [0] = 'H',   [1] = 'W',   [3] = 'M',   [5] = 'g',   [7] = '%',   [10] = 'B',  [12] = 'L',
     [13] = 'G',  [17] = 'J',  [20] = 'T',  [23] = 'U',  [33] = 'k',  [34] = 'd',  [35] = 'i',

@@ -38,8 +38,8 @@ static bool has_half(struct pl_str usual)
     return false;
 }
 
-/* Whether the string is spelled with the fewest escapes. Otherwise a program that reads and writes
- * JSON would change its spelling, so the string is kept in the carry. So is half of a surrogate
+/* Whether the string is spelled with the fewest escapes. Otherwise another program would change its
+ * spelling when it rewrites the JSON, so the string is kept in the carry. So is half of a surrogate
  * pair: a text target has U+FFFD for it. */
 static bool is_usual(struct maker *m, const struct pl_json_node *n)
 {
@@ -56,7 +56,7 @@ static bool is_usual(struct maker *m, const struct pl_json_node *n)
     return pl_str_eq(pl_buf_str(&usual), raw) && !(m->is_text && has_half(raw));
 }
 
-/* The target has the value as it is spelled, from `at` on. */
+/* The target has the same spelling of the value, from `at` on. */
 static void add_strings(struct maker *m, const struct pl_json_node *value, uint32_t at)
 {
     for (const struct pl_json_node *n = value; n < pl_json_next(value); n++)
@@ -75,7 +75,7 @@ static void find_references(struct maker *m)
     }
 }
 
-/* The hash of the target's bytes. Those of a reference are hashed already. */
+/* The hash of the target's bytes. The strings of references are hashed already. */
 static uint64_t target_hash(const struct maker *m, struct pl_str target)
 {
     struct pl_carry_hasher hasher = {.text = target};

@@ -1,6 +1,6 @@
 #include "cluster/commit_mark.h"
 
-/* A number that this writer never sent is not its row any more. */
+/* A number that this writer never sent means that the row belongs to another writer. */
 enum pl_commit_mark pl_commit_mark(const struct pl_commit_mark_row *row, int64_t acknowledged,
                                    int64_t in_doubt)
 {

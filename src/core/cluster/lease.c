@@ -62,8 +62,8 @@ static bool is_within(int64_t since_ms, int64_t now_ms, int64_t limit_ms)
     return now_ms - since_ms <= limit_ms;
 }
 
-/* An answer that took longer than the lease lasts renews nothing: it counts from when it was
- * sent. */
+/* An answer that took longer than the lease renews nothing, because the lease counts from when the
+ * renewal was sent. */
 void pl_lease_renewed(struct pl_lease *lease, int64_t now_ms)
 {
     if (!lease->is_asking)

@@ -1,4 +1,4 @@
-/* A node of a cluster as others see it: who it is, and how it is. */
+/* The identity and state of a cluster node. */
 #ifndef PL_CLUSTER_NODE_H
 #define PL_CLUSTER_NODE_H
 
@@ -6,8 +6,8 @@
 
 enum { PL_NODE_ID_BYTES = 16 };
 
-/* A process, not a machine: drawn at random at every start, so that nobody is taken for the process
- * before it. All zeros: nobody, or everybody, as the place says. */
+/* Identifies a process, not a machine. It is random at every start, so that no process is mistaken
+ * for its predecessor. All zeros means nobody or everybody, depending on the context. */
 struct pl_node_id {
     unsigned char bytes[PL_NODE_ID_BYTES];
 };
@@ -16,19 +16,19 @@ bool pl_node_id_eq(const struct pl_node_id *a, const struct pl_node_id *b);
 bool pl_node_id_is_zero(const struct pl_node_id *id);
 
 enum { PL_NODE_ID_TEXT = 2 * PL_NODE_ID_BYTES + 1, PL_NODE_NAME_MAX = 63 };
-/* In hexadecimal digits, with the NUL. */
+/* Writes hexadecimal digits and a NUL. */
 void pl_node_id_write(const struct pl_node_id *id, char ret_text[PL_NODE_ID_TEXT]);
-/* False: these are not the digits of one. */
+/* Returns false if the text is not an id. */
 bool pl_node_id_read(struct pl_str text, struct pl_node_id *ret_id);
 
-/* Whether the name of a node may have this character: letters, digits, '.', '_' and '-'. */
+/* True if a node name may contain this character: letters, digits, '.', '_' and '-'. */
 bool pl_node_name_has(char c);
 
 /* X(name, text in the store) */
 #define PL_NODE_STATE_TABLE(X)                                                                     \
     X(UP, "up")                                                                                    \
-    X(DRAINING, "draining") /* it ends, and takes nothing new */                                   \
-    X(GONE, "gone")         /* it ended, or was taken over: never again anything else */
+    X(DRAINING, "draining") /* ending; accepts nothing new */                                      \
+    X(GONE, "gone")         /* ended or taken over; final */
 
 enum pl_node_state {
 #define X(name, text) PL_NODE_STATE_##name,
@@ -38,7 +38,7 @@ enum pl_node_state {
 };
 
 const char *pl_node_state_text(enum pl_node_state state);
-/* PL_NODE_STATE_COUNT: there is no such state. */
+/* Returns PL_NODE_STATE_COUNT if there is no such state. */
 enum pl_node_state pl_node_state_of(struct pl_str text);
 /* up -> draining -> gone, up -> gone. */
 bool pl_node_state_may(enum pl_node_state from, enum pl_node_state to);

@@ -1,4 +1,4 @@
-/* Typed fields. The input is not trusted: every length is compared with the bytes that are left. */
+/* Typed fields. The input is not trusted: every length is checked against the remaining bytes. */
 #include "cluster/node_fields.h"
 
 enum { TYPE_NUMBER = 'n', TYPE_BYTES = 'b', N_NUMBER = 8, N_LENGTH = 4 };

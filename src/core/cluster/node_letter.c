@@ -1,4 +1,4 @@
-/* Writing and reading letters. The seal is checked before any byte of the letter is used. */
+/* Writes and reads letters. The seal is checked before any byte of the letter is used. */
 #include "cluster/node_letter.h"
 
 #define X(name, text) text,
@@ -56,7 +56,7 @@ enum pl_status pl_node_letter_write(const struct pl_node_letter *letter,
     return PL_OK;
 }
 
-/* Takes the same time wherever they differ. */
+/* Takes constant time, wherever the seals differ. */
 static bool is_sealed(struct pl_str sealed, const struct pl_node_seal *seal,
                       const struct pl_node_id *receiver)
 {

@@ -36,7 +36,7 @@ static uint64_t weight(struct pl_str task_id, const struct pl_node_id *node)
     return pl_hash_quick((struct pl_str){both, sizeof both});
 }
 
-/* Of two nodes of the same weight the one with the greater id. */
+/* Of two nodes with the same weight, the one with the greater id comes first. */
 static bool is_before(struct pl_str task_id, const struct pl_node_id *a, const struct pl_node_id *b)
 {
     uint64_t of_a = weight(task_id, a), of_b = weight(task_id, b);

@@ -1,17 +1,17 @@
-/* Calls without an id get a new one, and results without an id take that of the first open call
- * of their name, or of any. */
+/* A call without an id gets a new one. A result without an id takes that of the first open call of
+ * its name, or of any open call. */
 #include "conv/call_ids.h"
 
 #define NONE UINT32_MAX
 
-/* Calls in order; those of one name form a queue. A call that was answered is stepped over when the
- * head of a queue comes to it, so everything is linear. */
+/* Calls in order; calls of one name form a queue. Answered calls are skipped when they reach the
+ * head of a queue, so everything is linear. */
 struct call {
-    struct pl_part *part; /* borrowed from the conversation, which gets no parts meanwhile */
+    struct pl_part *part; /* borrowed from the conversation, which must not get new parts */
     const struct pl_message *message;
     uint32_t next; /* of the same name */
     bool is_answered;
-    bool is_made; /* its id is: the source has none */
+    bool is_made; /* we made its id: the source has none */
 };
 
 struct queue {
@@ -124,8 +124,8 @@ static uint32_t first_of_any(struct pairing *p)
     return p->first_open < p->calls.len ? p->first_open : NONE;
 }
 
-/* A result whose id no call has answers the first open call of its name that came without one: some
- * servers name only their results. The call then takes that id. */
+/* A result may have an id that no call has: some servers give ids only to results. It answers the
+ * first open call of its name that has no id, and the call takes the id of the result. */
 static void adopt(struct pairing *p, const struct pl_part *part)
 {
     struct pl_str name = pl_conv_text(p->conv, part->name);
@@ -164,7 +164,7 @@ static void take_result(struct pairing *p, struct pl_part *part, const struct pl
     set_id(part, p->calls.ptr[call].part->id.str);
 }
 
-/* Ids of the source are not given out again, wherever they occur. */
+/* Ids of the source are never given to another call, wherever they occur. */
 static void reserve_ids(struct pairing *p)
 {
     struct pl_conv *conv = p->conv;

@@ -1,4 +1,4 @@
-/* Ids for tool calls that came without: some formats pair a result with its call by name and order
+/* Ids for tool calls that have none: some formats pair a result with its call by name and order
  * only, others require an id on both. */
 #ifndef PL_CONV_CALL_IDS_H
 #define PL_CONV_CALL_IDS_H
@@ -6,14 +6,14 @@
 #include "base/map.h"
 #include "conv/conv.h"
 
-/* Afterwards every call and every result has an id that is not empty. A call without one gets
- * "call_N" by its position among all calls (the next free number when the source uses that id), or
- * the id of the result of its name that answers no other call, and is reported as synthesised; a
- * result without one gets the id of the first unanswered call of its name, otherwise a new id. Same
- * input, same ids. Linear. Running out of memory shows in conv->status. */
+/* Gives every call and every result a non-empty id. A call without one gets "call_N" by its
+ * position among all calls (the next free number when the source uses that id), or the id of a
+ * result of its name that answers no other call; it is reported as synthesised. A result without
+ * one gets the id of the first unanswered call of its name, otherwise a new id. Same input, same
+ * ids. Linear. Running out of memory is in conv->status. */
 void pl_conv_give_ids(struct pl_conv *conv);
 
-/* Calls by their ids; the later one if two have the same id. Running out of memory shows in
+/* Index of calls by id; if two have the same id, the later one. Running out of memory is in
  * conv->status. The conversation must not get new parts while the index is used. */
 struct pl_call_index {
     struct pl_map by_id; /* index of the part + 1 */

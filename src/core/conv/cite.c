@@ -1,5 +1,5 @@
-/* Finds anchors in the texts of each message, resolves them by its citation_map, and checks what
- * an entry claims about its source. */
+/* Finds anchors in the texts of each message, resolves them with its citation_map, and checks each
+ * entry against its source. */
 #include "conv/cite.h"
 
 #include "base/ascii.h"
@@ -64,15 +64,15 @@ const struct pl_json_node *pl_cite_map(const struct pl_conv *conv, const struct 
 
 struct finder {
     struct pl_conv *conv;
-    struct pl_cite_source *sources; /* arena; white space evened out */
+    struct pl_cite_source *sources; /* arena; white space normalised */
     size_t n_sources;
     struct pl_cites *cites;
     struct pl_json_reach reach; /* owned; entries are looked up by their ids */
-    struct pl_map snippets;     /* owned; place of an entry -> what is known of its snippet */
+    struct pl_map snippets;     /* owned; offset of an entry -> result of the snippet check */
 };
 
-/* Every run of white space becomes one space, none at the ends: a line break of a page is not a
- * difference. */
+/* Replaces every run of white space by one space and trims both ends: a line break on a page is not
+ * a difference. */
 static struct pl_str even_out(struct pl_conv *conv, struct pl_str text)
 {
     char *to = pl_arena_alloc(conv->arena, text.len + 1, 1);
@@ -96,8 +96,9 @@ static struct pl_str even_out(struct pl_conv *conv, struct pl_str text)
     return (struct pl_str){to, n};
 }
 
-/* Whether `text` holds `words` (not empty), in one pass whatever the two are: after Knuth, Morris
- * and Pratt, border[i] is how much of the words their first i bytes end with. */
+/* Whether `text` contains `words` (not empty), in linear time (Knuth, Morris and Pratt). border[i]
+ * is the length of the longest proper prefix of `words` that is also a suffix of its first i
+ * bytes. */
 static bool holds(struct pl_conv *conv, struct pl_str text, struct pl_str words)
 {
     size_t *border = pl_arena_alloc(conv->arena, words.len + 1, sizeof *border);
@@ -148,13 +149,13 @@ static enum pl_cite_snippet look_for_snippet(const struct finder *f, const struc
     return is_found ? PL_CITE_SNIPPET_FOUND : PL_CITE_SNIPPET_MISSING;
 }
 
-/* Once for each entry, however often it is cited. */
+/* Checks each entry once, however often it is cited. */
 static enum pl_cite_snippet check_snippet(struct finder *f, const struct pl_cite *cite,
                                           const struct pl_json_node *location)
 {
     if (!f->n_sources)
         return look_for_snippet(f, cite, location);
-    /* The bytes of a node tell it from every other: its place in the text is among them. */
+    /* The bytes of a node are unique: they include its offset in the text. */
     struct pl_str key = {(const char *)cite->entry, sizeof *cite->entry};
     bool is_new;
     struct pl_map_entry *known = pl_map_put(&f->snippets, key, &is_new);
@@ -296,7 +297,7 @@ static void write_problem(void *ctx, const char *sentence)
     pl_json_out_text(ctx, pl_str_of(sentence));
 }
 
-/* A text that was put together; its failure becomes the output's. */
+/* Adds a text from a scratch buffer; a failure of the buffer becomes that of the output. */
 static void put_scratch(struct pl_json_out *out, const struct pl_buf *scratch)
 {
     if (scratch->status != PL_OK && out->buf->status == PL_OK)
@@ -304,7 +305,7 @@ static void put_scratch(struct pl_json_out *out, const struct pl_buf *scratch)
     pl_json_out_text(out, pl_buf_str(scratch));
 }
 
-/* The pointer of a text. Cites come in the order of the document, and one tour finds them all. */
+/* The JSON Pointer of a text. Cites are in document order, so one tour finds them all. */
 static struct pl_str pointer_of(struct pl_json_tour *tour, const struct pl_json_node **at,
                                 const struct pl_json_node *text)
 {

@@ -17,15 +17,15 @@ struct pl_cite_source {
 };
 
 enum pl_cite_snippet {
-    PL_CITE_SNIPPET_NONE,      /* the entry has none */
-    PL_CITE_SNIPPET_UNCHECKED, /* the text of the source is not at hand */
+    PL_CITE_SNIPPET_NONE,      /* the entry has no snippet */
+    PL_CITE_SNIPPET_UNCHECKED, /* the text of the source is not available */
     PL_CITE_SNIPPET_FOUND,
-    PL_CITE_SNIPPET_MISSING, /* the source does not say that */
+    PL_CITE_SNIPPET_MISSING, /* the source does not contain it */
 };
 
 struct pl_cite {
     struct pl_str id;                 /* arena */
-    struct pl_str tag;                /* arena; the anchor as it is written */
+    struct pl_str tag;                /* arena; the anchor as written */
     const struct pl_json_node *text;  /* the string that contains it */
     const struct pl_json_node *entry; /* of citation_map; NULL: unknown */
     enum pl_cite_snippet snippet;
@@ -41,20 +41,20 @@ enum pl_status pl_cites_find(struct pl_conv *conv, const struct pl_cite_source *
                              size_t n_sources, struct pl_cites *ret_cites);
 void pl_cites_deinit(struct pl_cites *cites);
 
-/* Whether what the entry says about its source breaks a rule. */
+/* Whether an entry breaks a rule. */
 static inline bool pl_cite_is_wrong(const struct pl_cite *cite)
 {
     return cite->has_bad_page || cite->has_bad_box || cite->snippet == PL_CITE_SNIPPET_MISSING;
 }
 
-/* Appends a readable line about the source: its name or address, page and snippet; of an unknown
- * one the tag itself, which is what is shown in the text. */
+/* Appends a readable line about the source: its name or address, page and snippet. For an unknown
+ * source, appends the tag itself, as the text shows it. */
 void pl_cite_describe(struct pl_buf *to, struct pl_conv *conv, const struct pl_cite *cite);
 
 /* Appends [{"id","pointer","resolved","source","shown","snippet","problems"}]. */
 void pl_cites_write(struct pl_buf *to, struct pl_conv *conv, const struct pl_cites *cites);
 
-/* The sentence about each rule that is broken: calls `say` for every one. */
+/* Calls `say` with a sentence for each rule that the entry breaks. */
 typedef void pl_cite_say_fn(void *ctx, const char *sentence);
 void pl_cite_problems(const struct pl_cite *cite, pl_cite_say_fn *say, void *ctx);
 
@@ -66,7 +66,7 @@ const struct pl_json_node *pl_cite_map(const struct pl_conv *conv,
 /* Finds the next anchor after *at in a text and moves *at past it; false when there is none. */
 bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct pl_str *ret_id);
 
-/* The rules for what an entry says of its place. */
+/* The rules for the page and the box of an entry. */
 bool pl_cite_is_page(const struct pl_json_doc *doc, const struct pl_json_node *page);
 bool pl_cite_is_box(const struct pl_json_doc *doc, const struct pl_json_node *box);
 

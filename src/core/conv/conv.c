@@ -1,5 +1,5 @@
-/* Building a conversation: lists of messages, parts and tools that grow, look-ups in the source
- * document, and the marks for what was read. */
+/* Building a conversation: growing lists of messages, parts and tools, look-ups in the source
+ * document, and marks for the nodes that were read. */
 #include "conv/conv.h"
 
 #include "base/ascii.h"
@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Messages to make room for: a small document takes what its vectors begin with. */
+/* Messages to reserve room for. A small document uses the initial size of the vectors. */
 enum { FEW = 8, MOST_AT_ONCE = 1024 };
 
 enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
@@ -32,7 +32,7 @@ enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
     if (!conv->fates || !conv->glance)
         return PL_NOMEM;
     conv->glance->object = NULL;
-    /* A call and its result are some twenty nodes; growing would copy the large parts again. */
+    /* A call and its result are about twenty nodes; growing would copy the large parts again. */
     size_t n_least = doc->n_nodes / 16 < MOST_AT_ONCE ? doc->n_nodes / 16 : MOST_AT_ONCE;
     bool is_there = n_least < FEW || (pl_vec_reserve(&conv->messages, n_least) &&
                                       pl_vec_reserve(&conv->parts, n_least + n_least / 2));
@@ -87,7 +87,7 @@ enum pl_status pl_conv_check(const struct pl_conv *conv, struct pl_error *err)
                    conv->max_items);
 }
 
-/* Whether there may be one more; it is counted. */
+/* Counts one more item; false when the limit is reached. */
 static inline bool admits(struct pl_conv *conv)
 {
     return conv->status == PL_OK && conv->n_items++ < conv->max_items;
@@ -116,7 +116,7 @@ struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
     return message;
 }
 
-/* `added` NULL: there is no room, and the part is discarded. */
+/* If `added` is NULL there is no room, and the part is discarded. */
 static inline struct pl_part *begin_part(struct pl_conv *conv, struct pl_part *added,
                                          enum pl_part_kind kind, const struct pl_json_node *node)
 {
@@ -223,7 +223,7 @@ int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
     return -1;
 }
 
-/* `node` is the string that `raw` is (a piece of). */
+/* `raw` is the string `node`, or a piece of it. */
 static struct pl_str decoded(struct pl_conv *conv, const struct pl_json_node *node,
                              struct pl_str raw)
 {
@@ -237,7 +237,7 @@ static struct pl_str decoded(struct pl_conv *conv, const struct pl_json_node *no
     return (struct pl_str){to, pl_json_decode(to, raw)};
 }
 
-/* The pieces of a text that are not cut from one string. */
+/* Joins pieces that are not cut from one string. */
 static struct pl_str put_together(struct pl_conv *conv, struct pl_val val)
 {
     PL_CLEANUP_BUF struct pl_buf whole;
@@ -270,7 +270,7 @@ struct pl_str pl_conv_text_slowly(struct pl_conv *conv, struct pl_val val)
 
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val)
 {
-    /* One letter is enough, and nearly every text begins with one. */
+    /* Fast path: one letter is enough, and nearly every text begins with one. */
     if (val.kind == PL_VAL_NODE && pl_json_kind(val.node) == PL_JSON_STRING && val.node->len > 2) {
         char first = *pl_json_raw(conv->doc, val.node).ptr;
         if (first != '\\' && !pl_ascii_is_space(first))

@@ -1,12 +1,13 @@
-/* The canonical conversation: what every format says, whichever way it spells it.
+/* The canonical conversation: the common content of all formats, independent of their spelling.
  *
  * A reader (format/) fills one of these from a parsed document; a writer makes another format from
- * it. Nothing is copied on the way: a value is a reference to the node of the source that spells it
- * (provenance), so a writer copies the source's bytes and the carry knows where they came from.
+ * it. Nothing is copied on the way: a value is a reference to its node in the source (provenance),
+ * so a writer copies the source's bytes and the carry knows where they came from.
  *
  * Law three, nothing silent, is kept by counting: every node of the source has a fate. A reader
- * marks what is only grammar (PL_FATE_KNOWN: a role, a type); a writer marks what it says. A node
- * that has no fate when the writer is done is reported as dropped, so no writer can forget one.
+ * marks nodes that are only grammar (PL_FATE_KNOWN: a role, a type); a writer marks the nodes it
+ * writes. A node without a fate when the writer is done is reported as dropped, so no writer can
+ * forget one.
  *
  * Invariants after reading:
  *   - messages are in the order of the source; `element` never decreases
@@ -36,15 +37,15 @@ enum pl_val_kind {
     PL_VAL_SPAN, /* a piece of a string of the source, still escaped: the data of a data URL */
     PL_VAL_TEXT, /* a text we made, decoded */
     PL_VAL_JSON, /* JSON we made */
-    PL_VAL_RUN,  /* one text of several pieces, some of which are values of variables */
+    PL_VAL_RUN,  /* a text made of several pieces; some are values of variables */
 };
 
 struct pl_piece;
 
 struct pl_val {
     enum pl_val_kind kind;
-    const struct pl_json_node *node; /* NODE and SPAN; of a RUN: the string that its pieces are cut
-                                        from, or NULL; borrowed from conv->doc */
+    const struct pl_json_node *node; /* NODE, SPAN: the node; RUN: the string that its pieces are
+                                        cut from, or NULL; borrowed from conv->doc */
     union {
         struct pl_str str; /* SPAN: in the source text; TEXT, JSON: arena or static */
         struct {
@@ -54,9 +55,9 @@ struct pl_val {
     };
 };
 
-/* A piece of a RUN: words, or, where it has a name, what a variable says there. */
+/* A piece of a RUN: plain text or, if it has a name, the value of a variable. */
 struct pl_piece {
-    struct pl_val text; /* no RUN */
+    struct pl_val text; /* not a RUN */
     struct pl_val name; /* of the variable */
     struct pl_val about;
     const struct pl_json_node *node; /* of the piece in the source; may be NULL */
@@ -72,8 +73,8 @@ static inline struct pl_val pl_val_node(const struct pl_json_node *node)
     return node ? (struct pl_val){.kind = PL_VAL_NODE, .node = node} : (struct pl_val){0};
 }
 
-/* The same into a value that was empty. Word by word: a struct that is made and then copied whole
- * makes the processor wait until its words have arrived in the cache. */
+/* The same, into an empty value. Sets fields one by one: copying a whole new struct would stall on
+ * store forwarding. */
 static inline void pl_val_set(struct pl_val *to, const struct pl_json_node *node)
 {
     to->kind = node ? PL_VAL_NODE : PL_VAL_NONE;
@@ -103,11 +104,11 @@ enum pl_part_kind {
     PL_PART_REFUSAL,  /* text */
     PL_PART_CALL,     /* id, name, args, signature; is_custom: args is free text */
     PL_PART_RESULT,   /* id, name, parts (children), is_error, status */
-    PL_PART_OTHER,    /* only its own vendor knows what it is: node says it all */
+    PL_PART_OTHER,    /* known only to its own vendor; `node` is all of it */
     PL_PART_KIND_COUNT,
 };
 
-/* A flag that may be absent; `val` is where it was said. */
+/* A flag that may be absent; `val` is its place in the source. */
 struct pl_flag {
     bool is_set, value;
     struct pl_val val;
@@ -115,48 +116,48 @@ struct pl_flag {
 
 struct pl_gist; /* conv/gist.h */
 
-/* The purpose of a text, if it is known. */
+/* The purpose of a text, if known. */
 enum pl_purpose {
     PL_PURPOSE_WORDS,  /* to be read */
-    PL_PURPOSE_MEMORY, /* what is remembered from elsewhere */
-    PL_PURPOSE_SKILLS, /* what may be done by name */
+    PL_PURPOSE_MEMORY, /* memories from other conversations */
+    PL_PURPOSE_SKILLS, /* skills that can be called by name */
 };
 
 struct pl_part {
     enum pl_part_kind kind;
-    const struct pl_json_node *node; /* of the part in the source; NULL when the message is the part
-                                        (a content string) or when we made it */
+    const struct pl_json_node *node; /* in the source; NULL when the message is the part (a
+                                        content string) or when we made it */
     struct pl_val text;
-    struct pl_val id;        /* of a call; of a result: of the call it answers */
+    struct pl_val id;        /* of a call; in a result: the id of the call it answers */
     struct pl_val name;      /* of a tool; of a file */
     struct pl_val args;      /* of a call: a string node holding JSON text, or an object node */
     struct pl_val signature; /* thinking signature, thoughtSignature, encrypted_content */
     struct pl_val data;      /* base64 */
-    struct pl_val mime;      /* "image/png"; may be absent though data is there */
+    struct pl_val mime;      /* "image/png"; may be absent even with data */
     struct pl_val url;
     struct pl_val file_id;
     struct pl_val detail;
     struct pl_val cache;     /* cache_control or prompt_cache_breakpoint, whole */
     struct pl_val citations; /* whole, as the source has it */
     struct pl_val context;   /* of a document; of a video frame: video_metadata; of a text with a
-                                purpose: what it lists, an array of objects */
+                                purpose: its entries, an array of objects */
     struct pl_val status;    /* of a result or call in the source's own words */
     union {
         struct pl_val space;    /* of a call: the namespace of the tool */
-        struct pl_val rotation; /* of an image: by how many degrees it must be turned clockwise */
+        struct pl_val rotation; /* of an image: degrees to turn it clockwise */
         struct pl_val rate;     /* of audio: samples per second, a number */
     };
     struct pl_flag is_error; /* of a result */
     enum pl_purpose purpose; /* of a text */
-    bool is_custom;          /* a call whose args are free text; its result */
-    bool is_served;    /* of a response: a call that the vendor has answered in it; its result. It
-                        * must not be answered again */
-    uint8_t home;      /* whose proof (signature, data, id of an item) this is, as the place
-                          of the format in the registry + 1; 0: the document's own */
-    uint32_t children; /* of a result: first of conv->children */
+    bool is_custom;          /* a call with free text as args, or its result */
+    bool is_served;          /* in a response: a call that the vendor has already answered in it,
+                                or its result; it must not be answered again */
+    uint8_t home;            /* format whose vendor can check the proof (signature, data, id of
+                                an item): its place in the registry + 1; 0: that of the document */
+    uint32_t children;       /* of a result: first of conv->children */
     uint32_t n_children;
-    const struct pl_gist *gist; /* of OTHER, on the way to another format: what the target can say
-                                   of it in its own shape; arena. NULL: nothing */
+    const struct pl_gist *gist; /* of OTHER, in a conversion: its content for the target, to
+                                   write in its own shape; arena. NULL: none */
 };
 
 struct pl_message {
@@ -167,12 +168,12 @@ struct pl_message {
     struct pl_val id, name, created_at;
     struct pl_val metadata; /* harmony's, whole */
     struct pl_val cache;    /* a marker on the message itself */
-    bool is_phase_split; /* belongs to the same utterance as the message before it: a writer whose
-                            format has one message for both may join them without a loss */
-    bool is_summary;     /* stands for the messages before it, which a compaction took away */
-    bool is_changed;     /* made, moved or touched by a repair: not what the source spells. One
-                            with PL_NO_ELEMENT after the first listed message was put in; one
-                            with an element was taken out of it */
+    bool is_phase_split;    /* part of the same utterance as the message before it: a writer may
+                               join the two without a loss if its format has one message for both */
+    bool is_summary;        /* replaces the messages before it, which a compaction removed */
+    bool is_changed;        /* made, moved or changed by a repair. One with PL_NO_ELEMENT after
+                               the first listed message was inserted; one with an element was
+                               taken out of that element */
 };
 
 struct pl_tool {
@@ -180,9 +181,9 @@ struct pl_tool {
     struct pl_val name, description;
     struct pl_val schema; /* JSON Schema of the input */
     struct pl_val strict, cache;
-    struct pl_val space;    /* the namespace it is in; the namespace itself is a hosted tool */
+    struct pl_val space;    /* its namespace; the namespace itself is a hosted tool */
     bool is_custom;         /* free text input; `schema` is its format */
-    bool is_hosted;         /* runs at the vendor: node says it all */
+    bool is_hosted;         /* runs at the vendor; `node` is all of it */
     bool is_openapi_schema; /* schema is in the OpenAPI dialect with upper-case types */
     bool is_changed;        /* by a repair */
 };
@@ -215,14 +216,16 @@ struct pl_settings {
     struct pl_val presence_penalty, frequency_penalty;
     struct pl_val stop; /* a string or an array of strings */
     struct pl_val stream;
-    struct pl_val logprobs, top_logprobs; /* of a response: logprobs are the entries themselves */
-    struct pl_val user, safety_id;        /* who asks: user, safety_identifier, metadata.user_id */
+    struct pl_val logprobs, top_logprobs; /* in a response, logprobs are the entries themselves */
+    struct pl_val user, safety_id;        /* the end user: user, safety_identifier,
+                                             metadata.user_id */
     struct pl_val metadata;               /* of the request: an object of strings */
     struct pl_val service_tier, verbosity;
     enum pl_choice choice;
     struct pl_val choice_val, choice_name; /* the whole choice; the name in it */
-    const struct pl_json_node *allowed;    /* the tools it is limited to; NULL: all (choice.h) */
-    struct pl_val allowed_val;             /* the whole choice then; choice_val is its mode */
+    const struct pl_json_node *allowed;    /* the tools the choice is limited to; NULL: all
+                                              (choice.h) */
+    struct pl_val allowed_val;             /* then the whole choice; choice_val is its mode */
     struct pl_flag parallel;               /* may call several tools at once */
     enum pl_effort effort;
     struct pl_val effort_val;      /* the word */
@@ -233,7 +236,8 @@ struct pl_settings {
     struct pl_val output_val; /* the whole response_format, text.format, output_config.format … */
     struct pl_val output_name, output_description, output_schema, output_strict;
     bool is_openapi_output;
-    bool is_changed; /* by a repair: something outside the list (settings, tools, instructions) */
+    bool is_changed; /* a repair changed something outside the list (settings, tools,
+                        instructions) */
 };
 
 enum pl_finish {
@@ -245,15 +249,15 @@ enum pl_finish {
     PL_FINISH_OTHER
 };
 
-/* Counters, each as the number of the source; sums are made by writers (format/pieces/usage.h). */
+/* Counters, each a number of the source; writers make the sums (format/pieces/usage.h). */
 struct pl_usage {
     const struct pl_json_node *node;
     struct pl_val input, output, total;
     struct pl_val cache_read, cache_write;
     struct pl_val reasoning;
-    struct pl_val tool_input;     /* what tools at the vendor put into the prompt */
-    bool input_excludes_cache;    /* vendors differ in what */
-    bool output_excludes_thought; /* their counters include */
+    struct pl_val tool_input;     /* input from tools at the vendor */
+    bool input_excludes_cache;    /* input does not count cached tokens */
+    bool output_excludes_thought; /* output does not count reasoning tokens */
 };
 
 struct pl_answer {
@@ -265,17 +269,17 @@ struct pl_answer {
     struct pl_val stop_sequence;
     struct pl_usage usage;
     struct pl_val fingerprint, service_tier;
-    struct pl_val ratings; /* what a filter says of the answer, in the vendor's own shape */
+    struct pl_val ratings; /* ratings of a filter for the answer, in the vendor's own shape */
     bool is_error;         /* an error body: */
     struct pl_val error_type, error_code, error_message, error_status, error_param, request_id;
 };
 
-/* What became of a node of the source. */
+/* The fate of a node of the source. */
 enum pl_fate {
     PL_FATE_NONE,     /* neither reader nor writer marked it: dropped */
-    PL_FATE_KNOWN,    /* grammar, or said in the target's own words: no loss */
-    PL_FATE_SAID,     /* stands in the output */
-    PL_FATE_REPORTED, /* in the report already */
+    PL_FATE_KNOWN,    /* grammar, or written in the target's own words: no loss */
+    PL_FATE_SAID,     /* is in the output */
+    PL_FATE_REPORTED, /* already in the report */
 };
 
 /* The codes of the loss report. */
@@ -295,7 +299,7 @@ struct pl_loss {
     struct pl_str detail;            /* arena or static */
 };
 
-/* What a reader takes from a place: kinds of JSON, as a set. */
+/* The JSON kinds that a reader accepts at a place, as a set. */
 enum pl_want {
     PL_WANT_STRING = 1 << PL_JSON_STRING,
     PL_WANT_NUMBER = 1 << PL_JSON_NUMBER,
@@ -311,25 +315,25 @@ enum pl_want {
     PL_WANT_STRINGS = 1 << 9, /* a string, or an array of nothing but strings */
 };
 
-/* A value of another kind than its reader takes from that place. It is left alone, like unknown
- * members: reported as dropped, and kept by the carry. */
+/* A value of a kind that its reader does not accept there. Like an unknown member, it is not read:
+ * it is reported as dropped, and the carry keeps it. */
 struct pl_misfit {
     const struct pl_json_node *node;
     unsigned want; /* a set of pl_want */
 };
 
-/* A value that says again what another one says: it has that one's fate. */
+/* A value that repeats another one: it gets the fate of that one. */
 struct pl_said_again {
     const struct pl_json_node *node, *of;
 };
 
-/* The object somebody looked into last: which keys it may have, one bit each, by hash, and where.
- * A reader asks one object for dozens of members, most of which are not there. */
+/* A cache for the object that was searched last: which keys it may have, one bit each, by hash, and
+ * where they are. A reader asks one object for dozens of members, and most are absent. */
 struct pl_conv_glance {
     const struct pl_json_node *object;
     uint64_t keys;
-    uint64_t shared;                   /* bits that stand for more than one key */
-    const struct pl_json_node *at[64]; /* for each bit that is set, the key */
+    uint64_t shared;                   /* bits set by more than one key */
+    const struct pl_json_node *at[64]; /* the key of each bit that is set */
 };
 
 struct pl_conv {
@@ -347,19 +351,19 @@ struct pl_conv {
     struct pl_settings settings;
     struct pl_answer answer;
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
-    const struct pl_json_node *list; /* the array the elements are in; NULL when there is none */
-    uint32_t n_called;               /* calls of the vendor's tools that got a number */
-    bool is_repaired;                /* messages were changed, moved, put in or left out */
-    enum pl_status status;           /* sticky: PL_NOMEM once something ran out, PL_LIMIT when the
+    const struct pl_json_node *list; /* the array of the elements; NULL: none */
+    uint32_t n_called;               /* calls of the vendor's tools that have a number */
+    bool is_repaired;                /* messages were changed, moved, added or removed */
+    enum pl_status status;           /* sticky: PL_NOMEM when out of memory, PL_LIMIT when the
                                         source has too many items */
-    size_t n_items, max_items;       /* messages, parts and tools that were read, and may be */
-    struct pl_message spare_message; /* handed out, empty, when out of memory */
+    size_t n_items, max_items;       /* messages, parts and tools read so far, and their limit */
+    struct pl_message spare_message; /* returned, empty, when out of memory */
     struct pl_part spare_part;
     struct pl_tool spare_tool;
 };
 
-/* The parts of a message, n_parts of them, and the content of a result, n_children of them; NULL
- * where there are none. */
+/* The parts of a message (n_parts) and the content of a result (n_children); NULL for an empty
+ * list. */
 static inline struct pl_part *pl_conv_parts(const struct pl_conv *conv, const struct pl_message *m)
 {
     return m->n_parts ? conv->parts.ptr + m->parts : NULL;
@@ -371,26 +375,26 @@ static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
     return result->n_children ? conv->children.ptr + result->children : NULL;
 }
 
-/* The default limit of items that a reader may make of a source. An item takes some hundred bytes
- * here and a few there, so the number of items bounds the memory. */
+/* The default limit of items in a source. An item takes a few hundred bytes, so the number of items
+ * bounds the memory. */
 enum { PL_CONV_MAX_ITEMS = 1000000 };
-/* Lowers the limit; 0 leaves it. Before reading. */
+/* Lowers the limit; 0 leaves it unchanged. Call before reading. */
 void pl_conv_limit(struct pl_conv *conv, size_t max_items);
-/* The conversation's status, with a message in *err when it is the limit. After reading. */
+/* The status of the conversation; fills *err if a limit was exceeded. Call after reading. */
 enum pl_status pl_conv_check(const struct pl_conv *conv, struct pl_error *err);
 
-/* Empty, over a parsed source. PL_NOMEM is the only failure. */
+/* An empty conversation for a parsed source. PL_NOMEM is the only failure. */
 enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,
                             const struct pl_json_doc *doc);
-/* Only its lists, of one that pl_conv_renew() will fill: the rest is large. */
+/* Initialises only the lists, for pl_conv_renew() to fill later: the rest is large. */
 void pl_conv_init_lists(struct pl_conv *conv);
 void pl_conv_deinit(struct pl_conv *conv);
-/* The same of one that had another source before: the memory of its lists is used again. */
+/* Like pl_conv_init(), but uses the memory of the lists again. */
 enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
                              const struct pl_json_doc *doc);
 
-/* Append, and return the new one to fill in (valid until the next append of its kind), or a spare
- * one when out of memory (conv->status remembers). A part belongs to the last message, a child to
+/* Append and return a new entry to fill in (valid until the next append of its kind). When out of
+ * memory they return a spare one (see conv->status). A part belongs to the last message, a child to
  * the last part, which is a result. */
 struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
                                        const struct pl_json_node *node, uint32_t element);
@@ -400,9 +404,9 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
                                   const struct pl_json_node *node);
 struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node);
 
-/* Fates. SAID and REPORTED apply to a node and everything inside it; KNOWN is of the node alone, so
- * that nothing inside a container is forgotten because somebody knew the container. KNOWN never
- * overrules the others. */
+/* Fates. SAID and REPORTED apply to a node and everything inside it. KNOWN applies to the node
+ * alone, so that knowing a container does not hide a forgotten member. KNOWN never overrides the
+ * others. */
 void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate);
 static inline void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node,
                                 enum pl_fate fate)
@@ -420,7 +424,7 @@ static inline void pl_conv_know(struct pl_conv *conv, const struct pl_json_node 
 {
     pl_conv_fate(conv, node, PL_FATE_KNOWN);
 }
-/* The same of everything in it, for a writer that says all of it in its own words: a marker, a
+/* KNOWN for the whole subtree, for a writer that writes all of it in its own words: a marker, a
  * schema in another dialect. The detail of the loss, or the output, must cover all of it. */
 static inline void pl_conv_know_all(struct pl_conv *conv, const struct pl_json_node *node)
 {
@@ -428,25 +432,25 @@ static inline void pl_conv_know_all(struct pl_conv *conv, const struct pl_json_n
         pl_conv_fate_tree(conv, node, PL_FATE_KNOWN);
 }
 
-/* `node` says again what `of` says (both may be NULL): it is a loss only if that one is. */
+/* `node` repeats `of` (both may be NULL): it is a loss only if `of` is one. */
 void pl_conv_repeat(struct pl_conv *conv, const struct pl_json_node *node,
                     const struct pl_json_node *of);
 
-/* `node` (may be NULL) turns something on by being there, though it be empty: a loss if no writer
- * writes it. Other empty objects say nothing. */
+/* `node` (may be NULL) turns something on by its presence, even if it is empty: it is a loss if no
+ * writer writes it. Other empty objects are no loss. */
 void pl_conv_switch(struct pl_conv *conv, const struct pl_json_node *node);
 
-/* Reports a loss; marks `node` (may be NULL) and what is in it. `detail` is printf-like. */
+/* Reports a loss of `node` (may be NULL). DROPPED marks it and everything in it; SYNTHESISED marks
+ * nothing; the other codes mark it as known unless it is a container. `detail` is printf-like. */
 void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,
                   const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
-/* Reports every node without a fate as dropped, at its highest ancestor of which nothing was said.
- * Nulls and empty containers say nothing. They are reported only where a value of another type
- * belongs. */
+/* Reports every node without a fate as dropped, at the highest ancestor that has no fate in it.
+ * Nulls and empty containers are reported only where a value of another type is expected. */
 void pl_conv_sweep(struct pl_conv *conv);
 
-/* Reading helpers. Member `key` of `object` as a value; NONE for null, absent, or when `object` is
- * NULL or no object. */
+/* Reading helpers. Member `key` of `object` as a value; NONE if it is null or absent, or if
+ * `object` is NULL or not an object. */
 const struct pl_json_node *pl_conv_find(const struct pl_conv *conv,
                                         const struct pl_json_node *object, struct pl_str key,
                                         uint32_t hash);
@@ -461,7 +465,7 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
     if (glance->object == object) {
         if (!(glance->keys >> hash % 64 & 1))
             return NULL;
-        /* The compiler turns a literal key into a comparison or two. */
+        /* The compiler turns a literal key into one or two comparisons. */
         const struct pl_json_node *k = glance->at[hash % 64];
         if (__builtin_constant_p(name.len) && !(glance->shared >> hash % 64 & 1) &&
             k->len == name.len + 2 && !(k->tag & PL_JSON_ESCAPED) &&
@@ -472,7 +476,7 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
 }
 
 /* The keys that an object may have, one bit each. If no key of a set has its bit here, the object
- * has none of them. So a reader asks once instead of many times for members that are rare. */
+ * has none of them. A reader then asks once for many rare members. */
 uint64_t pl_conv_keys(const struct pl_conv *conv, const struct pl_json_node *object);
 static inline __attribute__((always_inline)) uint64_t pl_conv_key_bit(const char *key)
 {
@@ -480,8 +484,8 @@ static inline __attribute__((always_inline)) uint64_t pl_conv_key_bit(const char
     return (uint64_t)1 << pl_json_key_hash_bytes(name.ptr, name.len) % 64;
 }
 
-/* `node` (may be NULL) when it is of one of the kinds `want`; otherwise it is noted in
- * conv->misfits, and NULL. */
+/* `node` (may be NULL) if it is of one of the kinds `want`. Otherwise returns NULL and notes it in
+ * conv->misfits. */
 const struct pl_json_node *pl_conv_fit_slowly(struct pl_conv *conv, const struct pl_json_node *node,
                                               unsigned want);
 static inline const struct pl_json_node *pl_conv_fit(struct pl_conv *conv,
@@ -492,15 +496,15 @@ static inline const struct pl_json_node *pl_conv_fit(struct pl_conv *conv,
     return pl_conv_fit_slowly(conv, node, want);
 }
 
-/* What is wrong and what to do, as a sentence (arena). */
+/* A sentence: what is wrong and what to do (arena). */
 struct pl_str pl_misfit_detail(struct pl_conv *conv, const struct pl_misfit *misfit);
-/* That of a misfit at `node`, or NULL; pl_conv_sort_misfits() has put them in the order of the
- * document. */
+/* pl_conv_misfit_at() finds the misfit at `node`, or NULL. Call pl_conv_sort_misfits() first: it
+ * puts them in document order. */
 bool pl_conv_sort_misfits(struct pl_conv *conv);
 const struct pl_misfit *pl_conv_misfit_at(const struct pl_conv *conv,
                                           const struct pl_json_node *node);
 
-/* Member `key` of `object`, if it is of a kind that is wanted. */
+/* Member `key` of `object`, if it is of a wanted kind. */
 static inline __attribute__((always_inline)) const struct pl_json_node *
 pl_conv_member(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
                unsigned want)
@@ -514,7 +518,7 @@ pl_conv_get(struct pl_conv *conv, const struct pl_json_node *object, const char 
     return pl_val_node(pl_conv_member(conv, object, key, want));
 }
 
-/* The same into a value that was empty. */
+/* The same, into an empty value. */
 static inline __attribute__((always_inline)) void pl_conv_take(struct pl_conv *conv,
                                                                const struct pl_json_node *object,
                                                                const char *key, unsigned want,
@@ -523,41 +527,41 @@ static inline __attribute__((always_inline)) void pl_conv_take(struct pl_conv *c
     pl_val_set(to, pl_conv_member(conv, object, key, want));
 }
 
-/* A flag; left alone where it is neither true nor false. */
+/* Reads a flag; a value that is neither true nor false is not read. */
 void pl_conv_take_flag(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
                        struct pl_flag *to);
 
-/* Whether a string node says `word`. False for NULL and other kinds. */
+/* Whether a string node is `word`. False for NULL and other kinds. */
 static inline bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node,
                                 const char *word)
 {
     if (!node || pl_json_kind(node) != PL_JSON_STRING)
         return false;
-    /* One of a list of words is seldom the one: its first letter tells. */
+    /* Callers compare with many words, so most do not match: the first letter decides. */
     struct pl_str raw = pl_json_raw(conv->doc, node);
     if (raw.ptr[0] != word[0] && raw.len && raw.ptr[0] != '\\')
         return false;
     return pl_json_key_is(conv->doc, node, pl_str_of(word));
 }
-/* Its place in a list of words ended by NULL, or -1. */
+/* Its index in a list of words that ends with NULL, or -1. */
 int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
                  const char *const words[]);
 
-/* A value's decoded text (arena or a view). For a NODE that is not a string: its span. Empty when
- * out of memory (conv->status) or absent. */
+/* The decoded text of a value (arena or a view). For a NODE that is not a string: its span. Empty
+ * if absent or out of memory (conv->status). */
 struct pl_str pl_conv_text_slowly(struct pl_conv *conv, struct pl_val val);
 static inline struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val)
 {
-    /* Most are strings in which nothing is escaped. */
+    /* Most strings have no escapes. */
     if (val.kind == PL_VAL_NODE && (val.node->tag & (15 | PL_JSON_ESCAPED)) == PL_JSON_STRING)
         return (struct pl_str){conv->doc->text.ptr + val.node->off + 1, val.node->len - 2u};
     return pl_conv_text_slowly(conv, val);
 }
-/* Whether a value says nothing: "", 0, false, null, or a container of such values. Servers that
- * fill in all their fields send it for absent values, so it is not a loss: it is marked as known. A
- * number is, because a 0 that was filled in looks like one that was meant. False for NULL. */
+/* Whether a value is empty: "", 0, false, null, or a container of such values. Some servers send
+ * these in place of absent values, so they are marked as known, not lost. Only numbers are not
+ * marked, because a 0 may be meant. False for NULL. */
 bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node);
-/* Whether it is absent or says nothing but white space. */
+/* Whether it is absent or only white space. */
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val);
 /* printf into the arena. */
 struct pl_str pl_conv_printf(struct pl_conv *conv, const char *format, ...)
@@ -565,13 +569,12 @@ struct pl_str pl_conv_printf(struct pl_conv *conv, const char *format, ...)
 struct pl_str pl_conv_vprintf(struct pl_conv *conv, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Splits "data:MIME;base64,DATA": true and the two pieces as SPANs of the node; false for any other
- * URL. */
+/* Splits "data:MIME;base64,DATA" into two SPANs of the node; false for any other URL. */
 bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *ret_mime,
                       struct pl_val *ret_data);
 
-/* Where the bytes of a file are, from a member that should hold base64: a data URL is taken apart,
- * an address ("https://…") is one, and the rest is base64. Sets data and perhaps mime, or url. */
+/* Reads a member that should hold base64: a data URL is split, an address ("https://…") becomes
+ * the url, anything else is base64. Sets data and perhaps mime, or url. */
 void pl_conv_take_data(struct pl_conv *conv, struct pl_val said, struct pl_part *to);
 
 /* "image", "audio", "video"; "file" for any other kind. */

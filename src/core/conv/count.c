@@ -6,12 +6,12 @@
 /* Estimates for content without a published price. All are on the high side of what vendors
  * charge. */
 enum {
-    BYTES_PER_SEALED_TOKEN = 4, /* reasoning only its vendor can read, by its length */
+    BYTES_PER_SEALED_TOKEN = 4, /* reasoning only its vendor can read */
     BYTES_PER_FILE_TOKEN = 25,  /* a document of text and pictures */
     BYTES_PER_PLAIN_TOKEN = 3,  /* a document of plain text, given as base64 */
     UNSEEN_FILE_TOKENS = 2000,  /* a document that is only linked */
     MOVIE_TOKENS_PER_S = 290,   /* a picture and its audio each second */
-    MOVIE_BYTES_PER_S = 125000, /* a megabit: what is usual for short clips */
+    MOVIE_BYTES_PER_S = 125000, /* one megabit, usual for short clips */
     UNSEEN_MOVIE_S = 30,
     UNSEEN_AUDIO_MS = 30000,
 };
@@ -58,7 +58,7 @@ uint64_t pl_tally_total(const struct pl_count_rule *rule, const struct pl_tally 
     return n;
 }
 
-/* One count on its way: where the words of what is counted go, and what has gone wrong. */
+/* A running count: the tally, the kind that its words count as, and its status. */
 struct count {
     const struct pl_count_rule *rule;
     const struct pl_chat_overhead *overhead;
@@ -126,7 +126,7 @@ static void add_image(struct count *c, const struct pl_part *part)
     c->tally->is_estimated |= !is_known && !is_low;
 }
 
-/* "mp3" of "audio/mp3". */
+/* "mp3" from "audio/mp3". */
 static struct pl_str subtype(struct pl_str mime)
 {
     const char *slash = mime.len ? memchr(mime.ptr, '/', mime.len) : NULL;
@@ -172,7 +172,7 @@ static void add_file(struct count *c, const struct pl_part *part)
     }
 }
 
-/* A call is framed like a message of its own. */
+/* A call is counted like a message of its own. */
 static void add_call(struct count *c, const struct pl_part *part)
 {
     add(c, c->overhead->per_message);
@@ -221,7 +221,7 @@ static void add_part(struct count *c, enum pl_role role, const struct pl_part *p
         add_content(c, part);
         return;
     }
-    /* A result is a message of its own, also where a format keeps several in one. */
+    /* A result counts as a message of its own, even if a format keeps several in one. */
     if (role != PL_ROLE_TOOL)
         add(c, c->overhead->per_message);
     for (uint32_t i = 0; i < part->n_children; i++)
@@ -304,7 +304,7 @@ static void add_enum(struct count *c, const struct pl_json_node *list)
         n_added < c->overhead->per_enum_item ? n_added : c->overhead->per_enum_item;
 }
 
-/* The published rule covers flat properties; nested ones cost what their spelling costs. */
+/* The published rule covers flat properties. Nested ones are counted by their JSON text. */
 static void add_property(struct count *c, const struct pl_json_node *key)
 {
     const struct pl_json_node *value = key + 1;
@@ -325,7 +325,7 @@ static void add_property(struct count *c, const struct pl_json_node *key)
     }
 }
 
-/* Whether it is declared in one object with the function before it. */
+/* Whether it is declared in the same object as the function before it. */
 static bool is_beside(const struct pl_conv *conv, const struct pl_tool *tool)
 {
     const struct pl_tool *before = tool > conv->tools.ptr ? tool - 1 : NULL;
@@ -335,7 +335,7 @@ static bool is_beside(const struct pl_conv *conv, const struct pl_tool *tool)
 
 static void add_tool(struct count *c, const struct pl_tool *tool)
 {
-    /* Its namespace is counted whole. */
+    /* Its namespace is counted as a whole. */
     if (pl_val_is_set(tool->space))
         return;
     add(c, c->overhead->per_tool);

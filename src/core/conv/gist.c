@@ -4,7 +4,7 @@ bool pl_gist_room(struct pl_conv *conv, struct pl_gist *gist, uint32_t n)
 {
     gist->n_parts = 0;
     gist->parts = NULL;
-    /* They are items as those of the reader are. */
+    /* They count as items, like those of the reader. */
     conv->n_items += n;
     if (conv->n_items > conv->max_items) {
         conv->status = PL_LIMIT;

@@ -1,4 +1,4 @@
-/* A signed link says in its query until when it holds:
+/* The query of a signed link states its expiry:
  *     X-Amz-Date=20240320T100000Z & X-Amz-Expires=900     (also X-Goog-…): a moment and seconds
  *     Expires=1710931200 & Signature=…                    seconds since 1970
  *     se=2024-03-20T10:00:00Z & sig=…                     a moment
@@ -40,7 +40,7 @@ static bool read_number(struct pl_str s, int64_t *ret)
     return s.len > 0;
 }
 
-/* "20240320T100000Z" or "2024-03-20T10:00:00Z", the colons perhaps as %3A; seconds, or the whole
+/* "20240320T100000Z" or "2024-03-20T10:00:00Z". The colons may be %3A; the seconds, or the whole
  * time, may be missing. */
 static bool read_moment(struct pl_str s, int64_t *ret_s)
 {
@@ -92,7 +92,7 @@ static void read_end_moment(struct lifetime *life, struct pl_str value)
     life->has_end = read_moment(value, &life->end_s);
 }
 
-/* "1710927600;1710931200", the semicolon perhaps as %3B. */
+/* "1710927600;1710931200"; the semicolon may be %3B. */
 static void read_span(struct lifetime *life, struct pl_str value)
 {
     size_t at = value.len;
@@ -107,7 +107,7 @@ static void read_signature(struct lifetime *life, struct pl_str value)
     life->is_signed |= value.len > 0;
 }
 
-/* Names of parameters, and after "x-???-" those that several clouds have. */
+/* Names of parameters; after "x-???-", names that several clouds share. */
 static const struct {
     const char *name;
     void (*read)(struct lifetime *life, struct pl_str value);

@@ -1,4 +1,4 @@
-/* Links in a document: what they lead to, and what they say about their own end. */
+/* Links in a document: their scheme and their expiry. */
 #ifndef PL_CONV_LINK_H
 #define PL_CONV_LINK_H
 
@@ -7,8 +7,7 @@
 /* "http://…" or "https://…". */
 bool pl_link_is_web(struct pl_str url);
 
-/* Whether this is a signed link that says in its query until when it holds; *ret_end_s is seconds
- * since 1970. */
+/* Whether the query of this signed link states its expiry; *ret_end_s is in seconds since 1970. */
 bool pl_link_expires(struct pl_str url, int64_t *ret_end_s);
 
 #endif

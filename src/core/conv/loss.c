@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* A node of this conversation's source, with all that is in it. */
+/* Whether a node, with its subtree, is of this conversation's source. */
 static bool is_of(const struct pl_conv *conv, const struct pl_json_node *node)
 {
     const struct pl_json_node *root = conv->doc->root;
@@ -31,9 +31,9 @@ enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_no
     return (enum pl_fate)conv->fates[node - conv->doc->root];
 }
 
-/* What a report says about what is inside the node. Only "dropped" covers all of it. Whatever else
- * became of a container, its members stand somewhere in the output or have a fate of their own;
- * what is synthesised is not in the source at all. */
+/* Sets the fate of a reported node. Only "dropped" covers the whole subtree. For any other code,
+ * the members of a container are in the output or have a fate of their own. A synthesised value is
+ * not in the source at all. */
 static void settle(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node)
 {
     if (code == PL_LOSS_DROPPED)
@@ -46,7 +46,7 @@ void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_
                   const char *detail, ...)
 {
     struct pl_str text = pl_str_of(detail);
-    /* Most say nothing of the occasion, so there is nothing to print. */
+    /* Most details have no arguments, so nothing needs formatting. */
     if (memchr(detail, '%', text.len)) {
         va_list args;
         va_start(args, detail);
@@ -109,7 +109,7 @@ static bool is_forgotten(const struct pl_conv *conv, const struct pl_json_node *
     return says_something;
 }
 
-/* Tools that run at the vendor may say nothing but their name. */
+/* Hosted tools may be only a name and an empty object, which the sweep would not report. */
 static void sweep_hosted_tools(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->tools.len; i++) {
@@ -120,7 +120,7 @@ static void sweep_hosted_tools(struct pl_conv *conv)
     }
 }
 
-/* Those that say more are named by what they say. */
+/* Switches with content are reported by the sweep, by their members. */
 static void sweep_switches(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->switches.len; i++) {
@@ -130,8 +130,8 @@ static void sweep_switches(struct pl_conv *conv)
     }
 }
 
-/* Whether it has one, or, if it is a key, its value: the first child of a container nearly always
- * does where the container has none. */
+/* Whether it has a fate or, if it is a key, its value does. The first child of a container nearly
+ * always has one if the container has none. */
 static inline bool has_fate(const struct pl_conv *conv, const struct pl_json_node *node)
 {
     node += (node->tag & PL_JSON_KEY) != 0;
@@ -149,8 +149,7 @@ static void drop(struct pl_conv *conv, const struct pl_json_node *node)
     pl_conv_loss(conv, PL_LOSS_DROPPED, node, "%.*s", PL_STR_ARG(detail));
 }
 
-/* What of it has no fate, and the sweep has not named: it says nothing, but not what belongs there.
- */
+/* Misfits without a fate that the sweep did not report, because they are null or empty. */
 static void sweep_misfits(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->misfits.len && conv->status == PL_OK; i++) {
@@ -160,8 +159,7 @@ static void sweep_misfits(struct pl_conv *conv)
     }
 }
 
-/* Of the nodes at n, which of the first SIXTEEN are neither a key nor have a fate, a bit each: few
- * are. */
+/* A bit for each of the first SIXTEEN nodes at n that is not a key and has no fate; few are set. */
 enum { SIXTEEN = 16 };
 #ifdef __SSE2__
 static inline __m128i four_tags(const struct pl_json_node *n)
@@ -190,8 +188,8 @@ static inline uint32_t without_fate(const struct pl_json_node *n, const uint8_t 
 }
 #endif
 
-/* The nodes at n whose bits are set: they had no fate, but one before them may have got one for
- * them. */
+/* Reports the nodes at n whose bits are set. They had no fate, but a report about an earlier node
+ * may have given them one. */
 static void sweep_nodes(struct pl_conv *conv, const struct pl_json_node *n, uint32_t bits)
 {
     for (; bits && conv->status == PL_OK; bits &= bits - 1) {
@@ -211,10 +209,10 @@ void pl_conv_sweep(struct pl_conv *conv)
     sweep_hosted_tools(conv);
     sweep_switches(conv);
     const struct pl_json_node *n = conv->doc->root, *end = n + conv->doc->n_nodes;
-    /* "Everything" would not say what: the members are named. */
+    /* A loss of the whole root would not say what is lost: report its members. */
     if (pl_json_is_container(n))
         n++;
-    /* A fate is also that of everything inside, so there is no need to step over what has one. */
+    /* A fate covers the whole subtree, so there is no need to skip subtrees. */
     for (; end - n >= SIXTEEN; n += SIXTEEN)
         sweep_nodes(conv, n, without_fate(n, conv->fates + (n - conv->doc->root)));
     for (; n < end; n++)

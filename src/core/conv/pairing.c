@@ -4,15 +4,15 @@
 
 #include "base/map.h"
 
-/* The open calls of one id (or name) are in a queue; a call of a later turn starts it anew. The
- * maps hold, per key, the head and the tail of its queue as two numbers in one value. */
+/* The open calls of one id (or name) form a queue; a call of a later turn starts a new queue. The
+ * maps hold, per key, the head and the tail of the queue as two numbers in one value. */
 struct matcher {
     struct pl_conv *conv;
     struct pl_pairing *pairing;
     struct pl_map ids, names;
     uint32_t turn;
     bool in_turn;    /* the message before was the assistant's */
-    bool is_broken;  /* a message that is not a result has come since the last call */
+    bool is_broken;  /* a message other than a result has come since the last call */
     uint32_t cursor; /* first call that an anonymous result may answer */
 };
 
@@ -56,8 +56,8 @@ static bool enqueue(struct matcher *m, bool is_named, struct pl_str key)
     return true;
 }
 
-/* The first unanswered call of the queue. Answered ones are taken off for good, so that all the
- * searching together is linear. */
+/* The first unanswered call of the queue. Answered calls are removed for good, so all searches
+ * together are linear. */
 static uint32_t first_open(struct matcher *m, bool is_named, struct pl_str key, bool *ret_is_known)
 {
     struct pl_map_entry *entry = pl_map_get(is_named ? &m->names : &m->ids, key);
@@ -110,7 +110,7 @@ static uint32_t find_call(struct matcher *m, const struct pl_part *part, bool *r
         uint32_t call = first_open(m, false, id, ret_is_known);
         if (*ret_is_known || !name.len)
             return call;
-        /* An unknown id may still answer a call that never had one. */
+        /* A result with an unknown id may still answer a call that has no id. */
         bool is_named;
         call = first_open(m, true, name, &is_named);
         return call != PL_UNPAIRED && !has_id(m, call) ? call : PL_UNPAIRED;

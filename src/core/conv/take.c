@@ -1,4 +1,4 @@
-/* Values of the wrong type: a reader notes them, and leaves them alone. */
+/* Values of the wrong type: a reader notes them and does not read them. */
 #include "conv/conv.h"
 #include "base/sort.h"
 #include "json/number.h"

@@ -1,11 +1,11 @@
-/* The error object of a tool: written, and recognised in what tools and other formats say. */
+/* The error object of a tool: writing it, and recognising it in results. */
 #include "conv/tool_error.h"
 
 #include "base/text/search.h"
 #include "json/text.h"
 #include "json/write.h"
 
-enum { MAX_ERROR = 64 << 10 }; /* a text longer than this is a result, whatever it says */
+enum { MAX_ERROR = 64 << 10 }; /* a longer text is a result, whatever it says */
 
 const char *pl_tool_error_text(enum pl_tool_error error)
 {
@@ -39,7 +39,7 @@ static bool has_text(const struct pl_json_doc *doc, const struct pl_json_node *o
     return pl_json_is(pl_json_get(doc, object, pl_str_of(key)), PL_JSON_STRING);
 }
 
-/* Its own members, but for those the head has said. */
+/* Its own members, except those already written at the head. */
 static void put_rest(struct pl_json_out *out, const struct pl_json_doc *doc,
                      const struct pl_json_node *object, bool has_type, bool has_message)
 {

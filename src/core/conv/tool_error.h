@@ -1,5 +1,5 @@
 /* The error of a tool, as the model gets it (seed 001, A.2.2): a JSON object
- * {"status":"error","error_type":…,"message":…}, so that the model can decide whether to try again.
+ * {"status":"error","error_type":…,"message":…}. The model can then decide whether to try again.
  * Sessions, tools and conversions make it here, with the error types of one table. */
 #ifndef PL_CONV_TOOL_ERROR_H
 #define PL_CONV_TOOL_ERROR_H
@@ -33,28 +33,28 @@ enum pl_tool_error {
 };
 const char *pl_tool_error_text(enum pl_tool_error error);
 
-/* What an object of FLAGGED begins with, up to its message. */
+/* The start of an object of FLAGGED, up to its message. */
 #define PL_FLAGGED_HEAD "{\"status\":\"error\",\"error_type\":\"ToolError\",\"message\":\""
 
 /* Appends the object. */
 void pl_tool_error_write(struct pl_buf *to, enum pl_tool_error error, struct pl_str message);
 
-/* What a tool that failed said, `result` of a document, as such an object: a text becomes the
- * message; an object gets the members it lacks, and keeps its own; any other JSON is the message as
- * text. PL_NOMEM is the only failure. */
+/* Makes such an object from `result`, the output of a failed tool. A text becomes the message; an
+ * object keeps its members and gets the missing ones; any other JSON becomes the message as text.
+ * PL_NOMEM is the only failure. */
 enum pl_status pl_tool_error_wrap(struct pl_buf *to, enum pl_tool_error error,
                                   const struct pl_json_doc *doc, const struct pl_json_node *result);
 
 /* Whether a value is such an object: status is "error". */
 bool pl_tool_error_is(const struct pl_json_doc *doc, const struct pl_json_node *value);
-/* The message of an object that says no more than that a flag was set, as a conversion writes it:
- * exactly what pl_tool_error_write makes of FLAGGED. NULL: it is another. */
+/* The message of an object that only says that a flag was set: exactly what pl_tool_error_write
+ * makes of FLAGGED. NULL: it is something else. */
 const struct pl_json_node *pl_tool_error_flagged(const struct pl_json_doc *doc,
                                                  const struct pl_json_node *value);
-/* The same of a text that may be one; false when out of memory, which *status then says. */
+/* The same for a text; false when out of memory, with *status set. */
 bool pl_tool_error_is_text(struct pl_str text, enum pl_status *status);
-/* Whether a text may be one by the spelling of its JSON string, given without its quotes, in which
- * neither \u nor \/ stands for a character: a quick look, which never misses one. */
+/* A quick check of a text by the spelling of its JSON string, given without quotes and without \u
+ * and \/ escapes. It never misses an error object. */
 bool pl_tool_error_is_likely(struct pl_str raw);
 
 #endif

@@ -1,4 +1,4 @@
-/* One pass from left to right; every error is reported with its place. */
+/* Parses in one pass from left to right. Every error is reported with its offset. */
 #include "cron/cron.h"
 
 #include "base/ascii.h"
@@ -7,9 +7,9 @@ enum { NAME_LEN = 3, WEEKDAY_FIELD = 4 };
 
 static const struct field {
     const char *name;
-    uint8_t least, most; /* as values; 7 is taken for a weekday too */
-    const char *names;   /* of three letters each, the first is that of `least` */
-    bool may_be_open;    /* `?` stands for `*` */
+    uint8_t least, most; /* as values; a weekday may also be 7 */
+    const char *names;   /* three letters each; the first one is for `least` */
+    bool may_be_open;    /* `?` means `*` */
 } fields[] = {
     {"minute", 0, 59, "", false},
     {"hour", 0, 23, "", false},
@@ -30,12 +30,12 @@ static const struct {
 
 struct parser {
     struct pl_str text;
-    size_t at, end; /* `end` is that of the field */
+    size_t at, end; /* `end` is the end of the current field */
     const struct field *field;
     struct pl_cron cron;
-    uint64_t set; /* of the field */
-    bool is_wild; /* … has a `*` or a step */
-    bool is_open; /* … has a `*` without a step, so it restricts nothing */
+    uint64_t set; /* of the current field */
+    bool is_wild; /* the field has a `*` or a step */
+    bool is_open; /* the field has a `*` without a step, so it restricts nothing */
     struct pl_error *err;
 };
 
@@ -126,7 +126,7 @@ static void add_value(struct parser *p, unsigned value)
     p->set |= UINT64_C(1) << (is_weekday(p) ? value % 7 : value);
 }
 
-/* "/N" after a range, if it is there. */
+/* Reads "/N" after a range, if present. */
 static enum pl_status read_step(struct parser *p, unsigned *ret_step)
 {
     *ret_step = 1;
@@ -144,7 +144,7 @@ static enum pl_status read_step(struct parser *p, unsigned *ret_step)
     return PL_OK;
 }
 
-/* The two words only a weekday may have after it: 5L and MON#2. */
+/* Reads the two suffixes that only a weekday may have: 5L and MON#2. */
 static enum pl_status read_weekday_of_month(struct parser *p, unsigned value, bool *ret_is_one)
 {
     unsigned nth = 0;
@@ -303,7 +303,7 @@ static bool is_same_word(struct pl_str a, struct pl_str lower)
     return is_same;
 }
 
-/* Puts the five fields in the place of a name that begins with @. */
+/* Replaces a nickname that begins with @ by its five fields. */
 static enum pl_status read_nickname(struct parser *p)
 {
     struct pl_str name = pl_str_slice(p->text, p->at, p->text.len);

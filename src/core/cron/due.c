@@ -1,9 +1,9 @@
 #include "cron/due.h"
 
-/* After this nobody looks: the search for the next occurrence goes no further either. */
+/* Older occurrences are ignored: the search for the next occurrence reaches no further either. */
 static const int64_t look_back_s = (int64_t)PL_CRON_HORIZON_YEARS * 366 * 86400;
 
-/* The first occurrence in (after_s, to_s]. */
+/* Finds the first occurrence in (after_s, to_s]. */
 static bool first_within(const struct pl_cron *cron, const struct pl_tzif *zone, int64_t after_s,
                          int64_t to_s, int64_t *ret_s)
 {
@@ -14,7 +14,7 @@ static bool first_within(const struct pl_cron *cron, const struct pl_tzif *zone,
     return true;
 }
 
-/* The last one in (after_s, to_s]. Halves the time in which it must be, so that a schedule of every
+/* Finds the last occurrence in (after_s, to_s]. Bisects the period, so that a schedule of every
  * minute costs no more than one of every year. */
 static bool last_within(const struct pl_cron *cron, const struct pl_tzif *zone, int64_t after_s,
                         int64_t to_s, int64_t *ret_s)
@@ -22,7 +22,7 @@ static bool last_within(const struct pl_cron *cron, const struct pl_tzif *zone, 
     int64_t found_s, low_s = after_s, high_s = to_s;
     if (!first_within(cron, zone, low_s, to_s, &found_s))
         return false;
-    /* There is one after low_s, and none after high_s. */
+    /* There is an occurrence after low_s, and none after high_s. */
     low_s = found_s - 1;
     while (high_s - low_s > 1) {
         int64_t middle_s = low_s + (high_s - low_s) / 2;

@@ -1,4 +1,4 @@
-/* A cron expression in words. Two expressions that mean the same are explained the same. */
+/* Describes a cron expression in words. Equivalent expressions get the same description. */
 #ifndef PL_CRON_EXPLAIN_H
 #define PL_CRON_EXPLAIN_H
 
@@ -7,7 +7,7 @@
 
 enum pl_cron_lang { PL_CRON_EN, PL_CRON_ZH, PL_CRON_N_LANGS };
 
-/* Appends one sentence without a full stop: "At 09:00, on Monday to Friday". Failures stick to the
+/* Appends one sentence without a full stop: "At 09:00, on Monday to Friday". Errors stick to the
  * buffer. */
 void pl_cron_explain(struct pl_buf *to, const struct pl_cron *cron, enum pl_cron_lang lang);
 

@@ -1,6 +1,5 @@
-/* Searches day by day for the next minute that the expression names, in local time, and turns it
- * into an instant. A fixed time is searched by the local clock, an interval by real time, era by
- * era. */
+/* Searches day by day for the next matching minute in local time and converts it to an instant. A
+ * fixed time is searched by the local clock, an interval by real time, era by era. */
 #include "cron/next.h"
 
 enum { MINUTE_S = 60, DAY_S = 86400 };
@@ -13,7 +12,8 @@ static int first_bit_from(uint64_t set, unsigned from)
     return set ? __builtin_ctzll(set) : -1;
 }
 
-/* The first time of day from the one in *civil on, in seconds; -1 when there is none that day. */
+/* Returns the first matching time of day at or after that of *civil, in seconds; -1 if there is
+ * none on that day. */
 static int next_time(const struct pl_cron *cron, const struct pl_civil *civil)
 {
     unsigned minute = civil->minute;
@@ -27,8 +27,8 @@ static int next_time(const struct pl_cron *cron, const struct pl_civil *civil)
     return hour < 0 ? -1 : (hour * 60 + first_bit_from(cron->minutes, minute)) * MINUTE_S;
 }
 
-/* The first minute of a clock that is never changed, in [local_s, end_s). Goes day by day, and over
- * months that are not named in one step. */
+/* Finds the first matching minute in [local_s, end_s) of a clock that never changes. Goes day by
+ * day, and skips a month that does not match in one step. */
 static bool next_local(const struct pl_cron *cron, int64_t local_s, int64_t end_s, int64_t *ret_s)
 {
     struct pl_civil civil = pl_civil_of(local_s);
@@ -52,8 +52,8 @@ static bool next_local(const struct pl_cron *cron, int64_t local_s, int64_t end_
     return false;
 }
 
-/* Local times in order, each at its instant. Several may share one (those a change skips), and
- * those of an overlap may be over already. */
+/* Goes through local times in order and converts each to its instant. Several times may share one
+ * instant (those that a change skips), and times of an overlap may already be past. */
 static bool next_fixed(const struct pl_cron *cron, const struct pl_tzif *zone, int64_t after_s,
                        int64_t *ret_s)
 {
@@ -69,7 +69,7 @@ static bool next_fixed(const struct pl_cron *cron, const struct pl_tzif *zone, i
     return false;
 }
 
-/* Era by era, each with a clock that is not changed. */
+/* Goes era by era; the clock of each era does not change. */
 static bool next_real(const struct pl_cron *cron, const struct pl_tzif *zone, int64_t after_s,
                       int64_t *ret_s)
 {

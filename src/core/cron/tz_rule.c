@@ -1,5 +1,5 @@
-/* Parses a POSIX TZ string and computes the era of an instant from it: the changes of its year,
- * and of the years beside it. */
+/* Parses a POSIX TZ string and computes the era of an instant from the changes of its year and the
+ * neighbouring years. */
 #include "cron/tz_rule.h"
 
 #include "base/ascii.h"
@@ -13,7 +13,7 @@ enum {
     MIN_NAME = 3,
     MAX_NAME = 16,
 };
-/* Years within which the calendar's numbers fit; nobody's schedule reaches further. */
+/* Years 0 to 9999, which the calendar supports. No schedule reaches further. */
 static const int64_t first_s = -62167219200, last_s = 253402300799;
 
 struct reader {
@@ -119,12 +119,12 @@ bool pl_tz_rule_read(struct pl_str text, struct pl_tz_rule *ret_rule)
     return true;
 }
 
-/* Days from the first of January to the day of a change. */
+/* Number of days from 1 January to the day of a change. */
 static int day_of(const struct pl_tz_change *change, int year, uint8_t first_weekday)
 {
     if (change->kind == PL_TZ_DAY)
         return change->day;
-    /* A Julian day never counts 29 February. */
+    /* Julian days never count 29 February. */
     if (change->kind == PL_TZ_JULIAN)
         return change->day - 1 + (change->day >= 60 && pl_civil_month_days(year, 2) == 29);
     int day = 0;
@@ -142,8 +142,8 @@ static int64_t change_s(const struct pl_tz_rule *rule, int to, int year)
     return new_year + (int64_t)day * DAY_S + rule->change[to].time_s - rule->offset_s[!to];
 }
 
-/* Looks at the changes of this year and its neighbours: a change may belong to 31 December and
- * happen in January. Where both fall together (daylight-saving time all year) it stays daylight. */
+/* Considers the changes of this year and its neighbours, because a change of 31 December may happen
+ * in January. If both changes coincide (daylight-saving time all year), it stays daylight. */
 void pl_tz_rule_era(const struct pl_tz_rule *rule, int64_t unix_s, struct pl_tz_era *era)
 {
     int64_t latest_s = INT64_MIN;
@@ -159,7 +159,8 @@ void pl_tz_rule_era(const struct pl_tz_rule *rule, int64_t unix_s, struct pl_tz_
             current = to;
         }
     }
-    /* From the table's last change to the rule's first one, the table's last word holds. */
+    /* Between the last change of the table and the first change of the rule, the last table entry
+     * applies. */
     if (era->start_s != INT64_MIN && latest_s <= era->start_s)
         return;
     era->start_s = latest_s;

@@ -1,5 +1,5 @@
-/* Reads a TZif file in place. All sizes are checked when it is opened; later an era is found in the
- * table, or by the rule of the footer. */
+/* Reads a TZif file in place. All sizes are checked at open. Later an era is found in the table, or
+ * by the rule of the footer. */
 #include "cron/tzif.h"
 
 #include "base/ascii.h"
@@ -9,12 +9,12 @@ enum {
     HEADER_SIZE = 44,
     TYPE_SIZE = 6,
     MAX_ZONE_NAME = 64,
-    /* More changes than this within the reach of one local time are no clock of anybody: with a
-     * bound, every look-up ends soon. */
+    /* No real clock changes more often than this within the reach of one local time. The bound
+     * keeps every lookup short. */
     MAX_CLOSE = 16,
 };
 static const int64_t reach_s = 2 * PL_TZIF_MAX_OFFSET;
-/* Tables may begin with the Big Bang (-2^59); beyond this a sum could overflow. */
+/* Tables may begin with the Big Bang (-2^59). Beyond this limit a sum could overflow. */
 static const int64_t most_s = INT64_C(1) << 60;
 
 /* The six counts of a header, in the order of the file. */
@@ -50,7 +50,7 @@ static enum pl_status read_header(struct pl_str bytes, size_t at, struct counts 
     return PL_OK;
 }
 
-/* Counts are 32 bits wide and the file is a megabyte at most, so 64 bits hold any sum. */
+/* Counts have 32 bits and the file has at most a megabyte, so no sum overflows 64 bits. */
 static uint64_t body_size(const struct counts *c, uint32_t time_size)
 {
     return (uint64_t)c->time * time_size + c->time + (uint64_t)c->type * TYPE_SIZE + c->name +
@@ -79,7 +79,7 @@ static enum pl_status check_body(const struct pl_tzif *zone, struct pl_error *er
     return PL_OK;
 }
 
-/* The part of the file whose body begins at `at` and fits. */
+/* Opens the part of the file whose body begins at `at`. The body fits into the file. */
 static enum pl_status open_body(struct pl_str bytes, size_t at, const struct counts *c,
                                 uint32_t time_size, struct pl_tzif *ret_zone, struct pl_error *err)
 {
@@ -102,7 +102,7 @@ static enum pl_status open_body(struct pl_str bytes, size_t at, const struct cou
     return status;
 }
 
-/* "\nRULE\n" after the second body; an empty rule is unknown. */
+/* Reads "\nRULE\n" after the second body. An empty rule means that the rule is unknown. */
 static enum pl_status read_footer(struct pl_str footer, struct pl_tzif *zone, struct pl_error *err)
 {
     const char *end = footer.len > 1 && footer.ptr[0] == '\n'
@@ -157,7 +157,7 @@ enum pl_status pl_tzif_open(struct pl_str bytes, struct pl_tzif *ret_zone, struc
 
 bool pl_tz_name_is_safe(struct pl_str name)
 {
-    bool is_at_start = true; /* of a part between slashes */
+    bool is_at_start = true; /* start of a part between slashes */
     if (name.len > MAX_ZONE_NAME)
         return false;
     for (size_t i = 0; i < name.len; i++) {
@@ -170,7 +170,7 @@ bool pl_tz_name_is_safe(struct pl_str name)
     return !is_at_start;
 }
 
-/* How many changes of the table are at or before the instant. */
+/* Number of changes in the table at or before the instant. */
 static uint32_t count_until(const struct pl_tzif *zone, int64_t unix_s)
 {
     uint32_t low = 0, high = zone->n_times;
@@ -203,7 +203,7 @@ struct pl_tz_era pl_tzif_era(const struct pl_tzif *zone, int64_t unix_s)
     if (n < zone->n_times)
         era.end_s = read_time(zone, n);
     set_type(zone, n > 0 ? zone->type_of[n - 1] : 0, &era);
-    /* Before the first change the first kind of local time holds, after the last one the rule. */
+    /* Before the first change the first local time type applies, after the last one the rule. */
     if (n == zone->n_times && zone->rule.is_there)
         pl_tz_rule_era(&zone->rule, unix_s, &era);
     return era;
@@ -226,7 +226,8 @@ struct pl_tz_instant pl_tzif_instant(const struct pl_tzif *zone, int64_t local_s
         if (era.end_s == INT64_MAX || era.end_s > local_s + PL_TZIF_MAX_OFFSET)
             return found;
         struct pl_tz_era next = pl_tzif_era(zone, era.end_s);
-        /* Still before the time when the clock was changed, and already after it afterwards. */
+        /* Before the change the clock had not reached this time; after it the time is already
+         * past. */
         if (!is_found && !is_in_gap && unix_s >= era.end_s && local_s - next.offset_s < era.end_s) {
             found.unix_s = found.again_s = era.end_s;
             is_in_gap = true;

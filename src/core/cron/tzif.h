@@ -1,10 +1,10 @@
-/* A time zone read from the bytes of a TZif file (RFC 9636, versions 1 to 4): at which instants the
- * clock was or will be changed, and what local time is in between.
+/* A time zone, read from the bytes of a TZif file (RFC 9636, versions 1 to 4): the instants at
+ * which the clock changes, and the local time between them.
  *
- * The history of a zone is a chain of eras, each with one offset from UTC. Eras come from the
- * file's table, and after the table without end from its footer, a rule like
- * "CET-1CEST,M3.5.0,M10.5.0/3". Nothing is copied and nothing is allocated: the zone looks into the
- * caller's bytes, which outlive it. */
+ * The history of a zone is a chain of eras, each with one offset from UTC. Eras come from the table
+ * of the file. After the end of the table they come from its footer, a rule such as
+ * "CET-1CEST,M3.5.0,M10.5.0/3". Nothing is copied or allocated: the zone points into the caller's
+ * bytes, which must outlive it. */
 #ifndef PL_CRON_TZIF_H
 #define PL_CRON_TZIF_H
 
@@ -13,15 +13,15 @@
 
 enum {
     PL_TZIF_MAX_BYTES = 1 << 20,
-    PL_TZIF_MAX_OFFSET = 26 * 3600, /* seconds either way */
+    PL_TZIF_MAX_OFFSET = 26 * 3600, /* seconds, in either direction */
 };
 
-/* When the rule of a footer changes the clock, in a year. */
+/* A yearly clock change of a footer rule. */
 struct pl_tz_change {
     enum { PL_TZ_JULIAN, PL_TZ_DAY, PL_TZ_WEEKDAY } kind; /* J1-365, 0-365, M.w.d */
-    uint16_t day;                                         /* of the year, or 0-6 */
+    uint16_t day; /* day of the year; 0-6 for PL_TZ_WEEKDAY */
     uint8_t month, week;
-    int32_t time_s; /* from local midnight, by the clock before the change */
+    int32_t time_s; /* since local midnight, by the clock before the change */
 };
 
 struct pl_tz_rule {
@@ -41,17 +41,17 @@ struct pl_tzif {
     struct pl_tz_rule rule;
 };
 
-/* Whether a zone's name may be looked up below a directory of zone files: "Europe/Berlin", and
- * nothing that leads elsewhere (no "..", no leading "/"). */
+/* True if the name may be looked up below a directory of zone files. "Europe/Berlin" is safe; a
+ * name that leads elsewhere is not (no "..", no leading "/"). */
 bool pl_tz_name_is_safe(struct pl_str name);
 
-/* Checks everything once, so that nothing else can fail. PL_SYNTAX says what is wrong with the
- * file, PL_LIMIT that it is too large or changes its clock too often to be a zone. */
+/* Checks the whole file once, so that no later call can fail. PL_SYNTAX if the file is malformed,
+ * PL_LIMIT if it is too large or changes its clock too often to be a real zone. */
 enum pl_status pl_tzif_open(struct pl_str bytes, struct pl_tzif *ret_zone, struct pl_error *err);
 
-/* The time in which one offset holds: [start_s, end_s). */
+/* A period with one offset: [start_s, end_s). */
 struct pl_tz_era {
-    int64_t start_s, end_s; /* INT64_MIN and INT64_MAX where there is no change */
+    int64_t start_s, end_s; /* INT64_MIN and INT64_MAX if there is no change */
     int32_t offset_s;       /* local time is UTC plus this */
     bool is_dst;
     struct pl_str name; /* "CEST"; borrowed from the file */
@@ -63,15 +63,15 @@ struct pl_tz_era pl_tzif_era(const struct pl_tzif *zone, int64_t unix_s);
 enum pl_tz_fit {
     PL_TZ_ONCE,
     PL_TZ_GAP,     /* the clock was put forward over it */
-    PL_TZ_OVERLAP, /* the clock was put back: it comes twice */
+    PL_TZ_OVERLAP, /* the clock was put back, so the time occurs twice */
 };
 struct pl_tz_instant {
     enum pl_tz_fit fit;
-    int64_t unix_s;  /* the instant; of an overlap the first, of a gap that of the change */
-    int64_t again_s; /* of an overlap the second; otherwise the same */
+    int64_t unix_s;  /* the instant; the first one of an overlap, the change of a gap */
+    int64_t again_s; /* the second instant of an overlap; otherwise equal to unix_s */
 };
 
-/* Which instant is this local time? local_s counts seconds as if the local clock were UTC. */
+/* Finds the instant of a local time. local_s counts seconds as if the local clock were UTC. */
 struct pl_tz_instant pl_tzif_instant(const struct pl_tzif *zone, int64_t local_s);
 
 #endif

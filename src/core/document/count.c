@@ -3,8 +3,8 @@
 
 #include "json/write.h"
 
-/* The family of models a format is for, when the document names none: some vendors have the model
- * in the address of the request. */
+/* The model family of a format, for documents that name no model: some vendors put the model into
+ * the URL of the request. */
 static const struct {
     const char *format, *model;
 } families[] = {
@@ -87,7 +87,7 @@ static const char *role_word(enum pl_role role)
     return words[role];
 }
 
-/* An element of the list, which may have become several messages. */
+/* Writes an element of the list, which may be several messages. */
 static enum pl_status write_element(const struct pl_count_rule *rule, struct pl_conv *conv,
                                     size_t *i, struct pl_json_out *out)
 {

@@ -1,4 +1,4 @@
-/* Candidates for each finding, nearest first, and the trial that decides. */
+/* Finds candidate edits for each finding, nearest first, and tries each one. */
 #include "document/edits.h"
 
 #include "base/text/decimal.h"
@@ -9,17 +9,18 @@
 #include "json/write.h"
 
 enum {
-    MAX_OPS = 64,    /* of one finding: more is no edit but another document */
-    MAX_TRIES = 4,   /* hunks that are tried for one finding */
-    MAX_HUNKS = 256, /* differences that are looked at */
-    WINDOW = 32,     /* how far apart equal elements are looked for */
+    MAX_OPS = 64,    /* for one finding: more would be another document */
+    MAX_TRIES = 4,   /* hunks tried for one finding */
+    MAX_HUNKS = 256, /* differences considered */
+    WINDOW = 32,     /* how far apart equal elements are searched */
 };
 
 struct op {
     enum pl_json_change_kind kind;
     struct pl_str pointer; /* arena */
-    struct pl_str place;   /* arena; of an insert: before what, in the document as it was */
-    struct pl_str value;   /* JSON; borrowed; empty of a removal */
+    struct pl_str place;   /* arena; for an insert: the element it goes before, in the original
+                              document */
+    struct pl_str value;   /* JSON; borrowed; empty for a removal */
 };
 
 struct ops {
@@ -72,7 +73,7 @@ static bool are_equal(const struct elements *a, uint32_t i, const struct element
     return pl_str_eq(pl_json_span(a->doc, a->at[i]), pl_json_span(b->doc, b->at[k]));
 }
 
-/* The nearest place where both go on alike; the end of both otherwise. */
+/* Finds the nearest place where both lists continue with equal elements, or the end of both. */
 static void find_again(const struct elements *a, const struct elements *b, uint32_t *i, uint32_t *k)
 {
     for (uint32_t sum = 1; sum <= 2 * WINDOW; sum++)
@@ -105,7 +106,7 @@ static void compare(struct editing *e, const struct elements *a, const struct el
     }
 }
 
-/* --- what an edit says ----------------------------------------------------------------------- */
+/* --- operations of an edit ------------------------------------------------------------------- */
 
 static void add_op(struct editing *e, struct ops *ops, enum pl_json_change_kind kind,
                    struct pl_str pointer, struct pl_str value)
@@ -134,7 +135,7 @@ static void add_at(struct editing *e, struct ops *ops, enum pl_json_change_kind 
         add_op(e, ops, kind, pl_buf_str(&pointer), value);
 }
 
-/* Replacements first, whose places do not move; then what is too much, from the end, or what is missing. */
+/* Replacements first, because they shift no indexes; then removals, from the end, or inserts. */
 static void ops_of_hunk(struct editing *e, const struct hunk *hunk, const struct elements *made,
                         struct ops *ops)
 {
@@ -177,7 +178,7 @@ static void write_ops(const struct ops *ops, struct pl_buf *to)
 
 /* --- the trial ------------------------------------------------------------------------------- */
 
-/* An edit names places of the document as it was: what is inserted after other inserts goes before the same element. */
+/* Edits refer to the original document: consecutive inserts all go before the same element. */
 static enum pl_status apply(struct editing *e, const struct ops *ops, struct pl_arena *arena,
                             struct pl_buf *to)
 {
@@ -207,7 +208,7 @@ static size_t count_like(const struct pl_findings *findings, const struct pl_fin
     return n;
 }
 
-/* How many there are of a code, where more were found than are listed; else how many errors are listed. */
+/* The number of findings of a code (counts_all), or of its listed errors. */
 static size_t count_errors(const struct pl_findings *findings, const char *code, bool counts_all)
 {
     size_t n = 0;
@@ -235,7 +236,7 @@ static bool is_better(const struct pl_findings *before, const struct pl_findings
     return true;
 }
 
-/* Whether these edits mend the finding. */
+/* Whether these edits fix the finding. */
 static bool try(struct editing *e, const struct pl_finding *finding, const struct ops *ops)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -272,7 +273,7 @@ static void offer(struct editing *e, struct pl_finding *finding, const struct op
 
 /* --- candidates ------------------------------------------------------------------------------ */
 
-/* The element of the list that the pointer leads into; false: it leads elsewhere. */
+/* The element of the list that contains the pointer; false if it is outside the list. */
 static bool element_of(const struct editing *e, struct pl_str pointer, uint32_t *ret_index)
 {
     struct pl_str token;
@@ -290,7 +291,7 @@ static uint32_t distance(const struct hunk *hunk, uint32_t index)
     return index >= hunk->end ? index - hunk->end + 1 : 0;
 }
 
-/* The hunk nearest to the element of those not taken yet; n_hunks: there is none. */
+/* The hunk nearest to the element that is not taken yet; n_hunks: none. */
 static size_t nearest(const struct editing *e, uint32_t index, const size_t *taken, size_t n_taken)
 {
     size_t best = e->n_hunks;
@@ -309,7 +310,7 @@ static bool try_some(struct editing *e, struct pl_finding *finding, const struct
                      size_t first, size_t second)
 {
     struct ops ops = {0};
-    /* From the end, so that places stay as they are until their turn comes. */
+    /* From the end, so that earlier indexes stay valid. */
     size_t late = first > second ? first : second, early = first > second ? second : first;
     ops_of_hunk(e, &e->hunks[late], made, &ops);
     if (early != late)
@@ -320,7 +321,8 @@ static bool try_some(struct editing *e, struct pl_finding *finding, const struct
     return is_good;
 }
 
-/* What the repair has changed at the finding, or next to it; then two changes together, as for a thing that moves. */
+/* Tries the changes of the repair at the finding or near it, one at a time; then two together, as
+ * for a moved element. */
 static bool try_hunks(struct editing *e, struct pl_finding *finding, uint32_t index,
                       const struct elements *made)
 {
@@ -338,7 +340,7 @@ static bool try_hunks(struct editing *e, struct pl_finding *finding, uint32_t in
     return false;
 }
 
-/* A setting beside the list: as the repair has it, or not at all. */
+/* Tries a setting outside the list: as the repair has it, or removed. */
 static bool try_member(struct editing *e, struct pl_finding *finding)
 {
     struct pl_str rest = finding->pointer, token;
@@ -358,7 +360,7 @@ static bool try_member(struct editing *e, struct pl_finding *finding)
     return is_good;
 }
 
-/* Findings that no repair knows, whose message says what would be right. */
+/* Edits for findings that the repair does not cover; the message contains the right value. */
 enum own_edit { OWN_REMOVE, OWN_NUMBER, OWN_WORD, OWN_NEW_ID };
 static const struct {
     const char *code;
@@ -372,7 +374,7 @@ static const struct {
     {"id.duplicate", OWN_NEW_ID},
 };
 
-/* The number that the message names. */
+/* The number in the message. */
 static void add_number(struct pl_str message, struct pl_buf *to)
 {
     for (size_t i = 0; i < message.len; i++)
@@ -380,7 +382,7 @@ static void add_number(struct pl_str message, struct pl_buf *to)
             pl_buf_addc(to, message.ptr[i]);
 }
 
-/* The last word of the message that is in quotation marks: "did you mean …?". */
+/* The last quoted word of the message: "did you mean …?". */
 static void add_word(struct pl_str message, struct pl_buf *to)
 {
     size_t end = message.len;
@@ -393,7 +395,7 @@ static void add_word(struct pl_str message, struct pl_buf *to)
         pl_json_quote(to, pl_str_slice(message, start, end - 1));
 }
 
-/* The id with a number after it, which nobody else is likely to have. */
+/* The id with a number after it, probably unique. */
 static void add_new_id(struct editing *e, const struct pl_finding *finding, struct pl_buf *to)
 {
     struct pl_str id;
@@ -444,9 +446,9 @@ static bool try_own(struct editing *e, struct pl_finding *finding)
     return is_good;
 }
 
-/* --- all of them ----------------------------------------------------------------------------- */
+/* --- the whole list -------------------------------------------------------------------------- */
 
-/* The document as it would be right. PL_OK without e->made: it cannot be repaired. */
+/* Repairs the whole document. PL_OK without e->made: it cannot be repaired. */
 static enum pl_status repair(struct editing *e, struct pl_converted *made)
 {
     struct pl_convert_opts opts = {.from = e->linted->as,

@@ -16,7 +16,7 @@ void pl_linted_deinit(struct pl_linted *linted)
     pl_findings_deinit(&linted->findings);
 }
 
-/* Strictly first. What only the lenient reader takes is a finding, not a failure. */
+/* Parses strictly first. JSON that only the lenient reader accepts is a finding, not a failure. */
 static enum pl_status parse(struct pl_arena *arena, struct pl_str text, struct pl_linted *linted,
                             struct pl_error *err)
 {
@@ -45,7 +45,7 @@ static enum pl_status parse(struct pl_arena *arena, struct pl_str text, struct p
     return finding.message.ptr && pl_vec_push(&linted->findings.list, finding) ? PL_OK : PL_NOMEM;
 }
 
-/* How much the model reads that the document, or the profile, names. */
+/* The context size of the model that the document or the profile names. */
 static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
 {
     struct pl_str model = pl_conv_text(conv, conv->settings.model);
@@ -55,7 +55,8 @@ static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
     return n;
 }
 
-/* What the profile refuses of the settings is what a repair of nothing else would report. */
+/* The settings that the profile refuses: runs a repair of the settings alone and reports its
+ * losses. */
 static enum pl_status look_at_settings(struct pl_conv *conv, const struct pl_lint_request *request,
                                        struct pl_linted *linted)
 {
@@ -76,7 +77,7 @@ static enum pl_status look_at_settings(struct pl_conv *conv, const struct pl_lin
     for (; n < conv->losses.len && status == PL_OK; n++) {
         const struct pl_loss *loss = &conv->losses.ptr[n];
         if (loss->code == PL_LOSS_SYNTHESISED && loss->node != conv->doc->root)
-            continue; /* where the remedy goes is not what is wrong */
+            continue; /* this is the place of the fix, not of the problem */
         struct pl_finding finding = {.code = "setting.refused",
                                      .severity = PL_SEVERITY_ERROR,
                                      .node = loss->node ? loss->node : conv->doc->root,
@@ -110,8 +111,9 @@ static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *r
     return status == PL_OK && request->profile ? look_at_settings(conv, request, linted) : status;
 }
 
-/* One tour of the document finds where all of them are. A key stands for its value. Pointers have
- * the keys of the document in them, which may be long: together they are no longer than it is. */
+/* One tour of the document finds the pointers of all findings. A key stands for its value. Pointers
+ * contain keys of the document, which may be long. So their total length is limited to that of the
+ * document plus LEAST; the findings after that are not listed. */
 static enum pl_status find_pointers(struct pl_arena *arena, struct pl_linted *linted)
 {
     enum { LEAST = 1 << 20 };

@@ -1,5 +1,5 @@
-/* Values that are found again. A text that occurs several times is matched in its order, so the second one of the source
- * is the second one of the target. Linear in both documents. */
+/* Finds values again in another document. Equal texts are matched in order: the second one of the
+ * source is the second one of the target. Linear in both documents. */
 #include "document/places.h"
 
 #include "base/table.h"
@@ -9,10 +9,10 @@
 
 enum { MAX_PAIRS = 20000, SHORT = 2 };
 
-/* A value of the target that is waiting to be found. */
+/* A value of the target that is not matched yet. */
 struct spot {
     struct pl_str pointer; /* arena */
-    struct spot *next;     /* of the same text */
+    struct spot *next;     /* with the same text */
 };
 
 struct queue {
@@ -23,12 +23,12 @@ struct queue {
 struct placing {
     struct pl_arena *arena;
     struct pl_table waiting; /* by text */
-    struct pl_table told;    /* pointers of the source that have their place */
+    struct pl_table told;    /* pointers of the source that are matched */
     struct pl_json_out *out;
     size_t n_pairs;
 };
 
-/* What a value says; short ones are found everywhere, and so mean nothing. */
+/* The text of a value. Short ones are too common to match, and give an empty text. */
 static enum pl_status said(struct pl_arena *arena, const struct pl_json_doc *doc,
                            const struct pl_json_node *node, struct pl_str *ret_text)
 {
@@ -81,7 +81,7 @@ static struct pl_str parent_of(struct pl_str pointer)
     return pl_str_slice(pointer, 0, pointer.len ? pointer.len - 1 : 0);
 }
 
-/* One pair, unless the place of `from` is known already. */
+/* Writes one pair, unless `from` is matched already. */
 static enum pl_status tell(struct placing *p, struct pl_str from, struct pl_str to)
 {
     struct pl_table_link *link = pl_arena_zalloc(p->arena, 1, sizeof *link);

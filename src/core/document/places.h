@@ -1,5 +1,6 @@
-/* Where the values of a document are in what was made of it, as pairs of JSON Pointers: texts and numbers are found again by
- * what they say, in their order, and the objects around them go with the first of theirs that was found. */
+/* Maps the values of a document to those of a document made from it, as pairs of JSON Pointers.
+ * Strings are matched by their text, in order; an object is matched with its first matched
+ * value. */
 #ifndef PL_DOCUMENT_PLACES_H
 #define PL_DOCUMENT_PLACES_H
 
@@ -7,7 +8,8 @@
 #include "base/buf.h"
 #include "base/status.h"
 
-/* Appends [{"from","to"}, …] in the order of the source. Both are JSON; anything else gives []. PL_NOMEM. */
+/* Appends [{"from","to"}, …] in the order of the source. If one of the two is not JSON, appends
+ * []. PL_NOMEM. */
 enum pl_status pl_places_write(struct pl_arena *arena, struct pl_str source, struct pl_str target,
                                struct pl_buf *to);
 

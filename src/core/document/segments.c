@@ -36,7 +36,7 @@ static uint64_t media_of(const struct pl_tally *tally)
     return tally->by[PL_TALLY_IMAGES] + tally->by[PL_TALLY_AUDIO];
 }
 
-/* Moves what a text of n tokens says of a kind to that kind, as far as it is in there. */
+/* Moves the tokens of `words` from one kind to another, at most *n_left. */
 static void take_out(struct counting *c, enum pl_segment_kind from, enum pl_segment_kind kind,
                      struct pl_str words, uint64_t *n_left)
 {
@@ -93,7 +93,7 @@ static bool contains(struct pl_str text, struct pl_str words)
     return false;
 }
 
-/* Known words and the values of variables within a text. */
+/* Looks for known words and values of variables inside a text. */
 static void look_into(struct counting *c, bool is_system, enum pl_segment_kind kind,
                       const struct pl_part *part, uint64_t n_tokens)
 {
@@ -148,7 +148,7 @@ static void add_frame(struct counting *c)
     pl_tally_add(&c->all, &frame);
 }
 
-/* Scaled numbers, which are rounded each for itself: the largest takes the difference. */
+/* Scales each number. They are rounded separately, so the largest takes the difference. */
 static void settle(const struct counting *c, struct pl_segments *ret)
 {
     uint64_t n_sum = 0;

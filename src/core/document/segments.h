@@ -1,4 +1,4 @@
-/* What the tokens of a document are for, by the eleven kinds of segments of seed 000. */
+/* The tokens of a document by purpose: the eleven kinds of segments of seed 000. */
 #ifndef PL_DOCUMENT_SEGMENTS_H
 #define PL_DOCUMENT_SEGMENTS_H
 
@@ -27,13 +27,13 @@ enum pl_segment_kind {
 
 const char *pl_segment_name(enum pl_segment_kind kind);
 
-/* Words whose kind is known, though a document has no mark for it: they are removed from the first
- * text that contains them. */
+/* Words of a known kind that the document does not mark: they are removed from the first text that
+ * contains them. */
 struct pl_segment_known {
     struct pl_str words; /* borrowed; empty: none */
     enum pl_segment_kind kind;
-    bool is_anybodys; /* else the system's */
-    bool is_found;    /* set when they were taken out */
+    bool is_anybodys; /* false: only the system's */
+    bool is_found;    /* set when they were removed */
 };
 
 /* The sum of `by` is counted.n_tokens. The tokens that frame a message count for the kind of its
@@ -43,7 +43,7 @@ struct pl_segments {
     uint64_t by[PL_SEGMENT_KIND_COUNT];
 };
 
-/* As pl_count_document, with which it agrees to the token. */
+/* Like pl_count_document, with exactly the same total. */
 enum pl_status pl_segments_count(struct pl_str text, const struct pl_format *as,
                                  struct pl_segment_known *known, size_t n_known,
                                  struct pl_segments *ret_segments, struct pl_error *err);

@@ -9,16 +9,16 @@
 
 #include <inttypes.h>
 
-/* The output is counted as anybody else would count it. Should the format spell the trimmed
- * conversation with more tokens than it has (a repair puts something in), it is trimmed again by as
- * much more; more than twice has never been needed. */
+/* The output is counted by reading it again. If it has more tokens than the trimmed conversation (a
+ * repair adds something), the conversation is trimmed again by the difference. More than two tries
+ * have never been needed. */
 enum { MAX_TRIES = 4 };
 
 struct fitting {
     struct pl_str text;
     const struct pl_trim_request *request;
     struct pl_count_rule rule;
-    struct pl_tokens *tokens;        /* owned; made when the first source has been read */
+    struct pl_tokens *tokens;        /* owned; made when the source is first read */
     struct pl_trimmed_document made; /* owned */
     uint64_t max_tokens;             /* of this try */
     struct pl_error *err;
@@ -43,7 +43,7 @@ static enum pl_status parse_own(struct pl_source *source, const struct pl_buf *t
     return pl_json_parse(&source->arena, pl_buf_str(text), &pl_json_made, ret_doc, err);
 }
 
-/* Writes the conversation and puts back what was not touched. */
+/* Writes the conversation and restores the parts that were not changed. */
 static enum pl_status mend(struct fitting *f, struct pl_source *source,
                            const struct pl_format_task *task, struct pl_buf *to)
 {
@@ -65,7 +65,7 @@ static enum pl_status mend(struct fitting *f, struct pl_source *source,
     return status;
 }
 
-/* The document of a format that is not JSON, as its text. */
+/* The text of a document in a format that is not JSON. */
 static enum pl_status render(struct fitting *f, struct pl_source *source, struct pl_buf *out)
 {
     struct pl_json_doc doc;
@@ -105,7 +105,7 @@ static enum pl_status copy_out(struct fitting *f, const struct pl_source *source
                                                               source->format->name, NULL);
 }
 
-/* Counts what came out, with the vocabulary of the source. */
+/* Counts the output, with the vocabulary of the source. */
 static enum pl_status count_out(struct fitting *f, const struct pl_format *format,
                                 uint64_t *ret_n_tokens)
 {
@@ -129,7 +129,7 @@ static enum pl_status choose_rule(struct fitting *f, struct pl_source *source)
     return status;
 }
 
-/* One try: *ret_n_over is by how much the output is still too large. */
+/* One try: *ret_n_over is the number of tokens over the limit. */
 static enum pl_status try_once(struct fitting *f, uint64_t *ret_n_over)
 {
     PL_CLEANUP_SOURCE struct pl_source source;

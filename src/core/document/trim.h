@@ -1,5 +1,5 @@
-/* A document made to fit into a number of tokens, in its own format (conv/trim/trim.h): what was
- * not touched keeps its bytes, and the result is legal for the vendor. */
+/* Makes a document fit into a number of tokens, in its own format (conv/trim/trim.h). Unchanged
+ * content keeps its bytes, and the result is valid for the vendor. */
 #ifndef PL_DOCUMENT_TRIM_H
 #define PL_DOCUMENT_TRIM_H
 
@@ -21,7 +21,7 @@ struct pl_trimmed_document {
 void pl_trimmed_document_init(struct pl_trimmed_document *t);
 void pl_trimmed_document_deinit(struct pl_trimmed_document *t);
 
-/* Fills an initialised result, or leaves it as it is. A document that fits comes out as it is.
+/* Fills an initialised result, or leaves it unchanged. A document that fits is copied unchanged.
  * PL_INVALID: it cannot be made to fit, and the message says why; other failures as for
  * pl_source_open. */
 enum pl_status pl_trim_document(struct pl_str text, const struct pl_trim_request *request,

@@ -1,4 +1,4 @@
-/* A call stays in the table until 1,024 later ones have ended. */
+/* A call stays in the table until 1,024 later calls have ended. */
 #include "extproto/calls.h"
 
 #include "base/mem.h"
@@ -79,7 +79,7 @@ struct pl_ext_call *pl_ext_calls_find(struct pl_ext_calls *calls, struct pl_str 
     return call && call->state != PL_EXT_CALL_ENDED ? call : NULL;
 }
 
-/* The queue is short: to look for a call in it costs little, and happens when one is cancelled. */
+/* A linear search is enough: the queue is short, and only a cancelled call needs it. */
 static void leave_queue(struct pl_ext_calls *calls, const struct pl_ext_call *call)
 {
     struct pl_ext_call *before = NULL;

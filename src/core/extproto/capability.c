@@ -1,5 +1,5 @@
-/* Names are compared in a small buffer: trimmed, in lower case, and cut where they are longer than
- * every name of the tables. A name that was cut equals none of them. */
+/* Names are compared in a small buffer: trimmed, in lower case, and truncated if longer than every
+ * name of the tables. A truncated name equals none of them. */
 #include "extproto/capability.h"
 
 #include "base/ascii.h"
@@ -9,7 +9,7 @@ enum { MAX_WORD = 16 };
 
 struct word {
     char text[MAX_WORD]; /* lower case */
-    size_t len;          /* MAX_WORD: longer than any name we know */
+    size_t len;          /* MAX_WORD: longer than any known name */
 };
 
 static const char *const names[] = {
@@ -24,7 +24,7 @@ struct derived {
     enum pl_ext_capability capability;
 };
 
-/* Tools that the host runs itself; every other tool runs at its owner. */
+/* Tools that the host runs itself; every other tool runs in the extension that owns it. */
 static const struct derived tools[] = {
     {"read", PL_EXT_CAP_READ}, {"grep", PL_EXT_CAP_READ},   {"find", PL_EXT_CAP_READ},
     {"ls", PL_EXT_CAP_READ},   {"write", PL_EXT_CAP_WRITE}, {"edit", PL_EXT_CAP_WRITE},
@@ -51,7 +51,7 @@ static void add_byte(struct word *word, size_t *n_blanks, char c)
         *n_blanks += word->len > 0;
         return;
     }
-    /* Blanks inside a name belong to it. */
+    /* Blanks inside a name are part of it. */
     for (; *n_blanks && word->len < MAX_WORD; --*n_blanks)
         word->text[word->len++] = ' ';
     if (word->len < MAX_WORD)
@@ -67,7 +67,7 @@ static struct word word_of(struct pl_str text)
     return word;
 }
 
-/* Empty for a member that is no string. */
+/* Empty for a member that is not a string. */
 static struct word member_word(const struct pl_json_doc *doc, const struct pl_json_node *object,
                                const char *key)
 {
@@ -87,7 +87,7 @@ static bool is_word(const struct word *word, const char *name)
     return pl_str_eq((struct pl_str){word->text, word->len}, pl_str_of(name));
 }
 
-/* The row of the word, or the last one. */
+/* Returns the capability of the word, or of the table's last row. */
 static enum pl_ext_capability find(const struct derived *table, const struct word *word)
 {
     while (table->word && !is_word(word, table->word))

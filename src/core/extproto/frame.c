@@ -1,5 +1,5 @@
-/* Reading goes from the outside in, so that a fault has the code of the first thing that is wrong: JSON, an
- * object, its version, its type, the side that sends it, the schema. */
+/* Checks go from the outside in, so that a fault has the code of the first error: JSON, an object,
+ * its version, its type, the side that sends it, the schema. */
 #include "extproto/frame.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ struct pl_ext_codec {
     struct pl_schema_run *run; /* owned */
 };
 
-/* With what stands between the id and the payload of each frame that we write. */
+/* `head` is the text between the id and the payload of a frame. */
 static const struct {
     struct pl_str text, head;
     unsigned sides;
@@ -124,7 +124,7 @@ static enum pl_status check_version(struct reader *r)
     const struct pl_json_doc *doc = &r->frame.doc;
     const struct pl_json_node *n = pl_json_get(doc, doc->root, PL_STR("version"));
     if (!pl_json_is(n, PL_JSON_STRING) || pl_json_text_is(doc, n, PL_STR("1.0")))
-        return PL_OK; /* what is missing or of another type is for the schema to tell */
+        return PL_OK; /* the schema reports a missing or mistyped member */
     return fail(r, PL_EXT_CODE_UNSUPPORTED_VERSION, n, "/version",
                 "this host speaks version \"1.0\" of the protocol");
 }
@@ -169,14 +169,14 @@ static enum pl_status check_schema(struct reader *r)
     bool is_valid = false;
     enum pl_status status =
         pl_schema_check(r->codec->run, &r->frame.doc, r->frame.doc.root, &is_valid);
-    /* The seed has no keyword whose check takes memory: only the steps can run out. */
+    /* No keyword in the schema allocates memory: only the step limit can be exceeded. */
     if (status != PL_OK)
         return fail(r, PL_EXT_CODE_SCHEMA_VIOLATION, NULL, "",
                     "the frame is too large to be checked");
     return is_valid ? PL_OK : explain(r);
 }
 
-/* Without the bytes of its texts: to zero those costs more than to check a small frame. */
+/* Does not zero the texts: that would cost more than the check of a small frame. */
 static void clear(struct pl_ext_fault *fault)
 {
     fault->code = PL_EXT_CODE_FRAME_INVALID;
@@ -232,7 +232,7 @@ static void put(struct pl_json_out *out, const char *key, struct pl_str text)
     pl_json_out_text(out, text);
 }
 
-/* A key that is spelled as JSON already, colon included: these are most of a small frame. */
+/* Writes a key that is already JSON, colon included. Keys are most of a small frame. */
 static void put_key(struct pl_json_out *out, struct pl_str key)
 {
     pl_json_out_raw(out, key);
@@ -241,7 +241,7 @@ static void put_key(struct pl_json_out *out, struct pl_str key)
 
 struct pl_json_out pl_ext_frame_begin(struct pl_buf *to, enum pl_ext_type type, struct pl_str id)
 {
-    enum { SMALL = 512 }; /* room at once for what most frames are */
+    enum { SMALL = 512 }; /* enough for most frames */
     struct pl_json_out out = pl_json_out(to);
     (void)pl_buf_reserve(to, SMALL);
     pl_json_out_open(&out, '{');
@@ -335,7 +335,7 @@ enum pl_status pl_ext_params_hash(struct pl_str method, const struct pl_json_doc
 {
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    /* The names are in the order of the canonical form. */
+    /* The members are in canonical order. */
     pl_buf_adds(&text, "{\"method\":");
     pl_json_quote(&text, method);
     pl_buf_adds(&text, ",\"params\":");

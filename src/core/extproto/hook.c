@@ -1,4 +1,4 @@
-/* What each hook may answer is a table of members: the name, the type, and what it does. */
+/* A table lists the members that each hook may answer: name, type and effect. */
 #include "extproto/hook.h"
 
 #include "extproto/path_scope.h"
@@ -123,14 +123,14 @@ static enum pl_status refuse(struct pl_error *err, const struct member *member, 
     return status;
 }
 
-/* An answer as it is read. */
+/* State while an answer is read. */
 struct answering {
     enum pl_ext_hook hook;
     const struct pl_json_doc *doc;   /* borrowed */
     const struct pl_json_node *data; /* borrowed */
     struct pl_error *err;            /* borrowed; may be NULL */
     struct pl_ext_answer answer;
-    bool needs_text, has_text; /* of the action transform */
+    bool needs_text, has_text; /* for the action transform */
 };
 
 static enum pl_status act(struct answering *a, const struct member *member,

@@ -1,7 +1,8 @@
-/* Hooks: the events an extension may see or decide, how it subscribes, and what an answer means.
+/* Hooks: the events an extension may observe or decide, how it subscribes, and the meaning of its
+ * answers.
  *
- * Deciding hooks run one after another, and each sees what the one before changed. A block beats a question,
- * and a question beats a yes. */
+ * Deciding hooks run one after another; each sees the changes of the previous one. A block beats a
+ * question, and a question beats an approval. */
 #ifndef PL_EXTPROTO_HOOK_H
 #define PL_EXTPROTO_HOOK_H
 
@@ -39,14 +40,14 @@ enum pl_ext_hook {
 #define X(name, text, flags) PL_EXT_HOOK_##name,
     PL_EXT_HOOK_TABLE(X)
 #undef X
-        PL_EXT_HOOK_COUNT, /* no hook; of a subscription: a topic of the bus */
+        PL_EXT_HOOK_COUNT, /* no hook; in a subscription: a topic of the bus */
 };
 
 enum pl_ext_hook_flag {
-    PL_EXT_HOOK_DECIDES = 1, /* an answer is waited for */
-    PL_EXT_HOOK_CLOSED = 2,  /* failure, time-out or death is a block */
-    PL_EXT_HOOK_CONTENT = 4, /* carries content: needs the capability session */
-    PL_EXT_HOOK_OF_TOOL = 8, /* may be restricted to tools: NAME:GLOB */
+    PL_EXT_HOOK_DECIDES = 1, /* the host waits for an answer */
+    PL_EXT_HOOK_CLOSED = 2,  /* failure, timeout or death blocks */
+    PL_EXT_HOOK_CONTENT = 4, /* contains content: needs the capability session */
+    PL_EXT_HOOK_OF_TOOL = 8, /* may be limited to tools: NAME:GLOB */
 };
 
 const char *pl_ext_hook_text(enum pl_ext_hook hook);
@@ -57,31 +58,31 @@ enum pl_ext_hook pl_ext_hook_find(struct pl_str text);
 struct pl_ext_subscription {
     enum pl_ext_hook hook; /* PL_EXT_HOOK_COUNT: `glob` is the topic */
     struct pl_str glob;    /* of tool names; empty: all; a view */
-    bool is_closed;        /* by the hook, or by '!' */
+    bool is_closed;        /* by the hook itself, or by '!' */
 };
-/* False: an unknown hook, or a glob where there is no tool. */
+/* False: an unknown hook, or a glob for a hook without tools. */
 bool pl_ext_subscription_read(struct pl_str text, struct pl_ext_subscription *ret_subscription);
-/* Whether the subscription wants this event; `tool` is empty where there is none. */
+/* Whether the subscription includes this event; `tool` is empty if the event has none. */
 bool pl_ext_subscription_wants(const struct pl_ext_subscription *subscription,
                                enum pl_ext_hook hook, struct pl_str tool);
 
 enum pl_ext_verdict { PL_EXT_VERDICT_GO, PL_EXT_VERDICT_ASK, PL_EXT_VERDICT_BLOCK };
 
-/* What the `data` of an answer says. */
+/* The `data` of an answer, parsed. */
 struct pl_ext_answer {
     enum pl_ext_verdict verdict;
-    bool is_handled;                    /* input: the extension did it; nothing is sent on */
+    bool is_handled;                    /* input: the extension handled it; it is not passed on */
     const struct pl_json_node *reason;  /* a string, or NULL */
     const struct pl_json_node *changed; /* the object with the members to replace, or NULL */
 };
-/* `data` may be NULL, which is {}. PL_INVALID: a member has the wrong type or an unknown value; err has the
- * pointer into the data. A member that the hook does not know is refused too. */
+/* `data` may be NULL, which means {}. PL_INVALID: a member has the wrong type or an unknown value,
+ * or the hook does not have the member; err has the pointer into the data. */
 enum pl_status pl_ext_answer_read(enum pl_ext_hook hook, const struct pl_json_doc *doc,
                                   const struct pl_json_node *data, struct pl_ext_answer *ret_answer,
                                   struct pl_error *err);
-/* The verdict of an answer that did not come. */
+/* The verdict if no answer came. */
 enum pl_ext_verdict pl_ext_answer_missing(const struct pl_ext_subscription *subscription);
-/* The stricter one. */
+/* Returns the stricter verdict. */
 enum pl_ext_verdict pl_ext_verdict_join(enum pl_ext_verdict a, enum pl_ext_verdict b);
 
 #endif

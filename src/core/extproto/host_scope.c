@@ -1,12 +1,12 @@
-/* The URL and the pattern go through the one parser of URLs (wire/url.h), so a spelling that looks like
- * one host and means another has no effect here. */
+/* URLs and patterns are parsed by the same URL parser (wire/url.h), so a URL that looks like one
+ * host and means another does not pass. */
 #include "extproto/host_scope.h"
 
 #include "base/buf.h"
 
 enum { MAX_PATTERN = 300 };
 
-/* Without the one dot at the end that means the same name. */
+/* Removes one trailing dot: the name means the same. */
 static struct pl_str without_dot(struct pl_str host)
 {
     struct pl_str last = pl_str_slice(host, host.len - 1, host.len);
@@ -23,7 +23,7 @@ static enum pl_status refuse(struct pl_error *err, struct pl_str pattern, const 
     return pl_fail(err, PL_INVALID, "\"%.*s\" is no host of a scope: %s", PL_STR_ARG(pattern), why);
 }
 
-/* Whether a pattern has nothing that only a URL has. */
+/* Whether a pattern has no parts that only a URL has. */
 static bool is_bare(struct pl_str pattern)
 {
     for (size_t i = 0; i < pattern.len; i++)
@@ -69,7 +69,7 @@ enum pl_status pl_ext_host_read(struct pl_arena *arena, struct pl_str pattern,
     return PL_OK;
 }
 
-/* "a.b.example" below "example". */
+/* E.g. "a.b.example" is below "example". */
 static bool is_below(struct pl_str name, struct pl_str suffix)
 {
     return name.len > suffix.len + 1 && name.ptr[name.len - suffix.len - 1] == '.' &&

@@ -1,4 +1,5 @@
-/* What an instance may become. Only the host moves it, by events of its process, its timers and its frames.
+/* The states of an instance. Only the host changes the state, on events of the process, timers and
+ * frames.
  *
  *     machine ext-life
  *
@@ -9,7 +10,7 @@
  *         SPAWNED, AWAITING_REGISTER, VALIDATING, RESOLVING_CAPS, READY, DRAINING -> KILLED
  *         FAILED, KILLED -> QUARANTINED               it crashed too often
  *
- * A start after a crash, or when it is needed again, is another instance.
+ * A restart, after a crash or on demand, is a new instance.
  */
 #include "extproto/life.h"
 
@@ -47,7 +48,7 @@ enum pl_ext_hearing pl_ext_life_hear(enum pl_ext_life state, enum pl_ext_type ty
         return PL_EXT_HEARD;
     if (type == PL_EXT_TYPE_HOST_CALL)
         return PL_EXT_REFUSED;
-    if (state == PL_EXT_LIFE_DRAINING) /* calls in flight still end */
+    if (state == PL_EXT_LIFE_DRAINING) /* running calls may still end */
         return type == PL_EXT_TYPE_REGISTER ? PL_EXT_TOO_LATE : PL_EXT_HEARD;
     if (type == PL_EXT_TYPE_REGISTER && state == PL_EXT_LIFE_AWAITING_REGISTER)
         return PL_EXT_HEARD;
@@ -60,7 +61,7 @@ int64_t pl_ext_crashes_add(struct pl_ext_crashes *crashes, int64_t now_ms)
     unsigned n = 0;
     while (n < crashes->n && now_ms - crashes->at_ms[n] < WINDOW_MS)
         n++;
-    if (n == PL_EXT_MAX_CRASHES) /* the oldest one makes room */
+    if (n == PL_EXT_MAX_CRASHES) /* drop the oldest */
         n--;
     for (unsigned i = n; i > 0; i--)
         crashes->at_ms[i] = crashes->at_ms[i - 1];

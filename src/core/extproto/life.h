@@ -1,5 +1,5 @@
-/* The life of an instance of an extension: its states, what is heard in each, and when it may start
- * again after a crash. */
+/* The life of an instance of an extension: its states, which frames are handled in each, and when
+ * it may start again after a crash. */
 #ifndef PL_EXTPROTO_LIFE_H
 #define PL_EXTPROTO_LIFE_H
 
@@ -20,24 +20,24 @@ enum pl_ext_life {
 };
 extern const struct pl_machine pl_ext_life_machine;
 
-/* What becomes of a valid frame from the child. */
+/* How a valid frame from the child is handled. */
 enum pl_ext_hearing {
-    PL_EXT_HEARD,     /* it is for the handler of its type */
+    PL_EXT_HEARD,     /* by the handler of its type */
     PL_EXT_REFUSED,   /* a host_call: answered with `invalid_request` */
     PL_EXT_TOO_EARLY, /* answered with an `error`, code not_registered */
     PL_EXT_TOO_LATE,  /* answered with an `error`, code shutting_down */
-    PL_EXT_UNHEARD,   /* nobody is there any more */
+    PL_EXT_UNHEARD,   /* ignored: the instance is gone */
 };
 enum pl_ext_hearing pl_ext_life_hear(enum pl_ext_life state, enum pl_ext_type type);
 
-/* Crashes of an instance. The wait doubles from one second to sixty; the fifth crash within ten minutes is
- * the last. */
+/* Crashes of an instance. The delay doubles from one second to sixty. The fifth crash within ten
+ * minutes is the last. */
 enum { PL_EXT_MAX_CRASHES = 5 };
 struct pl_ext_crashes {
-    int64_t at_ms[PL_EXT_MAX_CRASHES]; /* the newest first */
+    int64_t at_ms[PL_EXT_MAX_CRASHES]; /* newest first */
     unsigned n;
 };
-/* Counts a crash: milliseconds until the next start, or -1: it is quarantined. */
+/* Counts a crash. Returns the milliseconds until the next start, or -1: it is quarantined. */
 int64_t pl_ext_crashes_add(struct pl_ext_crashes *crashes, int64_t now_ms);
 
 #endif

@@ -1,12 +1,13 @@
-/* Both levels of a glob, characters in a segment and segments in a path, are matched in the same way:
- * go on greedily, and after a mismatch let the last star take one more. A star before the last one never
- * has to take more, so the work is at most the product of both lengths. */
+/* Both levels of a glob (characters in a segment, segments in a path) are matched in the same way:
+ * match greedily, and after a mismatch let the last star take one more. An earlier star never has
+ * to take more, so the work is at most the product of both lengths. */
 #include "extproto/path_scope.h"
 
 #include "base/ascii.h"
 #include "base/buf.h"
 
-/* The segment that begins at `at`; moves `at` after its slash, or beyond the end after the last. */
+/* Returns the segment that begins at `at`; moves `at` after its slash, or beyond the end after the
+ * last segment. */
 static struct pl_str take_segment(struct pl_str path, size_t *at)
 {
     size_t from = *at, to = from;
@@ -47,7 +48,7 @@ const char *pl_ext_glob_refusal(struct pl_str glob)
     return NULL;
 }
 
-/* After the character at `at`: all bytes of one code point. */
+/* The offset after the character at `at`: skips all bytes of one code point. */
 static size_t after_character(struct pl_str text, size_t at)
 {
     do
@@ -81,7 +82,7 @@ static bool match_segment(struct pl_str glob, struct pl_str text)
     return g == glob.len;
 }
 
-/* Whether nothing but segments `**` is left. */
+/* Whether the rest is only `**` segments. */
 static bool is_rest_free(struct pl_str glob, size_t at)
 {
     while (has_segment(glob, at))
@@ -114,7 +115,7 @@ bool pl_ext_glob_match(struct pl_str glob, struct pl_str path)
     return is_rest_free(glob, g);
 }
 
-/* Whether the text has a character that does not stand for itself. */
+/* Whether the text has a wildcard character. */
 static bool has_wildcard(struct pl_str text)
 {
     return text.len && (memchr(text.ptr, '*', text.len) || memchr(text.ptr, '?', text.len));
@@ -130,7 +131,7 @@ bool pl_ext_glob_covers(struct pl_str outer, struct pl_str inner)
     if (outer.len <= tail.len ||
         !pl_str_eq(pl_str_slice(outer, outer.len - tail.len, outer.len), tail))
         return false;
-    /* A directory, with its slash, and everything in it covers what begins with it. */
+    /* A directory and a segment ** cover every glob that begins with the directory and a slash. */
     struct pl_str dir = pl_str_slice(outer, 0, outer.len - 2);
     return !has_wildcard(dir) && pl_str_starts(inner, dir);
 }
@@ -159,8 +160,8 @@ enum pl_status pl_ext_path_clean(struct pl_arena *arena, struct pl_str path,
     return PL_OK;
 }
 
-/* Names that make a tool run something when it merely looks at the workspace. `under` names the
- * directory that the name must be in; NULL: any. */
+/* Names that make a tool run code when it only reads the workspace. `under` is the directory that
+ * must contain the name; NULL: any. */
 static const struct {
     const char *under, *name;
 } protected_names[] = {
@@ -174,7 +175,7 @@ static const struct {
     {NULL, ".tcshrc"},
 };
 
-/* Some file systems do not tell the cases of letters apart, so the names do not either. */
+/* Ignores case, as some file systems do. */
 static bool is_name(struct pl_str segment, const char *name)
 {
     size_t i = 0;

@@ -1,4 +1,4 @@
-/* The order of the lists is a table: the first one that names the capability decides. */
+/* A table has the order of the lists: the first list that has the capability decides. */
 #include "extproto/policy.h"
 
 #define SEEN                                                                                       \

@@ -1,5 +1,5 @@
-/* May this extension use this capability? The order of the lists, the profiles, and the reasons, which
- * are stable names: clients and audit compare them. */
+/* Whether an extension may use a capability: the order of the lists, the profiles, and the reasons.
+ * Reasons are stable names: clients and audit compare them. */
 #ifndef PL_EXTPROTO_POLICY_H
 #define PL_EXTPROTO_POLICY_H
 
@@ -42,7 +42,7 @@ enum pl_ext_reason {
 const char *pl_ext_reason_text(enum pl_ext_reason reason);
 enum pl_ext_decision pl_ext_reason_decision(enum pl_ext_reason reason);
 
-/* What happens to a capability that no list names. */
+/* Decides about a capability that is in no list. */
 enum pl_ext_mode { PL_EXT_MODE_STRICT, PL_EXT_MODE_PROMPT, PL_EXT_MODE_PERMISSIVE };
 
 /* Sets of capabilities (PL_EXT_CAP_BIT). */
@@ -52,9 +52,9 @@ struct pl_ext_policy {
     uint32_t extension_allow, extension_deny; /* of this extension */
 };
 
-/* The policy of a profile, with empty lists of the extension; false: there is no such profile. */
+/* The policy of a profile, with empty lists for the extension; false: unknown profile. */
 bool pl_ext_policy_of_profile(struct pl_str profile, struct pl_ext_policy *ret_policy);
-/* The names of the profiles, ended by NULL; the first one is the default. */
+/* Names of the profiles, NULL-terminated; the first is the default. */
 extern const char *const pl_ext_profile_names[];
 
 /* The order: extension deny, global deny, extension allow, defaults, mode. */

@@ -16,7 +16,7 @@ static const struct {
 #undef X
 };
 
-/* What the bucket holds now. */
+/* The bucket's current level. */
 static int64_t level_at(const struct pl_ext_bucket *bucket, enum pl_ext_quota quota, int64_t now_ms)
 {
     int64_t full = quotas[quota].burst * quotas[quota].period_ms;

@@ -1,5 +1,5 @@
-/* How much an extension may do: rates as buckets, and strikes, which end it. Time arrives as an argument;
- * one that goes backwards gives nothing and takes nothing. */
+/* Limits of an extension: rates as token buckets, and strikes, which end it. Time is an argument; a
+ * clock that goes backwards adds and removes nothing. */
 #ifndef PL_EXTPROTO_QUOTA_H
 #define PL_EXTPROTO_QUOTA_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(name, units a period, burst, milliseconds of the period) */
+/* X(name, units per period, burst, period in milliseconds) */
 #define PL_EXT_QUOTA_TABLE(X)                                                                      \
     X(CALLS, 50, 200, 1000)                                                                        \
     X(HTTP_BYTES, INT64_C(64) << 20, INT64_C(64) << 20, 60000)                                     \
@@ -26,19 +26,19 @@ enum pl_ext_quota {
 };
 
 struct pl_ext_bucket {
-    int64_t level; /* units times the period: whole numbers lose nothing */
+    int64_t level; /* units times the period: integers without rounding */
     int64_t at_ms;
 };
-/* Full. */
+/* Makes a full bucket. */
 struct pl_ext_bucket pl_ext_bucket_make(enum pl_ext_quota quota, int64_t now_ms);
-/* Takes n >= 0 units; false: there are not so many, and nothing was taken. */
+/* Takes n >= 0 units; false: not enough units, nothing was taken. */
 bool pl_ext_bucket_take(struct pl_ext_bucket *bucket, enum pl_ext_quota quota, int64_t n,
                         int64_t now_ms);
-/* Milliseconds until n units are there; -1: never, because the bucket is smaller. */
+/* Milliseconds until n units are available; -1: never, because n exceeds the burst. */
 int64_t pl_ext_bucket_wait_ms(const struct pl_ext_bucket *bucket, enum pl_ext_quota quota,
                               int64_t n, int64_t now_ms);
 
-/* X(name, in a row, in a minute): one of them ends it; 0: does not count. */
+/* X(name, in a row, in a minute): each limit ends the extension; 0: no limit. */
 #define PL_EXT_STRIKE_TABLE(X)                                                                     \
     X(BAD_LINE, 3, 20)                                                                             \
     X(OVER_QUOTA, 0, 3)
@@ -52,13 +52,13 @@ enum pl_ext_strike {
 
 enum { PL_EXT_MAX_STRIKES = 20 };
 struct pl_ext_strikes {
-    int64_t at_ms[PL_EXT_MAX_STRIKES]; /* a ring: the last ones */
-    unsigned n;                        /* ever */
+    int64_t at_ms[PL_EXT_MAX_STRIKES]; /* a ring of the last strikes */
+    unsigned n;                        /* total */
     unsigned n_in_row;
 };
-/* Counts one; true: it was one too many. */
+/* Counts a strike; true: a limit is reached. */
 bool pl_ext_strikes_add(struct pl_ext_strikes *strikes, enum pl_ext_strike kind, int64_t now_ms);
-/* Something good came between: the row is over. */
+/* Call after a success: strikes are no longer in a row. */
 void pl_ext_strikes_end_row(struct pl_ext_strikes *strikes);
 
 #endif

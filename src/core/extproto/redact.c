@@ -1,5 +1,5 @@
-/* A text is walked once. At each place that can be the beginning of a secret the patterns are tried; the
- * first one that matches is replaced, and the walk goes on after it. */
+/* One pass over the text. At each place where a secret can begin, the patterns are tried; the first
+ * match is replaced, and the pass continues after it. */
 #include "extproto/redact.h"
 
 #include "base/ascii.h"
@@ -12,8 +12,8 @@ enum { MIN_KNOWN = 8, MAX_NAME = 200 };
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* A name is secret if one of these is in it, or if it is or ends in the word token. Small letters, with _ for
- * -. */
+/* A name is secret if it contains one of these, or if its last word is token or bearer. In lower
+ * case, with _ for -. */
 #define WORD(text)                                                                                 \
     {                                                                                              \
         text, sizeof text - 1                                                                      \
@@ -37,9 +37,9 @@ bool pl_ext_is_secret_name(struct pl_str name)
 {
     __attribute__((uninitialized)) char text[2 * MAX_NAME];
     size_t n = 0;
-    if (name.len > MAX_NAME) /* nobody calls something harmless so */
+    if (name.len > MAX_NAME) /* no harmless name is this long */
         return true;
-    /* accessToken is access_token. */
+    /* accessToken counts as access_token. */
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
         bool is_hump =
@@ -73,7 +73,7 @@ static size_t count_token(struct pl_str text, size_t at)
     return at - from;
 }
 
-/* Keys of well-known services: how they begin, and how many characters follow at least. */
+/* Keys of well-known services: their prefix, and the minimum number of characters after it. */
 static const struct {
     const char *prefix;
     size_t n_least;
@@ -95,7 +95,7 @@ static size_t match_prefix(struct pl_str text, size_t at)
     return 0;
 }
 
-/* Three parts with dots between them, the first of which is a JSON object in base64. */
+/* Three parts separated by dots; the first is a JSON object in base64. */
 static size_t match_jwt(struct pl_str text, size_t at)
 {
     size_t from = at;
@@ -111,7 +111,7 @@ static size_t match_jwt(struct pl_str text, size_t at)
     return at - from;
 }
 
-/* From its first line to its last one, or to the end of the text where that is missing. */
+/* From its first line to its last, or to the end of the text if the last line is missing. */
 static size_t match_pem(struct pl_str text, size_t at)
 {
     struct pl_str rest = pl_str_slice(text, at, text.len);
@@ -143,7 +143,7 @@ static bool begins_any_case(struct pl_str text, size_t at, const char *word)
     return !word[i];
 }
 
-/* "Bearer " and the bytes of what follows; *ret_keep are those that stay. */
+/* Length of "Bearer " and its token; *ret_keep is the length of the part to keep. */
 static size_t match_bearer(struct pl_str text, size_t at, size_t *ret_keep)
 {
     size_t n = sizeof "bearer " - 1, end = at + n;
@@ -155,7 +155,7 @@ static size_t match_bearer(struct pl_str text, size_t at, size_t *ret_keep)
     return end > at + n ? end - at : 0;
 }
 
-/* The bytes of an address of the web; 0: none begins here. */
+/* Length of a URL; 0: none begins here. */
 static size_t match_url(struct pl_str text, size_t at)
 {
     size_t end = at;
@@ -181,12 +181,12 @@ static void write_url(struct pl_buf *to, struct pl_str url)
     pl_buf_add(to, pl_str_slice(url, host, end));
 }
 
-/* Appends what stands for the secret at `at`; returns its bytes, or 0: there is none. */
+/* Appends the replacement of a secret at `at`; returns the secret's length, or 0: no secret. */
 static size_t redact_at(struct pl_buf *to, struct pl_str text, size_t at,
                         const struct pl_ext_secrets *secrets)
 {
     size_t n_keep = 0, n = match_known(text, at, secrets);
-    bool is_inside = at && is_token_char(text.ptr[at - 1]); /* a word has begun before */
+    bool is_inside = at && is_token_char(text.ptr[at - 1]); /* in the middle of a word */
     if (!n)
         n = match_pem(text, at);
     if (!n && !is_inside)
@@ -202,7 +202,7 @@ static size_t redact_at(struct pl_buf *to, struct pl_str text, size_t at,
     return n;
 }
 
-/* The same for texts that have no address of the web in them. */
+/* The same for texts without URLs. */
 static void redact_plain(struct pl_buf *to, struct pl_str text,
                          const struct pl_ext_secrets *secrets)
 {
@@ -291,7 +291,7 @@ static enum pl_status write_array(struct writer *w, const struct pl_json_node *a
     return status;
 }
 
-/* As deep as the parser allows. */
+/* Recursion is limited by the parser's depth limit. */
 static enum pl_status write_value(struct writer *w, const struct pl_json_node *n)
 {
     if (pl_json_is(n, PL_JSON_OBJECT))

@@ -1,5 +1,5 @@
-/* Without credits the source may be a little ahead of the pipe; with credits it is ahead by what the reader
- * allowed, and the pipe's bound holds as well. */
+/* The source may be ahead of the pipe by PL_EXT_FREE_CHUNKS and PL_EXT_FREE_BYTES. With credits,
+ * the reader's limit applies, too. */
 #include "extproto/stream.h"
 
 #include "base/text/utf8.h"
@@ -66,7 +66,7 @@ size_t pl_ext_chunk_cut(struct pl_str bytes, bool is_whole, bool *ret_is_text)
     size_t n = pl_utf8_valid_prefix(head);
     struct pl_str rest = pl_str_slice(head, n, head.len);
     *ret_is_text = true;
-    /* A character that the end of the chunk cuts is left for the next one. */
+    /* A character that the chunk's end would split goes into the next chunk. */
     if (!rest.len || (pl_utf8_is_cut(rest) && (head.len < bytes.len || !is_whole)))
         return n;
     *ret_is_text = n > 0;

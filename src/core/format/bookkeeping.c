@@ -1,6 +1,6 @@
 #include "format/bookkeeping.h"
 
-/* "*" is any one segment; what is below a pointer of the table belongs to it. */
+/* "*" matches any one segment; a pointer in the table covers everything below it. */
 static const struct line {
     const struct pl_format *format;
     const char *pointer;
@@ -28,7 +28,7 @@ static const struct line {
     {&pl_format_openai_responses, "/top_p"},
     {&pl_format_openai_responses, "/truncation"},
     {&pl_format_openai_responses, "/user"},
-    /* Numbers and dates of the vendor's own. An item that was cut off is told by why the answer ended. */
+    /* The vendor's own numbers and dates. The finish reason shows that an item was cut off. */
     {&pl_format_openai_responses, "/created_at"},
     {&pl_format_openai_responses, "/completed_at"},
     {&pl_format_openai_responses, "/output/*/id"},
@@ -37,7 +37,7 @@ static const struct line {
     {&pl_format_gemini, "/createTime"},
 };
 
-/* The next segment with its slash, off the front. */
+/* Removes and returns the next segment with its slash. */
 static struct pl_str take(struct pl_str *rest)
 {
     const char *slash = rest->len > 1 ? memchr(rest->ptr + 1, '/', rest->len - 1) : NULL;

@@ -1,5 +1,5 @@
 /* One function per step of a conversion: parse, read, fit, write, report, carry. `struct trip`
- * holds what they share. */
+ * holds their shared state. */
 #include "format/convert.h"
 
 #include "format/adapt/fit.h"
@@ -30,7 +30,7 @@ void pl_converted_deinit(struct pl_converted *c)
     pl_buf_deinit(&c->carry);
 }
 
-/* Field by field: the rest is set before it is read, and large. */
+/* Field by field: the rest is large, and set before it is read. */
 void pl_workspace_init(struct pl_workspace *space)
 {
     pl_arena_init(&space->arena, 0);
@@ -45,12 +45,12 @@ void pl_workspace_deinit(struct pl_workspace *space)
     pl_arena_deinit(&space->arena);
 }
 
-/* What is on its way from one format to another. */
+/* The state of a conversion. */
 struct trip {
     struct pl_str text;
     const struct pl_convert_opts *opts;
     struct pl_format_task task;
-    struct pl_arena *arena;   /* all three of the workspace */
+    struct pl_arena *arena;   /* these three are of the workspace */
     struct pl_conv *conv;     /* … empty until the source is read */
     struct pl_writer *writer; /* … */
     struct pl_json_doc doc;
@@ -70,7 +70,7 @@ static enum pl_status parse(struct trip *t)
         opts.max_nodes = pl_json_own.max_nodes;
         return pl_json_parse(t->arena, t->text, &opts, &t->doc, t->err);
     }
-    /* The JSON that stands for gpt-oss text is ours: its source is not JSON. */
+    /* The JSON of gpt-oss text is our own: its source is not JSON. */
     bool is_strict = t->opts->is_strict && t->task.from != &pl_format_gpt_oss;
     return (is_strict ? pl_source_parse_strict : pl_source_parse)(t->arena, t->text, &t->doc,
                                                                   t->err);
@@ -91,8 +91,8 @@ static void replace(struct pl_conv *conv, struct pl_val *at, struct pl_str text)
     *at = text.len ? pl_val_text(text) : (struct pl_val){0};
 }
 
-/* A document may name the provider that a Parley server asks. No vendor knows such a name.
- * OpenRouter has names of this form itself. */
+/* A model name may begin with a provider of a Parley server, which no vendor knows. OpenRouter
+ * itself has names of this form. */
 static void take_provider_off(struct trip *t)
 {
     struct pl_settings *settings = &t->conv->settings;
@@ -112,7 +112,7 @@ static void take_provider_off(struct trip *t)
         replace(t->conv, &settings->model, bare);
 }
 
-/* What the caller knows better than the source. */
+/* Applies the model name from the caller. */
 static void rename_model(struct trip *t)
 {
     struct pl_settings *settings = &t->conv->settings;
@@ -126,8 +126,8 @@ static void rename_model(struct trip *t)
     }
 }
 
-/* The sweep finds what nobody said: for the report, and to refuse it. A carry is written beside what
- * was found. */
+/* The sweep finds values that were not written, for the report and to refuse them. A carry needs it
+ * too. */
 static bool needs_sweep(const struct trip *t)
 {
     return !t->opts->skips_report || t->opts->is_strict || t->opts->way_home;
@@ -138,7 +138,7 @@ static enum pl_status write_target(struct trip *t)
     pl_writer_renew(t->writer, t->conv, &t->made.out);
     if (t->opts->way_home)
         pl_writer_keep_links(t->writer, PL_LINKS_LONG);
-    /* Most targets are about as long as their source: growing would copy it again and again. */
+    /* Most targets are about as long as their source: growing would copy them again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
     enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
     if ((status == PL_OK || status == PL_INVALID) && needs_sweep(t))
@@ -148,7 +148,7 @@ static enum pl_status write_target(struct trip *t)
     return status;
 }
 
-/* What was written, as a tree. It is ours, so only memory can fail. */
+/* Parses the output. It is our own, so only memory can fail. */
 static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_target)
 {
     enum pl_status status =
@@ -169,7 +169,7 @@ static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
     return pl_loss_report_write(&t->made.report, t->task.from->name, t->task.to->name, conv);
 }
 
-/* Something was lost where that is refused. */
+/* Refuses a conversion with losses. */
 static enum pl_status refuse_losses(struct trip *t, const char *what)
 {
     return pl_fail(t->err, PL_INVALID, "%s cannot express %s, and --strict refuses losses; %s",
@@ -177,14 +177,14 @@ static enum pl_status refuse_losses(struct trip *t, const char *what)
                    t->opts->skips_report ? "ask for a report to see which" : "see the report");
 }
 
-/* There is nothing to carry. */
+/* Writes an empty carry: none is needed. */
 static enum pl_status write_no_carry(struct trip *t)
 {
     pl_buf_adds(&t->made.carry, "{}");
     return t->made.carry.status;
 }
 
-/* Law one: a format into itself is its own bytes. */
+/* Law one: converting a format into itself copies the bytes. */
 static enum pl_status pass_through(struct trip *t)
 {
     pl_buf_add(&t->made.out, t->text);
@@ -217,8 +217,8 @@ static enum pl_status go_home(struct trip *t)
     return status;
 }
 
-/* A format into itself after a repair: what the repair did not touch keeps its bytes. Of what the
- * writer reports only the fields it had to add count: the rest is about translating. */
+/* A format into itself after a repair: unchanged content keeps its bytes. Of the writer's losses
+ * only the added fields count: the rest is about translating. */
 static enum pl_status mend(struct trip *t)
 {
     struct pl_json_doc fresh;
@@ -239,7 +239,7 @@ static enum pl_status mend(struct trip *t)
     return status == PL_OK ? write_no_carry(t) : status;
 }
 
-/* The first value that the reader could not take. */
+/* Refuses the first value of the wrong type. */
 static enum pl_status refuse_misfit(struct trip *t)
 {
     const struct pl_misfit *misfit = &t->conv->misfits.ptr[0];
@@ -263,7 +263,7 @@ static enum pl_status read_and_repair(struct trip *t)
     rename_model(t);
     if (status == PL_OK)
         status = pl_format_prepare(t->conv, &t->task, t->err);
-    /* It is not a conversation, or not one that may pass: the report says so too. */
+    /* Not a conversation, or refused: the report says so too. */
     if (status == PL_INVALID)
         pl_conv_loss(t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
                      t->err ? t->err->message : "not a conversation");
@@ -320,7 +320,7 @@ size_t pl_convert_most(size_t n_bytes)
     return n_bytes < (most - least) / times ? least + times * n_bytes : most;
 }
 
-/* No buffer of what is made grows beyond max. */
+/* Limits every output buffer to `max` bytes. */
 static void limit(struct pl_converted *c, size_t max)
 {
     c->out.max = c->report.max = c->carry.max = max;
@@ -397,7 +397,7 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
     return status;
 }
 
-/* What a request of a few kilobytes needs for its tree. */
+/* Enough for the tree of a request of a few kilobytes. */
 enum { SPACE_BYTES = 16 << 10 };
 
 enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts,

@@ -1,5 +1,5 @@
-/* Writes the losses in the order of their places in the source. A few pointers are computed one by
- * one, many in one walk of the document. */
+/* Writes the losses in the order of the source. A few pointers are computed one by one, many in one
+ * walk of the document. */
 #include "format/loss_report.h"
 
 #include "base/sort.h"
@@ -29,7 +29,7 @@ bool pl_loss_report_is_lossless(const struct pl_conv *conv)
     return true;
 }
 
-/* A loss of the whole document stands at its root. */
+/* A loss of the whole document is reported at its root. */
 static const struct pl_json_node *place_of(const struct pl_conv *conv, const struct pl_loss *loss)
 {
     return loss->node ? loss->node : conv->doc->root;
@@ -66,7 +66,7 @@ static bool is_plain(struct pl_str text)
     return !is_special;
 }
 
-/* Quoted where it is written; nearly none has anything to escape. */
+/* Quotes it directly; nearly no pointer needs escapes. */
 static enum pl_status write_pointer(struct pl_buf *to, const struct pl_json_doc *doc,
                                     const struct pl_json_node *node)
 {

@@ -8,7 +8,7 @@
 /* No loss that --strict refuses: dropped, approximated, reordered, merged. */
 bool pl_loss_report_is_lossless(const struct pl_conv *conv);
 
-/* Appends the report, losses in the order of the source. `conv` may be NULL: nothing was lost. */
+/* Appends the report, losses in source order. `conv` may be NULL: nothing was lost. */
 enum pl_status pl_loss_report_write(struct pl_buf *to, const char *from, const char *to_format,
                                     const struct pl_conv *conv);
 

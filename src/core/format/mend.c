@@ -1,5 +1,5 @@
-/* Puts the output of a repair together: the source's bytes for every element that was not
- * repaired, the writer's bytes for the others. The gaps between elements are the source's. */
+/* Assembles the output of a repair: the source's bytes for every element that was not repaired, the
+ * writer's bytes for the others. The gaps between elements are the source's. */
 #include "format/mend.h"
 
 #include "json/edit/edit.h"
@@ -20,7 +20,7 @@ struct mender {
     uint32_t n_elements;
     size_t next_link;
     bool is_list_changed;
-    struct pl_buf list; /* the elements, in their new text */
+    struct pl_buf list; /* the elements, with their new text */
 };
 
 static bool list_elements(struct mender *m)
@@ -36,7 +36,7 @@ static bool list_elements(struct mender *m)
     return true;
 }
 
-/* The element of the source that a byte of it is in, or NULL. */
+/* The element of the source that contains an offset, or NULL. */
 static struct element *element_at(const struct mender *m, uint32_t off)
 {
     uint32_t low = 0, high = m->n_elements;
@@ -53,7 +53,7 @@ static struct element *element_at(const struct mender *m, uint32_t off)
     return NULL;
 }
 
-/* A message may have come from several elements: its parts tell. */
+/* A message may come from several elements: its parts show which. */
 static void mark_changed(struct mender *m, const struct pl_message *message)
 {
     const struct pl_part *parts = pl_conv_parts(m->conv, message);
@@ -66,7 +66,7 @@ static void mark_changed(struct mender *m, const struct pl_message *message)
     }
 }
 
-/* A repair that only removed messages leaves no mark. */
+/* A repair that only removed messages marks none as changed. */
 static void mark_elements(struct mender *m)
 {
     m->is_list_changed = m->conv->is_repaired;
@@ -78,8 +78,8 @@ static void mark_elements(struct mender *m)
     }
 }
 
-/* The one element of the source that all of a fresh element came from; NULL when there is none or
- * more than one. Links are in the order of the output. */
+/* The one element of the source that a new element came from; NULL if there is none or more than
+ * one. Links are in output order. */
 static struct element *origin_of(struct mender *m, const struct pl_json_node *made)
 {
     struct element *origin = NULL;
@@ -105,7 +105,7 @@ static struct pl_str source_text(const struct mender *m, size_t from, size_t to)
     return pl_str_slice(m->source, from, to);
 }
 
-/* The bytes between two elements that were neighbours stay. */
+/* Keeps the bytes between two elements that were neighbours. */
 static void put_gap(struct mender *m, const struct element *before, const struct element *now)
 {
     if (before && now == before + 1)
@@ -135,7 +135,7 @@ static void put_list(struct mender *m, const struct pl_json_node *made)
     pl_buf_addc(&m->list, ']');
 }
 
-/* Whether the repair reported something in this value. */
+/* Whether the repair reported a loss inside this value. */
 static bool is_repaired(const struct mender *m, const struct pl_json_node *value)
 {
     for (size_t i = 0; i < m->conv->losses.len; i++) {
@@ -146,7 +146,7 @@ static bool is_repaired(const struct mender *m, const struct pl_json_node *value
     return false;
 }
 
-/* Members of the source that were repaired become what the writer says, or go. */
+/* Replaces repaired members of the source by those of the writer, or removes them. */
 static enum pl_status mend_members(struct mender *m, struct pl_json_edit *edit)
 {
     const struct pl_json_node *root = m->conv->doc->root;
@@ -167,7 +167,7 @@ static enum pl_status mend_members(struct mender *m, struct pl_json_edit *edit)
     return status;
 }
 
-/* Members that the writer had to add. */
+/* Adds members that the writer had to add. */
 static enum pl_status add_members(struct mender *m, struct pl_json_edit *edit)
 {
     const struct pl_json_node *root = m->fresh->root;
@@ -197,7 +197,7 @@ static enum pl_status mend_document(struct mender *m, struct pl_json_edit *edit)
     return status;
 }
 
-/* Keeps those of the writer's losses that name what it added to the document itself. */
+/* Keeps only the writer's losses about members that it added to the document itself. */
 static void keep_added(struct pl_conv *conv, size_t n_losses)
 {
     size_t kept = n_losses;
@@ -215,7 +215,7 @@ enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_s
     struct mender m = {.conv = w->conv, .w = w, .source = source, .fresh = fresh};
     struct pl_json_doc doc = *w->conv->doc;
     struct pl_json_edit edit;
-    doc.text = source; /* not a copy with comments blanked out */
+    doc.text = source; /* not the copy without comments */
     pl_buf_init(&m.list, 0);
     pl_json_edit_init(&edit, w->conv->arena, &doc);
     const struct pl_json_node *made = pl_format_list(format, fresh);

@@ -4,11 +4,11 @@
 
 #include "format/format.h"
 
-/* Appends the source with everything that the repair did not touch as it was: elements whose
- * messages are not marked as changed, and members of the root that no loss speaks of. The others
- * are as the writer wrote them (`fresh` is its whole output, parsed). The writer has kept
- * PL_LINKS_ALL. The first n_losses of w->conv are the repair's; of the writer's own only the fields
- * it had to add stay in the report. */
+/* Appends the source. Everything that the repair did not touch keeps its bytes: elements whose
+ * messages are not marked as changed, and members of the root without a loss. The others come from
+ * the writer (`fresh` is its whole output, parsed). The writer has kept PL_LINKS_ALL. The first
+ * n_losses of w->conv are the repair's; of the writer's own only those about added fields stay in
+ * the report. */
 enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_str source,
                              const struct pl_json_doc *fresh, const struct pl_format *format,
                              size_t n_losses);

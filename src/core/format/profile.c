@@ -60,7 +60,7 @@ int64_t pl_profile_window(struct pl_str model)
 
 const char *pl_profile_choice(size_t i)
 {
-    /* Step by step, without an index: nothing after the last entry may be read. */
+    /* Steps through the list: nothing after the last entry may be read. */
     const struct pl_profile *p = pl_profiles;
     while (i > 0 && p->name)
         p++, i--;

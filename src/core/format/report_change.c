@@ -1,4 +1,4 @@
-/* A loss report with notes added or taken out, by whoever knows more than the conversion. */
+/* Adds notes to a loss report or removes notes from it, after the conversion. */
 #include "format/report_change.h"
 
 #include "format/loss_report.h"

@@ -1,4 +1,4 @@
-/* Changes a written loss report (loss_report.h) by what is known after the conversion. */
+/* Changes a written loss report (loss_report.h) after the conversion. */
 #ifndef PL_FORMAT_REPORT_CHANGE_H
 #define PL_FORMAT_REPORT_CHANGE_H
 
@@ -7,7 +7,7 @@
 
 struct pl_report_change {
     struct pl_str
-        kept; /* a pointer: what is there was kept after all, and is no loss; empty: none */
+        kept; /* a pointer to a value that was kept after all and is no loss; empty: none */
     struct pl_loss_note {
         enum pl_loss_code code;
         struct pl_str pointer, detail;
@@ -15,7 +15,7 @@ struct pl_report_change {
     size_t n_added;
 };
 
-/* Writes the changed report, with `lossless` updated. PL_SYNTAX: it is not a report; PL_NOMEM. */
+/* Writes the changed report, with `lossless` updated. PL_SYNTAX: not a report; PL_NOMEM. */
 enum pl_status pl_report_change(struct pl_buf *report, const struct pl_report_change *change);
 
 #endif

@@ -1,7 +1,7 @@
-/* The rules of each target, as data: a table by format, and what the profile adds.
+/* The rules of each target, as data: a table by format, and additions from the profile.
  *
- * Where they come from: the vendors' documentation as collected in the acceptance cases. A format
- * that is not here (an envelope, a prompt) accepts any conversation as it is. */
+ * They come from the vendors' documentation, as collected in the acceptance cases. A format that is
+ * not here (an envelope, a prompt) accepts any conversation. */
 #include "format/rules.h"
 
 #include "format/profile.h"
@@ -138,7 +138,7 @@ const struct pl_profile *pl_format_profile(const struct pl_format_task *task)
     return task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
 }
 
-/* NULL: it accepts anything. */
+/* NULL: accepts anything. */
 static const struct row *row_of(const struct pl_format *format)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -148,8 +148,7 @@ static const struct row *row_of(const struct pl_format *format)
 }
 
 /* A session may have been imported with results that answer no call, or with an id that two calls
- * of a turn share. It is exported as a conversation in which calls and results are pairs; nothing
- * else of it is repaired. */
+ * of a turn share. In an export, calls and results must be pairs; nothing else is repaired. */
 static struct pl_repair_rules rules_of_export(const struct pl_format *format)
 {
     const struct row *row = row_of(format);
@@ -171,7 +170,7 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
         return rules;
     if (task->mode == PL_MODE_CONVERT && task->is_own)
         return rules_of_export(task->to);
-    /* A turn refers to its calls by their ids alone, so two calls of one id cannot be said. */
+    /* A turn refers to its calls by id alone, so two calls cannot share an id. */
     rules.wants_unique_ids = is_called(task->to, "turns") && task->from != task->to;
     if (task->mode == PL_MODE_CONVERT)
         return rules;
@@ -200,7 +199,7 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     rules.wants_argument_strings = is_same && has_argument_strings(task->to);
     rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
     rules.moves_leading_system = rules.wants_calls_last;
-    /* Only a document of that format can refer to what its vendor stores. */
+    /* Only a document of that format can refer to data that its vendor stores. */
     if (!is_same) {
         rules.open_history = NULL;
         rules.store_switch = NULL;

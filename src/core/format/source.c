@@ -1,5 +1,5 @@
-/* Opens a document: unwraps gpt-oss text, parses JSON (leniently if it must), finds the format by
- * asking each one, and reads it. */
+/* Opens a document: unwraps gpt-oss text, parses JSON (leniently if necessary), detects the format,
+ * and reads it. */
 #include "format/source.h"
 
 #include "format/gpt_oss/gpt_oss.h"
@@ -33,7 +33,7 @@ enum pl_status pl_source_parse(struct pl_arena *arena, struct pl_str text,
 enum pl_status pl_source_parse_strict(struct pl_arena *arena, struct pl_str text,
                                       struct pl_json_doc *ret_doc, struct pl_error *err)
 {
-    /* Half of a surrogate pair is grammatical, and the result keeps it as it is spelled. */
+    /* Half of a surrogate pair is valid grammar, and the result keeps its spelling. */
     const struct pl_json_opts opts = {.allows_lone_surrogates = true};
     struct pl_json_doc lenient;
     struct pl_error ignored;

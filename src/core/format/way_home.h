@@ -1,6 +1,6 @@
-/* The way home, as a conversion sees it: a carry is written beside the target, and with it the
- * target becomes the source again. The room carry, which is built on this one, does both.
- * Converting one way needs nothing of it. */
+/* The way home, for conversions: a carry is written beside the target, and turns the target back
+ * into the source. Both are implemented in carry/, which is built on this directory. Converting one
+ * way does not need it. */
 #ifndef PL_FORMAT_WAY_HOME_H
 #define PL_FORMAT_WAY_HOME_H
 
@@ -8,19 +8,19 @@
 
 struct pl_home {
     struct pl_arena *arena;           /* borrowed */
-    struct pl_str carry;              /* of the conversion that is undone */
-    struct pl_str text;               /* the target as it is, */
+    struct pl_str carry;              /* of the conversion to undo */
+    struct pl_str text;               /* the current target, */
     const struct pl_json_doc *target; /* … parsed */
     struct pl_format_task task;       /* from the target's format to the source's */
-    struct pl_conv *conv;             /* initialised over the target: takes the losses */
-    size_t max_items;                 /* of a document; 0: PL_CONV_MAX_ITEMS */
+    struct pl_conv *conv;             /* initialised with the target; gets the losses */
+    size_t max_items;                 /* items of a document; 0: PL_CONV_MAX_ITEMS */
 };
 
 struct pl_way_home {
-    /* Appends the carry of a conversion: of `source`, which `w` has written as `target`. */
+    /* Appends the carry of a conversion of `source`, which `w` has written as `target`. */
     enum pl_status (*write)(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                             struct pl_str target, const struct pl_format_task *task);
-    /* Appends the source again. */
+    /* Appends the restored source. */
     enum pl_status (*go)(const struct pl_home *home, struct pl_buf *to, struct pl_error *err);
 };
 

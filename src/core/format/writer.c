@@ -1,5 +1,5 @@
-/* Writes JSON and marks what was said. Every function that takes a value of the source copies
- * its bytes and records the link between both places. */
+/* Writes JSON and marks written values. Every function that takes a value of the source copies its
+ * bytes and records the link between both places. */
 #include "format/writer.h"
 
 #include "conv/tool_error.h"
@@ -38,14 +38,14 @@ void pl_writer_keep_links(struct pl_writer *w, uint32_t least)
 
 /* ---- structure ---- */
 
-/* Whether n_bytes fit without growing. What writes into the buffer asks this first, and grows in a
- * function of its own, called last: so the usual way through it is short, and saves no registers. */
+/* Whether n_bytes fit without growing. Writers check this first; growing is a separate function,
+ * called last, so that the fast path is short and saves no registers. */
 static inline bool has_room(const struct pl_buf *buf, size_t n_bytes)
 {
     return __builtin_expect(buf->status == PL_OK && buf->cap - buf->len >= n_bytes, 1);
 }
 
-/* The comma before a key or a value, for which there is room. */
+/* Writes the comma before a key or a value; there is room for it. */
 static inline char *put_comma(struct pl_writer *w)
 {
     struct pl_buf *buf = w->out.buf;
@@ -62,8 +62,8 @@ static inline char *put_comma(struct pl_writer *w)
     return to + n_comma;
 }
 
-/* Begins a key or a value of n_bytes at most: the comma. NULL when there is no room, which sticks
- * to the buffer. */
+/* Begins a key or a value of at most n_bytes: writes the comma. NULL if there is no room; the error
+ * sticks to the buffer. */
 static inline char *begin(struct pl_writer *w, size_t n_bytes)
 {
     return has_room(w->out.buf, n_bytes + 1) || pl_buf_grow(w->out.buf, n_bytes + 1) ? put_comma(w)
@@ -189,7 +189,7 @@ void pl_w_key_str(struct pl_writer *w, struct pl_str key)
     w->out.is_after_key = true;
 }
 
-/* One value whose bytes are at hand. */
+/* Writes one value from its bytes. */
 static inline void put(struct pl_writer *w, const char *json, size_t n_bytes)
 {
     char *to = begin(w, n_bytes);
@@ -225,7 +225,7 @@ void pl_w_bool(struct pl_writer *w, bool value)
 void pl_w_int(struct pl_writer *w, int64_t value)
 {
     (void)begin(w, 0);
-    w->out.is_after_key = true; /* the comma is there */
+    w->out.is_after_key = true; /* the comma is written */
     pl_json_out_int(&w->out, value);
 }
 
@@ -234,7 +234,7 @@ void pl_w_null(struct pl_writer *w)
     put(w, "null", 4);
 }
 
-/* Whether it is JSON in which every key stands once; false when memory ran out. */
+/* Whether it is JSON without duplicate keys; false when out of memory. */
 static bool is_json(struct pl_writer *w, struct pl_str json)
 {
     struct pl_json_opts opts = {.allows_lone_surrogates = true};
@@ -250,10 +250,10 @@ void pl_w_raw(struct pl_writer *w, struct pl_str json)
     put(w, json.ptr, json.len);
 }
 
-/* ---- what came from the source ---- */
+/* ---- values of the source ---- */
 
-/* Links the piece of the source at `span` to the value that was written last, which begins at `at`.
- * NULL: nobody asked for this link, or out of memory. */
+/* Links the piece of the source at `span` to the value written last, which begins at `at`. NULL:
+ * the link is not wanted, or out of memory. */
 static inline __attribute__((always_inline)) struct pl_link *
 link_last(struct pl_writer *w, struct pl_str span, size_t at, const struct pl_json_node *node,
           enum pl_link_how how)
@@ -274,7 +274,7 @@ link_last(struct pl_writer *w, struct pl_str span, size_t at, const struct pl_js
     return link;
 }
 
-/* A value of the source as it is spelled there. */
+/* Copies a value of the source with its spelling. */
 void pl_w_copy(struct pl_writer *w, const struct pl_json_node *node)
 {
     struct pl_str span = pl_json_span(w->conv->doc, node);
@@ -282,7 +282,7 @@ void pl_w_copy(struct pl_writer *w, const struct pl_json_node *node)
     (void)link_last(w, span, w->out.buf->len - span.len, node, PL_LINK_COPY);
 }
 
-/* A value of the source, no string, as the text of one. */
+/* Writes a value of the source that is not a string as a string of its text. */
 static void put_quoted(struct pl_writer *w, const struct pl_json_node *node)
 {
     struct pl_str span = pl_json_span(w->conv->doc, node);
@@ -292,7 +292,7 @@ static void put_quoted(struct pl_writer *w, const struct pl_json_node *node)
     (void)link_last(w, span, at, node, PL_LINK_QUOTED);
 }
 
-/* A string around bytes of one that are escaped already. `head` is a text we made. */
+/* Writes a string around bytes that are already escaped. `head` is a text we made. */
 static void put_inside(struct pl_writer *w, struct pl_str head, struct pl_str raw,
                        const struct pl_json_node *node)
 {
@@ -310,8 +310,8 @@ static void put_inside(struct pl_writer *w, struct pl_str head, struct pl_str ra
         link->before = (uint32_t)n_before;
 }
 
-/* A text we made. One that is an error object (format/adapt/flag_errors.h) has its message from a string
- * of the source. */
+/* Writes a text we made. If it is an error object (format/adapt/flag_errors.h), its message is from
+ * a string of the source. */
 static void put_text(struct pl_writer *w, struct pl_val val)
 {
     (void)begin(w, 0);
@@ -328,7 +328,7 @@ static void put_text(struct pl_writer *w, struct pl_val val)
     link->own = (uint32_t)(val.str.len - head.len - (sizeof "\"}" - 1));
 }
 
-/* The one piece that has any words, if it is a string of the source; NULL: there are several. */
+/* The only piece with text, if it is a string of the source; NULL: there are several. */
 static const struct pl_json_node *only_piece(struct pl_writer *w, struct pl_val run)
 {
     const struct pl_json_node *only = NULL;
@@ -343,7 +343,7 @@ static const struct pl_json_node *only_piece(struct pl_writer *w, struct pl_val 
     return only;
 }
 
-/* The pieces of a text as one string, or as it stands in the source. */
+/* Writes the pieces of a text as one string, or copies the source's string. */
 static void put_run(struct pl_writer *w, struct pl_val run)
 {
     const struct pl_json_node *only = run.node ? run.node : only_piece(w, run);
@@ -370,11 +370,11 @@ void pl_w_string_slowly(struct pl_writer *w, struct pl_val val)
         break;
     default:
         put_text(w, val);
-        pl_w_mapped(w, val); /* in other words than the node's */
+        pl_w_mapped(w, val); /* in other words than the node */
     }
 }
 
-/* The text of a string that was a string of the source. */
+/* Links a text inside a string to its string in the source. */
 static void link_part(struct pl_writer *w, struct pl_val val, size_t at, size_t before, size_t own)
 {
     if (val.kind != PL_VAL_NODE || pl_json_kind(val.node) != PL_JSON_STRING) {
@@ -463,7 +463,7 @@ bool pl_w_holds_object(struct pl_writer *w, struct pl_val val)
     return w->held.is_object;
 }
 
-/* The JSON that a string of the source holds. */
+/* Writes the JSON inside a string of the source. */
 static void put_held(struct pl_writer *w, const struct pl_json_node *node)
 {
     struct pl_str json = w->held.text;

@@ -1,4 +1,4 @@
-/* Writing a format: JSON piece by piece, marking what of the source was said.
+/* Writing a format: JSON piece by piece, marking the values of the source that were written.
  *
  * It can also record links: which value of the output has which bytes of the source. A carry needs
  * the long ones (carry/carry.h); the way home and a repair need all of them. */
@@ -12,25 +12,25 @@
 
 /* How the output contains the bytes of the source. */
 enum pl_link_how {
-    PL_LINK_COPY,    /* the value is spelled as the source spells it */
-    PL_LINK_QUOTED,  /* the value is a string, the piece is the JSON that is its text */
-    PL_LINK_INSIDE,  /* the value is a string that ends with the piece, as it is escaped there */
-    PL_LINK_JSON,    /* the piece is a string, the value is the JSON that is its text */
-    PL_LINK_PART,    /* the value is a string, the piece is one of the texts it is made of */
-    PL_LINK_ESCAPED, /* … the piece is the message in the error object that is its text */
+    PL_LINK_COPY,    /* the value has the source's spelling */
+    PL_LINK_QUOTED,  /* the value is a string, the piece is JSON; the string holds its text */
+    PL_LINK_INSIDE,  /* the value is a string that ends with the piece, with its escapes */
+    PL_LINK_JSON,    /* the piece is a string that holds JSON, the value is that JSON */
+    PL_LINK_PART,    /* the value is a string joined from texts, the piece is one of them */
+    PL_LINK_ESCAPED, /* … that holds an error object, the piece is the message in it */
 };
 
 /* Bytes [off, off + len) of the source became the value that starts at `at` in the output. */
 struct pl_link {
-    const struct pl_json_node *node; /* of the source: the piece, or the string it is from */
+    const struct pl_json_node *node; /* of the source: the piece, or the string that contains it */
     uint32_t off, len;
     uint32_t at;
-    uint32_t before, own; /* of a PART: decoded bytes of the string before it, and its own; of a
-                             piece INSIDE: bytes of the string before it, still escaped */
+    uint32_t before, own; /* PART: decoded bytes of the string before the piece, and of the
+                             piece; INSIDE: bytes of the string before the piece, still escaped */
     enum pl_link_how how;
 };
 
-/* Which links a writer keeps: those of pieces with at least so many bytes. */
+/* The least length of pieces whose links are kept, in bytes. */
 enum { PL_LINKS_ALL = 0, PL_LINKS_LONG = 16 };
 #define PL_LINKS_NONE UINT32_MAX
 
@@ -39,26 +39,26 @@ enum { PL_W_MAX_DEPTH = 64 }; /* of json/write.h */
 struct pl_writer {
     struct pl_conv *conv; /* borrowed */
     struct pl_json_out out;
-    uint32_t least_link;          /* bytes of a piece whose link is kept */
+    uint32_t least_link;          /* least length of a piece whose link is kept */
     PL_VEC(struct pl_link) links; /* owned; in order of `at` */
     struct {
-        const struct pl_json_node *node; /* the string that was looked into last */
-        struct pl_str text;              /* arena; what it says, without white space around it */
-        bool is_object;                  /* … and is JSON; false: or was not looked at */
+        const struct pl_json_node *node; /* the string that was examined last */
+        struct pl_str text;              /* arena; its text, without white space around it */
+        bool is_object;                  /* … it is a JSON object; false: not, or not examined */
     } held;
-    bool has_item[PL_W_MAX_DEPTH + 1]; /* [depth]: something stands in the open container */
+    bool has_item[PL_W_MAX_DEPTH + 1]; /* [depth]: the open container is not empty */
 };
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
 void pl_writer_deinit(struct pl_writer *w);
-/* The same for a writer that was used before: it reuses the memory of its lists. */
+/* The same for a used writer: reuses the memory of its lists. */
 void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
-/* Keeps the links of pieces with at least so many bytes. Before writing; by default none is kept.
- */
+/* Keeps the links of pieces with at least `least` bytes. Call before writing; by default none is
+ * kept. */
 void pl_writer_keep_links(struct pl_writer *w, uint32_t least);
 
-/* Structure, as in json/write.h. Keys and words are of the target's grammar: in them nothing has to
- * be escaped. */
+/* Structure, as in json/write.h. Keys and words are of the target's grammar: they need no
+ * escapes. */
 void pl_w_open(struct pl_writer *w, char bracket);
 void pl_w_close(struct pl_writer *w, char bracket);
 void pl_w_key_n(struct pl_writer *w, const char *key, size_t n_bytes);
@@ -66,17 +66,15 @@ void pl_w_word_n(struct pl_writer *w, const char *word, size_t n_bytes);
 void pl_w_bool(struct pl_writer *w, bool value);
 void pl_w_int(struct pl_writer *w, int64_t value);
 void pl_w_null(struct pl_writer *w);
-/* Where the bytes of a key, of a word, or of both go, with quotes and colon: NULL when out of
- * memory. */
+/* Reserves room for a key, a word, or both, with quotes and colon; NULL when out of memory. */
 char *pl_w_begin_key(struct pl_writer *w, size_t n_bytes);
 char *pl_w_begin_word(struct pl_writer *w, size_t n_bytes);
 char *pl_w_begin_pair(struct pl_writer *w, size_t n_key, size_t n_word);
-/* Where the beginning of an object goes, after its bracket. */
+/* Reserves room for the start of an object, after its bracket. */
 char *pl_w_begin_object(struct pl_writer *w, size_t n_bytes, bool is_after_key);
 
-/* Opens an object that begins with these members, as the target spells them: "\"type\":\"text\"",
- * or
- * "\"type\":\"text\",\"text\":", after which the value is due. */
+/* Opens an object that begins with these members, in the target's spelling: "\"type\":\"text\"", or
+ * "\"type\":\"text\",\"text\":", which a value must follow. */
 static inline __attribute__((always_inline)) void pl_w_open_with(struct pl_writer *w,
                                                                  const char *head)
 {
@@ -86,7 +84,7 @@ static inline __attribute__((always_inline)) void pl_w_open_with(struct pl_write
         memcpy(to, head, n);
 }
 
-/* The compiler knows the length of a literal key or word: copying it is then a few stores. */
+/* The compiler knows the length of a literal key or word, so copying it is a few stores. */
 static inline void pl_w_key(struct pl_writer *w, const char *key)
 {
     size_t n = strlen(key);
@@ -135,14 +133,14 @@ static inline void pl_w_key_word(struct pl_writer *w, const char *key, const cha
 }
 /* A key of the source. */
 void pl_w_key_str(struct pl_writer *w, struct pl_str key);
-/* JSON we made, or said before: no provenance. */
+/* JSON we made, or that was written before: without a link. */
 void pl_w_raw(struct pl_writer *w, struct pl_str json);
 
 /* Values with provenance; each marks its node as said.
- *   string:  a JSON string. A string is copied as it is spelled; any other JSON becomes its text.
- *   value:   JSON as it is: a node's span, a text quoted.
- *   json:    from a string that holds JSON text (tool arguments), or from JSON itself: the JSON.
- * The caller has made sure that it is JSON (pl_w_holds_object). An empty text is {}. */
+ *   string:  a JSON string. A string keeps its spelling; any other JSON becomes its text.
+ *   value:   JSON: the span of a node, or a quoted text.
+ *   json:    the JSON in a string (tool arguments), or JSON itself.
+ * The caller has checked that it is JSON (pl_w_holds_object). An empty text is {}. */
 void pl_w_copy(struct pl_writer *w, const struct pl_json_node *node);
 void pl_w_string_slowly(struct pl_writer *w, struct pl_val val);
 void pl_w_value_slowly(struct pl_writer *w, struct pl_val val);
@@ -171,7 +169,7 @@ bool pl_w_holds_object(struct pl_writer *w, struct pl_val val);
 /* "data:MIME;base64,DATA" as one string; mime NONE becomes application/octet-stream. */
 void pl_w_data_url(struct pl_writer *w, struct pl_val mime, struct pl_val data);
 
-/* Key and value, if the value is there. */
+/* Key and value, if the value is set. */
 static inline void pl_w_opt_string(struct pl_writer *w, const char *key, struct pl_val val)
 {
     if (!pl_val_is_set(val))
@@ -189,7 +187,7 @@ static inline void pl_w_opt_value(struct pl_writer *w, const char *key, struct p
 
 /* The target has its own word for the value: no loss. */
 void pl_w_mapped(struct pl_writer *w, struct pl_val val);
-/* A loss at a value (at its node; for a value we made, at `near`). */
+/* Reports a loss at a value (at its node; for a value we made, at `near`). */
 void pl_w_loss(struct pl_writer *w, enum pl_loss_code code, struct pl_val val, const char *detail);
 
 #endif

@@ -1,5 +1,5 @@
-/* Checks a packet: schema, agents, the hash of the objective, and the chain of hops. All reasons
- * for a refusal are collected. */
+/* Checks a packet: schema, agents, the hash of the objective, and the chain of hops. Collects all
+ * reasons for a refusal. */
 #include "handoff/handoff_int.h"
 
 #include "base/map.h"
@@ -152,7 +152,7 @@ static void check_objective(struct check *c)
 {
     char hash[PL_HANDOFF_HASH + 1], before[PL_HANDOFF_HASH + 1];
     if (!pl_handoff_hash_of(c->arena, c->packet, hash, &c->status))
-        return; /* the schema has said so */
+        return; /* the schema check reports it */
     struct pl_str said = pl_handoff_text(c->arena, c->packet, "meta", "objective_hash", &c->status);
     if (said.len && !pl_str_eq(said, pl_str_of(hash)))
         refuse(c, "/meta/objective_hash",
@@ -174,7 +174,7 @@ static void check_chain(struct check *c)
 {
     if (!c->previous)
         return;
-    /* All three are optional; what is not said cannot be wrong. */
+    /* All three are optional; absent members are not wrong. */
     if (pl_handoff_node(c->packet, "hop_count", NULL) &&
         pl_handoff_hops(c->packet) <= pl_handoff_hops(c->previous))
         refuse(c, "/hop_count", "hop_count is %lld and was %lld before; every hop adds one",
@@ -200,11 +200,11 @@ static void check_chain(struct check *c)
                PL_STR_ARG(before));
 }
 
-/* --- what must not get lost ------------------------------------------------------------------ */
+/* --- what each hop must keep ----------------------------------------------------------------- */
 
 enum { MAX_QUOTED = 80 /* code points */ };
 
-/* "…" from where a text is cut. */
+/* Shortens a text; returns "…" if it was cut. */
 static const char *shorten(struct pl_str *text)
 {
     size_t at = 0;
@@ -257,7 +257,7 @@ static void check_constraints(struct check *c)
     pl_map_deinit(&kept);
 }
 
-/* A thing may have moved to another place; its name stays. */
+/* An artifact may have moved, but its name must stay. */
 static void check_artifacts(struct check *c)
 {
     const struct pl_json_node *now = pl_handoff_node(c->packet, "context", "artifacts");

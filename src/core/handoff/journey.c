@@ -1,11 +1,11 @@
-/* Whom a task may go to. It is like a call: its holder gives it to an agent that never had it, or
- * gives it back. So an agent receives a task once, and may get it back as often as it gives it
- * away. Going around (a -> b -> c -> a) and to and fro (a -> b -> a -> b) are circles. */
+/* To whom a task may go. A handoff is like a call: the holder gives the task to an agent that never
+ * had it, or gives it back. So an agent receives a task once, and may get it back as often as it
+ * gives it away. Going around (a -> b -> c -> a) and to and fro (a -> b -> a -> b) are circles. */
 #include "handoff/handoff_int.h"
 
 #include "base/vec.h"
 
-/* Who had the task, as a stack: the last has it, the one below is who gave it to him. */
+/* The holders of the task as a stack: the last one has it, the one below gave it to that one. */
 struct journey {
     PL_VEC(struct pl_str) chain; /* owned */
 };

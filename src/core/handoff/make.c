@@ -1,4 +1,5 @@
-/* A packet from a conversation: what was asked, what was done, what holds, what is open. */
+/* Makes a packet from a conversation: the objective, the steps done, the constraints, and the open
+ * points. */
 #include "handoff/handoff_int.h"
 
 #include "base/map.h"
@@ -60,7 +61,7 @@ static struct pl_str last_words(struct pl_conv *conv, enum pl_role role)
     return words;
 }
 
-/* A result that only says that there is none yet: a tool that runs, a person who is asked. */
+/* Whether a result is a placeholder: the tool still runs, or a person is asked. */
 static bool is_open(struct pl_conv *conv, const struct pl_part *result)
 {
     struct pl_str status = pl_conv_text(conv, result->status);
@@ -83,7 +84,7 @@ static void note_results(struct make *m)
     }
 }
 
-/* What a packet takes over. */
+/* Content copied from the previous packet. */
 
 static struct pl_str before(struct make *m, const char *first, const char *second)
 {
@@ -105,7 +106,7 @@ static void put(struct make *m, const char *key, struct pl_str text)
     pl_json_out_text(&m->out, text);
 }
 
-/* The elements of a list of the previous packet, as they are. */
+/* Copies the elements of a list of the previous packet. */
 static void put_before(struct make *m, const char *first, const char *second)
 {
     const struct pl_json_node *list =
@@ -117,7 +118,7 @@ static void put_before(struct make *m, const char *first, const char *second)
         pl_json_out_raw(&m->out, pl_json_span(m->previous, n));
 }
 
-/* Those that are not known already. */
+/* Adds the texts that are not known yet. */
 static void put_texts(struct make *m, struct pl_handoff_texts texts,
                       const struct pl_json_node *known)
 {
@@ -141,7 +142,7 @@ static void put_meta(struct make *m, struct pl_str source, struct pl_str objecti
     pl_json_out_close(&m->out, '}');
 }
 
-/* A call that was answered without an error is a step that is done. */
+/* A call answered without an error is a completed step. */
 static void put_steps(struct make *m)
 {
     struct pl_conv *conv = m->conv;
@@ -164,7 +165,7 @@ static void put_steps(struct make *m)
     pl_json_out_close(&m->out, ']');
 }
 
-/* What is open: a call nobody answered, or a question. */
+/* The open point: an unanswered call, or a question. */
 static struct pl_str next_step(struct make *m)
 {
     struct pl_conv *conv = m->conv;
@@ -186,7 +187,7 @@ static struct pl_str next_step(struct make *m)
     return PL_STR("continue towards the objective");
 }
 
-/* One that nobody has said yet. */
+/* Adds a constraint unless it was added before. */
 static void put_constraint(struct make *m, struct pl_map *said, struct pl_str text)
 {
     bool is_new = false;
@@ -214,7 +215,7 @@ static void put_constraints_before(struct make *m, struct pl_map *said)
     }
 }
 
-/* What the system said also applies to the next agent. */
+/* The system instructions also apply to the next agent. */
 static void put_constraints(struct make *m)
 {
     struct pl_conv *conv = m->conv;
@@ -243,7 +244,7 @@ struct artifacts {
     unsigned n_of_kind[PL_PART_KIND_COUNT];
 };
 
-/* Whether the name is free; it is taken then. */
+/* Reserves a name; false if it is taken. */
 static bool take_name(struct make *m, struct artifacts *known, struct pl_str name)
 {
     bool is_new = false;
@@ -287,7 +288,7 @@ static const char *const kind_names[PL_PART_KIND_COUNT] = {
     [PL_PART_FILE] = "file",
 };
 
-/* What lies somewhere and was shown in the conversation, by its name or by kind and number. */
+/* Media with an address in the conversation, by name or by kind and number. */
 static void put_media(struct make *m, struct artifacts *known, const struct pl_part *parts,
                       size_t n)
 {
@@ -308,7 +309,7 @@ static void put_media(struct make *m, struct artifacts *known, const struct pl_p
     }
 }
 
-/* A value given now replaces an earlier one of that name. */
+/* A given artifact replaces an earlier one of the same name. */
 static void put_artifacts(struct make *m)
 {
     struct artifacts known = {0};
@@ -329,7 +330,7 @@ static void put_artifacts(struct make *m)
     pl_map_deinit(&known.places);
 }
 
-/* What a compaction made of the messages before it; empty: there was none. */
+/* The summary of the last compaction; empty: none. */
 static struct pl_str compacted(struct pl_conv *conv)
 {
     for (size_t i = conv->messages.len; i-- > 0;) {
@@ -451,7 +452,7 @@ static enum pl_status make(struct make *m, struct pl_error *err)
     if (status == PL_OK)
         status = may_go(m, source, objective, err);
     if (conv->status != PL_OK)
-        status = conv->status; /* what was found wrong may be for want of memory */
+        status = conv->status; /* an error may be due to lack of memory */
     if (status != PL_OK)
         return status;
     pl_json_out_open(&m->out, '{');

@@ -1,5 +1,4 @@
-/* What a request says about the packet to make, from JSON: a body of the server, the arguments of the
- * tool. */
+/* Reads the options of a packet from JSON: a body of the server, the arguments of the tool. */
 #include "handoff/handoff.h"
 
 #include "json/text.h"

@@ -1,4 +1,4 @@
-/* Why a packet is to be refused, in Chinese. */
+/* The reasons to refuse a packet, in Chinese. */
 #include "base/text/phrase.h"
 #include "handoff/handoff.h"
 

@@ -1,17 +1,17 @@
 /* One text per value, for hashes and signatures.
  *
- * Keys       sorted by their decoded UTF-8 bytes; of a duplicate key the last value is kept.
+ * Keys       sorted by their decoded UTF-8 bytes; a duplicate key keeps its last value.
  * Strings    UTF-8 as it is; only " \ and control characters are escaped, in the short form if
- *            there is one, otherwise \u00xx in lower case. Half a surrogate pair, which UTF-8
- *            cannot say, stays \udxxx (in lower case).
+ *            there is one, otherwise \u00xx in lower case. A lone surrogate, which UTF-8 cannot
+ *            encode, stays \udxxx (in lower case).
  * Numbers    every digit that matters and no other, so that no value is rounded; -0 is 0. Up to 21
  *            digits in the range of a double are laid out as JavaScript does: 0.d × 10^p is plain
- *            for -6 < p <= 21 (0.000001, 1.5, 1000), otherwise 1e-7, 1.25e+30. Other numbers have
- *            the shortest spelling there is, so that the canonical text of a number never exceeds
- *            a limit its own text has passed.
+ *            for -6 < p <= 21 (0.000001, 1.5, 1000), otherwise 1e-7, 1.25e+30. Other numbers get
+ *            their shortest spelling, so that the canonical text of a number never exceeds a limit
+ *            that its own text did not exceed.
  *
- * Where a number is exactly what a double prints and keys are ASCII this is also the text of the
- * JSON Canonicalization Scheme (RFC 8785). Depth costs heap, not C stack. */
+ * If every number is spelled as a double prints and all keys are ASCII, this is also the text of
+ * the JSON Canonicalization Scheme (RFC 8785). Depth costs heap, not C stack. */
 #include "base/text/utf8.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -36,7 +36,7 @@ static void add_code_point(struct pl_buf *to, uint32_t c)
     }
 }
 
-/* The escape at `p`; returns what follows it. */
+/* Adds the escape at `p`; returns the byte after it. */
 static const char *add_escape(struct pl_buf *to, const char *p, const char *end)
 {
     if (p[1] == '/') {
@@ -60,7 +60,7 @@ static const char *add_escape(struct pl_buf *to, const char *p, const char *end)
 static void add_string(struct pl_buf *to, const struct pl_json_doc *doc,
                        const struct pl_json_node *string)
 {
-    /* Without a backslash the source has the one spelling there is. */
+    /* A source without a backslash is canonical already. */
     if (!(string->tag & PL_JSON_ESCAPED)) {
         pl_buf_add(to, pl_json_span(doc, string));
         return;
@@ -103,7 +103,7 @@ static void add_long_exponent(struct pl_buf *to, struct pl_str digits, int64_t s
     to->len += digits.len + 1 - n_zeros;
 }
 
-/* e and the exponent for a mantissa of which `n_before` digits stand before the point. */
+/* Adds e and the exponent; the mantissa has `n_before` digits before the point. */
 static void add_exponent(struct pl_buf *to, const struct pl_json_decimal *d, int64_t n_before,
                          bool has_plus)
 {
@@ -164,8 +164,8 @@ static int width_of(int64_t n)
     return width;
 }
 
-/* Two zeros at either end are as short as an exponent, three are not. A point among the digits pays
- * only when it makes a negative exponent two digits shorter. */
+/* Two zeros at either end are as short as an exponent, three are not. A point among the digits
+ * saves bytes only when it makes a negative exponent two digits shorter. */
 static void add_shortest(struct pl_buf *to, const struct pl_json_decimal *d)
 {
     int64_t n = (int64_t)d->n_digits;
@@ -193,10 +193,10 @@ static void add_number(struct pl_buf *to, struct pl_str number)
         add_shortest(to, &d);
 }
 
-/* An open container: its children still to be written. */
+/* An open container and its children that are not written yet. */
 struct frame {
-    const struct pl_json_node *next, *end; /* of an array */
-    size_t at;    /* of an object: the next of its keys in the writer's stack of keys */
+    const struct pl_json_node *next, *end; /* array only */
+    size_t at;    /* object: index of its next key in the writer's stack of keys */
     size_t start; /* where its keys start; an array counts its children from there */
     bool is_object;
 };
@@ -205,7 +205,7 @@ struct writer {
     struct pl_buf *to;
     const struct pl_json_doc *doc;
     PL_VEC(struct frame) frames;
-    PL_VEC(const void *) keys; /* of all open objects, sorted, the innermost on top */
+    PL_VEC(const void *) keys; /* keys of all open objects, sorted, the innermost on top */
     PL_VEC(const void *) scratch;
 };
 
@@ -215,7 +215,7 @@ static int key_order(const void *ctx, const void *a, const void *b)
     return pl_json_text_cmp(doc, a, doc, b);
 }
 
-/* Puts the keys of `object` on the stack: sorted, and of equal ones only the last in the text. */
+/* Pushes the keys of `object`, sorted; of equal keys, only the last in the text. */
 static bool push_keys(struct writer *w, const struct pl_json_node *object)
 {
     size_t start = w->keys.len, n = pl_json_count(object);
@@ -267,7 +267,8 @@ static bool add_value(struct writer *w, const struct pl_json_node *n)
     }
 }
 
-/* Writes what comes before the next child and returns it; NULL when the container is finished. */
+/* Writes the separator, and the key, of the next child and returns the child; NULL at the end of
+ * the container. */
 static const struct pl_json_node *next_child(struct writer *w, struct frame *frame)
 {
     bool is_first;

@@ -1,10 +1,9 @@
 /* Equality and hashes of values, without recursion.
  *
- * Two trees that list everything in the same order are compared node by node, side by side: that
- * needs no memory at all and settles nearly every pair that is equal. Only when the two sides part
- * is the exact comparison made, with a stack of pairs still to be compared. There a member is
- * looked up by its key: among few by trying them all, among many through a map. A duplicate key
- * counts with its last value. */
+ * First the two trees are compared node by node, in document order. This needs no memory and is
+ * enough for nearly all equal pairs. If the two sides differ, the exact comparison follows, with a
+ * stack of pairs to compare. It finds a member by its key: in a small object by trying all keys, in
+ * a large one with a map. A duplicate key counts with its last value. */
 #include "json/equal.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -15,12 +14,12 @@
 enum {
     FEW_MEMBERS = 8,
     FEW_PAIRS = 128,
-    HASH_DEPTH = 64,   /* levels whose paths the hash tells apart */
-    HASH_MEMBERS = 32, /* members of one object the hash looks at */
+    HASH_DEPTH = 64,   /* levels that the hash of a path includes */
+    HASH_MEMBERS = 32, /* members of one object that the hash includes */
     TEXT_CHUNK = 1024, /* bytes of a string hashed at a time */
 };
 
-/* `n_left` values from a on are to be compared with as many from b on. */
+/* n_left values starting at a, to be compared with as many starting at b. */
 struct pair {
     const struct pl_json_node *a, *b;
     uint32_t n_left;
@@ -29,11 +28,11 @@ struct pair {
 struct comparison {
     const struct pl_json_doc *a_doc, *b_doc;
     struct pair few[FEW_PAIRS];
-    PL_VEC(struct pair) more; /* what does not fit in few */
+    PL_VEC(struct pair) more; /* pairs that do not fit in few */
     uint32_t n_few;
 };
 
-/* Scalars entirely; of containers only the kind. */
+/* Compares scalars entirely, containers only by kind. */
 static bool is_same_node(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                          const struct pl_json_doc *b_doc, const struct pl_json_node *b)
 {
@@ -47,14 +46,14 @@ static bool is_same_node(const struct pl_json_doc *a_doc, const struct pl_json_n
     return pl_str_eq(x, y) || pl_json_number_cmp(x, y) == 0;
 }
 
-/* Equal for certain when true: most values that are equal were spelled by one program. */
+/* True: certainly equal. Equal values usually have the same spelling. */
 static bool has_same_bytes(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                            const struct pl_json_doc *b_doc, const struct pl_json_node *b)
 {
     return pl_str_eq(pl_json_span(a_doc, a), pl_json_span(b_doc, b));
 }
 
-/* Equal for certain when true; when false only the order may differ. */
+/* True: certainly equal. False: the order may differ. */
 static bool is_same_side_by_side(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                                  const struct pl_json_doc *b_doc, const struct pl_json_node *b)
 {
@@ -93,7 +92,7 @@ static bool is_same_key(const struct pl_json_doc *a_doc, const struct pl_json_no
            pl_json_text_same(a_doc, a, b_doc, b);
 }
 
-/* The last key of `object` from `from` on that says what `key` says; NULL when there is none. */
+/* The last key of `object`, starting at `from`, with the text of `key`; NULL if not found. */
 static const struct pl_json_node *last_key(const struct pl_json_doc *doc,
                                            const struct pl_json_node *object,
                                            const struct pl_json_node *from,
@@ -132,7 +131,7 @@ static enum pl_status pair_few(struct comparison *c, const struct pl_json_node *
     return PL_OK;
 }
 
-/* From key text to the index of its last value, counted in nodes from the object. */
+/* Maps the text of each key to its last value, as a node index relative to the object. */
 static enum pl_status map_members(struct pl_map *map, struct pl_arena *decoded,
                                   const struct pl_json_doc *doc, const struct pl_json_node *object)
 {
@@ -171,7 +170,7 @@ static enum pl_status pair_many(struct comparison *c, const struct pl_json_node 
     return status;
 }
 
-/* Compares what a and b are themselves and pushes what they contain. */
+/* Compares a and b themselves and pushes their children. */
 static enum pl_status compare_pair(struct comparison *c, const struct pl_json_node *a,
                                    const struct pl_json_node *b, bool *ret_equal)
 {
@@ -224,19 +223,18 @@ enum pl_status pl_json_equal(const struct pl_json_doc *a_doc, const struct pl_js
     return compare_exactly(&c, ret_equal);
 }
 
-/* The hash of a value is the sum, over its scalars and empty containers, of a keyed hash of the
- * scalar and its path: a sum does not care for the order of members, and needs no memory of what
- * came before. Two bounds keep it small: containers nested deeper than HASH_DEPTH count only as
- * what kind they are, and of an object only the HASH_MEMBERS members count whose keys have the
- * smallest keyed hashes (the same ones for every order and every repetition of keys; nobody outside
- * can tell which they are). Values that differ only beyond these bounds share a hash, and equality
- * decides. */
+/* The hash of a value is a sum over its scalars and empty containers. Each adds a keyed hash of
+ * itself and its path. A sum does not depend on the order of members and needs no memory of earlier
+ * ones. Two limits keep it cheap. Containers nested deeper than HASH_DEPTH count only by kind. In
+ * an object only the HASH_MEMBERS members with the smallest keyed hashes of keys count: the same
+ * ones for every order and repetition of keys, and an outsider cannot predict them. Values that
+ * differ only beyond these limits have the same hash; then equality decides. */
 struct hash_level {
     const struct pl_json_node *next, *end;
     uint64_t path;
     uint32_t n_done;                /* children passed so far */
-    uint32_t n_members;             /* of an object: how many are in members */
-    uint32_t members[HASH_MEMBERS]; /* key nodes that count, as distances from `end` */
+    uint32_t n_members;             /* object: length of members */
+    uint32_t members[HASH_MEMBERS]; /* counted key nodes, as distances from `end` */
     bool is_object;
 };
 
@@ -246,7 +244,7 @@ static uint64_t mix(uint64_t kind, uint64_t a, uint64_t b)
     return pl_hash((struct pl_str){(const char *)words, sizeof words});
 }
 
-/* The same for every spelling: chunks of decoded bytes, whether they had to be decoded or not. */
+/* Independent of the spelling: hashes chunks of decoded bytes. */
 static uint64_t hash_text(const struct pl_json_doc *doc, const struct pl_json_node *string)
 {
     uint64_t hash = 0;
@@ -278,7 +276,7 @@ static uint64_t hash_leaf(const struct pl_json_doc *doc, const struct pl_json_no
     return mix(0, pl_json_kind(n), hash);
 }
 
-/* Keeps the smallest distinct hashes in order; an equal one replaces the earlier key. */
+/* Keeps the smallest distinct hashes, sorted; an equal hash replaces the earlier key. */
 static void choose_member(uint64_t *hashes, struct hash_level *level, uint64_t hash, uint32_t key)
 {
     uint32_t at = level->n_members;
@@ -316,7 +314,7 @@ static void open_level(struct hash_level *level, const struct pl_json_doc *doc,
         choose_member(hashes, level, hash_text(doc, key), (uint32_t)(level->end - key));
 }
 
-/* The next child that counts and the hash of its path; NULL when there is none. */
+/* The next counted child and the hash of its path; NULL at the end. */
 static const struct pl_json_node *next_counted(struct hash_level *level,
                                                const struct pl_json_doc *doc, uint64_t *ret_path)
 {

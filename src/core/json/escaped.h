@@ -1,12 +1,12 @@
-/* Which bytes of a block of 64 are escaped. */
+/* Finds the escaped bytes in a block of 64. */
 #ifndef PL_JSON_ESCAPED_H
 #define PL_JSON_ESCAPED_H
 
 #include <stdint.h>
 
-/* Those after an odd run of backslashes. Adding the runs that start on an odd bit to all
- * backslashes carries through each run; where it comes out says its parity. *is_escaped is 1 if the
- * first byte is escaped by the block before, and then whether that of the next block is. */
+/* The bytes after an odd run of backslashes. Adding the runs that start on an odd bit to all
+ * backslashes carries through each run; the position of the carry gives its parity. *is_escaped is
+ * 1 if the block before escapes the first byte; set to the same for the next block. */
 static inline __attribute__((always_inline)) uint64_t pl_json_find_escaped(uint64_t backslash,
                                                                            uint64_t *is_escaped)
 {

@@ -1,7 +1,7 @@
-/* The hash kept in a key's node: its length and last eight bytes, folded to 24 bits. Cheap enough
- * to be made for every key that is parsed. Keys of one length and one ending collide, which costs a
- * comparison and nothing else; names that share their beginning are common, those that share both
- * ending and length are not. */
+/* The hash in a key's node: its length and last eight bytes, folded to 24 bits. Cheap enough to be
+ * computed for every key. Keys with the same length and ending collide, which only costs a
+ * comparison. Names that share their beginning are common; names that share ending and length are
+ * not. */
 #ifndef PL_JSON_KEY_HASH_H
 #define PL_JSON_KEY_HASH_H
 
@@ -14,7 +14,7 @@ static inline uint32_t pl_json_key_hash_fold(uint64_t last, size_t len)
     return (uint32_t)((last ^ (uint64_t)len << 56) * 0x9E3779B97F4A7C15 >> 40);
 }
 
-/* Any bytes, of any length. The compiler turns a literal into a constant: byte by byte, since it
+/* Any bytes, of any length. For a literal the compiler computes a constant: byte by byte, since it
  * does not see through a partial copy. */
 static inline uint32_t pl_json_key_hash_bytes(const char *p, size_t len)
 {
@@ -31,7 +31,7 @@ static inline uint32_t pl_json_key_hash_bytes(const char *p, size_t len)
     return pl_json_key_hash_fold(last, len);
 }
 
-/* The same if eight bytes are readable at p whatever the length: without a branch. */
+/* The same without a branch: eight bytes must be readable at p, whatever the length. */
 static inline uint32_t pl_json_key_hash_padded(const char *p, size_t len)
 {
     static const uint64_t kept[9] = {

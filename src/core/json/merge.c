@@ -1,4 +1,4 @@
-/* JSON Merge Patch (RFC 7396): members of the change replace, null removes. */
+/* JSON Merge Patch (RFC 7396): a member of the patch replaces, null removes. */
 #include "json/merge.h"
 
 #include "base/arena.h"
@@ -65,7 +65,7 @@ static enum pl_status merge_new(const struct merging *m, const struct pl_json_no
     return PL_OK;
 }
 
-/* As deep as the parser lets a document be. */
+/* Recursive: the parser limits the depth. */
 static enum pl_status merge(const struct merging *m, const struct pl_json_node *n,
                             const struct pl_json_node *patch)
 {

@@ -1,7 +1,7 @@
-/* Numbers are compared, divided and converted by their decimal digits (RFC 8259, section 6): no
- * value is rounded on the way and nothing is allocated. An exponent can be as long as the text
- * allows, so no loop here runs as often as an exponent says: powers of ten are either bounded by
- * the range of a double or by the number of digits of the divisor. */
+/* Numbers are compared, divided and converted by their decimal digits (RFC 8259, section 6):
+ * nothing is rounded on the way and nothing is allocated. An exponent can be as long as the text
+ * allows, so no loop runs as often as the exponent says: powers of ten are limited by the range of
+ * a double or by the number of digits of the divisor. */
 #include "json/number.h"
 #include "base/ascii.h"
 #include "json/number_int.h"
@@ -11,11 +11,11 @@
 
 enum {
     LIMB_BITS = 32,
-    /* Bits enough for 10^1150: the smallest double needs 10^(323 + 801) in the denominator. */
+    /* Enough bits for 10^1150: the smallest double needs 10^(323 + 801) in the denominator. */
     MAX_LIMBS = 128,
-    /* No double, and no point halfway between two, has more significant digits than 767. */
+    /* No double, and no midpoint of two, has more than 767 significant digits. */
     MAX_DOUBLE_DIGITS = 800,
-    /* Divisors with more digits than this divide nothing here; the parser stops at 128 bytes. */
+    /* Longer divisors are not supported; the parser stops at 128 bytes. */
     MAX_DIVISOR_DIGITS = 1000,
     CHUNK = 9, /* decimal digits that fit in a limb */
 };
@@ -31,7 +31,7 @@ struct big {
 };
 
 /* a - b for two signed exponents of any length: exact up to 2^50, beyond that only large. Once the
- * leading digits differ by more than that, no digit that follows can bring them together again. */
+ * leading digits differ by more than that, the digits that follow cannot make up for it. */
 static int64_t exponent_difference(const struct pl_json_decimal *a, const struct pl_json_decimal *b)
 {
     const int64_t far = (int64_t)1 << 50;
@@ -91,7 +91,7 @@ struct pl_json_decimal pl_json_decimal(struct pl_str number)
     return d;
 }
 
-/* Plain integers of up to 18 digits, which is what nearly all numbers are. */
+/* Plain integers of up to 18 digits: nearly all numbers. */
 static bool small_integer(struct pl_str number, int64_t *ret_value)
 {
     bool is_negative = number.len > 0 && number.ptr[0] == '-';
@@ -151,7 +151,7 @@ bool pl_json_number_int64(struct pl_str number, int64_t *ret_value)
     struct pl_json_decimal d = pl_json_decimal(number);
     if (d.n_digits && (d.point < (int64_t)d.n_digits || d.point > 19))
         return false;
-    int64_t value = 0; /* kept negative: that side reaches one further */
+    int64_t value = 0; /* kept negative: the negative range is larger by one */
     const char *at = d.first;
     for (int64_t i = 0; i < (d.n_digits ? d.point : 0); i++) {
         int64_t digit = i < (int64_t)d.n_digits ? pl_json_decimal_digit(&at) : 0;
@@ -165,7 +165,7 @@ bool pl_json_number_int64(struct pl_str number, int64_t *ret_value)
     return true;
 }
 
-/* big = big * factor + add. Capacity is the caller's arithmetic (see MAX_LIMBS). */
+/* big = big * factor + add. The caller ensures the capacity (see MAX_LIMBS). */
 static void big_mul_add(struct big *big, uint32_t factor, uint32_t add)
 {
     uint64_t carry = add;
@@ -185,7 +185,7 @@ static void big_mul_power_of_ten(struct big *big, uint32_t power)
     big_mul_add(big, power_of_ten[power], 0);
 }
 
-/* Reads up to CHUNK digits, moving *at; the rest of n is the caller's. */
+/* Reads n digits, at most CHUNK, and moves *at. */
 static uint32_t chunk_of(const char **at, size_t n)
 {
     uint32_t value = 0;
@@ -231,7 +231,7 @@ static int big_cmp(const struct big *a, const struct big *b)
     return 0;
 }
 
-/* a -= b, which is not larger. */
+/* a -= b, for b <= a. */
 static void big_sub(struct big *a, const struct big *b)
 {
     uint64_t borrow = 0;
@@ -320,8 +320,8 @@ static bool is_divisible_small(const struct pl_json_decimal *a, uint32_t zeros,
 }
 
 /* With all trailing zeros moved into the powers of ten, a / b = A / B × 10^k. A negative k would
- * need A to end in a zero, which it does not. For a positive k only the factors 2 and 5 of B can
- * be met by a power of ten, and B has fewer of them than bits: a larger k changes nothing. */
+ * need A to end in a zero, which it does not. For a positive k a power of ten can only cancel the
+ * factors 2 and 5 of B, and B has fewer of them than bits: a larger k changes nothing. */
 bool pl_json_number_is_multiple(struct pl_str a, struct pl_str b)
 {
     int64_t x, y;
@@ -340,7 +340,7 @@ bool pl_json_number_is_multiple(struct pl_str a, struct pl_str b)
     return q.n_digits <= 18 ? is_divisible_small(&p, zeros, &q) : is_divisible_big(&p, zeros, &q);
 }
 
-/* num / den rounded to the nearest double, half to even: one bit of the quotient after another. */
+/* num / den rounded to the nearest double, half to even: computes the quotient bit by bit. */
 static double divide(struct big *num, struct big *den)
 {
     int exponent = (int)big_bits(num) - (int)big_bits(den);
@@ -362,8 +362,9 @@ static double divide(struct big *num, struct big *den)
         bits = bits << 1 | is_one;
         big_shift_left(num, 1);
     }
-    /* num holds twice the remainder, in units of the last bit; below the smallest double there is
-     * no last bit, and the value itself (n_bits 0) or less than half of it (negative) is left. */
+    /* num holds twice the remainder, in units of the last bit. Below the smallest double there is
+     * no last bit: n_bits is 0 and num is the value itself, or n_bits is negative and the value is
+     * less than half. */
     int half = n_bits < 0 ? -1 : big_cmp(num, den);
     bits += half > 0 || (half == 0 && (bits & 1));
     return ldexp((double)bits, exponent - n_bits + 1);
@@ -374,7 +375,7 @@ static double slow_double(const struct pl_json_decimal *d)
     struct big num, den = {.n = 1, .limb = {1}};
     size_t n_digits = d->n_digits < MAX_DOUBLE_DIGITS ? d->n_digits : MAX_DOUBLE_DIGITS;
     big_set_digits(&num, d->first, n_digits);
-    if (n_digits < d->n_digits) { /* the last digit left out is not zero: stand for it with a 1 */
+    if (n_digits < d->n_digits) { /* the last omitted digit is not zero: append a 1 for it */
         big_mul_add(&num, 10, 1);
         n_digits++;
     }
@@ -399,7 +400,7 @@ double pl_json_number_double(struct pl_str number)
     } else if (d.point < -323) {
         value = 0;
     } else if (d.n_digits <= 15 && power >= -22 && power <= 22) {
-        /* Both operands are exact, so one operation rounds once. */
+        /* Both operands are exact, so the result is rounded once. */
         const char *at = d.first;
         uint64_t digits = 0;
         for (size_t i = 0; i < d.n_digits; i++)
@@ -412,7 +413,7 @@ double pl_json_number_double(struct pl_str number)
     return d.is_negative ? -value : value;
 }
 
-/* The exponent modulo a number nobody outside knows: huge exponents cannot be made to collide. */
+/* The exponent modulo a secret number: an attacker cannot make huge exponents collide. */
 static uint64_t point_residue(const struct pl_json_decimal *d)
 {
     uint64_t modulus = pl_hash(PL_STR("exponent")) | (uint64_t)1 << 63;

@@ -14,11 +14,11 @@ int pl_json_number_cmp(struct pl_str a, struct pl_str b);
 /* No fractional part: 1.0 and 1e2 are integers, 1.5 and 1e-1 are not. */
 bool pl_json_number_is_integer(struct pl_str number);
 
-/* a / b is an integer, exactly. b is greater than 0 (the schema compiler has checked) and has at
- * most 1,000 significant digits (the parser allows 128); more are never divided by. */
+/* Whether a / b is an integer, exactly. b is greater than 0 (the schema compiler has checked) and
+ * has at most 1,000 significant digits (the parser allows 128); false for longer ones. */
 bool pl_json_number_is_multiple(struct pl_str a, struct pl_str b);
 
-/* The value as int64 when it is an integer that fits. */
+/* The value as int64; false unless it is an integer that fits. */
 bool pl_json_number_int64(struct pl_str number, int64_t *ret_value);
 
 /* Nearest double; infinite when too large. Independent of the locale. */

@@ -1,5 +1,5 @@
-/* JSON made piece by piece: remembers one bit per open container, so that the caller never thinks
- * of a comma. */
+/* Writes JSON piece by piece. Keeps one bit per open container, so that the caller need not write
+ * commas. */
 #include "json/text.h"
 #include "json/write.h"
 
@@ -10,7 +10,7 @@ struct pl_json_out pl_json_out(struct pl_buf *to)
     return (struct pl_json_out){.buf = to};
 }
 
-/* Bit of the innermost open container; none at the top, where only one value stands. */
+/* Bit of the innermost open container; 0 at the top, which has only one value. */
 static uint64_t depth_bit(const struct pl_json_out *out)
 {
     return out->depth ? (uint64_t)1 << (out->depth - 1) : 0;

@@ -1,5 +1,5 @@
-/* JSON Pointer (RFC 6901). Tokens are matched against keys byte by byte, both still escaped, so
- * that finding something takes no memory. */
+/* JSON Pointer (RFC 6901). Tokens are matched against keys byte by byte, both still escaped, so a
+ * lookup needs no memory. */
 #include "json/pointer.h"
 #include "base/text/decimal.h"
 #include "json/text.h"
@@ -176,7 +176,7 @@ void pl_json_pointer_blame(struct pl_error *err, const struct pl_json_doc *doc,
 {
     if (!err)
         return;
-    /* Reporting takes no memory. What does not fit here is cut anyway. */
+    /* Reporting allocates nothing. A longer pointer is cut anyway. */
     char space[2 * sizeof err->pointer];
     struct pl_buf pointer = {.ptr = space, .cap = sizeof space, .max = sizeof space};
     pl_json_pointer_of(&pointer, doc, node);
@@ -184,7 +184,7 @@ void pl_json_pointer_blame(struct pl_error *err, const struct pl_json_doc *doc,
     point_at(err, &pointer);
 }
 
-/* Says which step led nowhere. */
+/* Reports the step that failed. */
 static enum pl_status lost(const struct pl_json_doc *doc, const struct pl_json_node *at,
                            struct pl_str token, struct pl_error *err)
 {

@@ -15,7 +15,7 @@ enum pl_status pl_json_pointer_get_from(const struct pl_json_doc *doc,
                                         const struct pl_json_node *from, struct pl_str pointer,
                                         const struct pl_json_node **ret_node, struct pl_error *err);
 
-/* The value one escaped token leads to from here; NULL when it leads nowhere. */
+/* The value that one escaped token selects from here; NULL if it does not exist. */
 const struct pl_json_node *pl_json_pointer_step(const struct pl_json_doc *doc,
                                                 const struct pl_json_node *from,
                                                 struct pl_str token);
@@ -24,7 +24,7 @@ const struct pl_json_node *pl_json_pointer_step(const struct pl_json_doc *doc,
  * The pointer must be "" or start with "/". */
 bool pl_json_pointer_next(struct pl_str *pointer, struct pl_str *ret_token);
 
-/* Whether an escaped token names this decoded text. */
+/* Whether an escaped token stands for this decoded text. */
 bool pl_json_pointer_token_is(struct pl_str token, struct pl_str text);
 
 /* Array index of a token: digits without leading zero. False for anything else, "-" included. */
@@ -37,12 +37,12 @@ bool pl_json_pointer_is_valid(struct pl_str pointer);
 void pl_json_pointer_add(struct pl_buf *to, struct pl_str text);
 void pl_json_pointer_add_index(struct pl_buf *to, uint32_t index);
 
-/* Appends the pointer of a node of this document, found by walking from the root: no parent links
- * are kept, this is for reporting. */
+/* Appends the pointer of a node of this document, found by walking from the root: nodes have no
+ * parent links. For reports. */
 void pl_json_pointer_of(struct pl_buf *to, const struct pl_json_doc *doc,
                         const struct pl_json_node *node);
 
-/* As many bytes of a pointer or token as fit in a message, whole characters only. */
+/* The number of bytes of a pointer or token that fit in a message, whole characters only. */
 int pl_json_pointer_shown(struct pl_str token);
 
 /* Sets the place of *err (which may be NULL) to that of a node. */
@@ -50,7 +50,7 @@ void pl_json_pointer_blame(struct pl_error *err, const struct pl_json_doc *doc,
                            const struct pl_json_node *node);
 
 /* The child whose subtree holds `node`, which is inside `container`: an element, or the key of a
- * member. *ret_index is how many children stand before it. */
+ * member. *ret_index is the number of children before it. */
 const struct pl_json_node *pl_json_child_towards(const struct pl_json_node *container,
                                                  const struct pl_json_node *node,
                                                  uint32_t *ret_index);

@@ -5,13 +5,13 @@
 #include "json/pointer.h"
 #include "json/text.h"
 
-/* Below this many children a look at each of them is cheaper than an index. */
+/* With fewer children, trying each is cheaper than an index. */
 enum { WIDE = 16 };
 
 struct wide {
-    uint32_t place;       /* of the container in the document: the key of `wide` */
-    uint32_t *elements;   /* arena; of an array: how far each is after it */
-    struct pl_map *names; /* arena, its memory is owned; of an object: the same by name */
+    uint32_t place;       /* index of the container's node in the document: the key of `wide` */
+    uint32_t *elements;   /* arena; array: distance of each element from it */
+    struct pl_map *names; /* arena, owns memory; object: the same by name */
 };
 
 void pl_json_reach_init(struct pl_json_reach *reach, const struct pl_json_doc *doc,
@@ -43,7 +43,7 @@ static bool index_array(struct pl_json_reach *reach, const struct pl_json_node *
     return wide->elements != NULL;
 }
 
-/* If two members have one name, the last counts. */
+/* If two members have the same name, the last one counts. */
 static bool index_object(struct pl_json_reach *reach, const struct pl_json_node *object,
                          struct wide *wide)
 {
@@ -62,7 +62,7 @@ static bool index_object(struct pl_json_reach *reach, const struct pl_json_node 
     return wide->names != NULL;
 }
 
-/* The index of a container, made now or before; NULL: out of memory. */
+/* The index of a container, built if need be; NULL: out of memory. */
 static const struct wide *find_wide(struct pl_json_reach *reach,
                                     const struct pl_json_node *container)
 {
@@ -86,7 +86,7 @@ static const struct wide *find_wide(struct pl_json_reach *reach,
     return is_made ? wide : NULL;
 }
 
-/* A token with its escapes undone: itself when it has none. */
+/* The token with its escapes decoded; the token itself if it has none. */
 static struct pl_str name_of(struct pl_json_reach *reach, struct pl_str token)
 {
     if (!token.len || !memchr(token.ptr, '~', token.len))

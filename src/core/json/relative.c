@@ -1,5 +1,5 @@
-/* Reads a relative pointer into its three pieces, then walks: up is down from the root to a smaller
- * depth. */
+/* Splits a relative pointer into its three parts, then walks. Going up is walking down again from
+ * the root, to a smaller depth. */
 #include "json/relative.h"
 
 #include "base/ascii.h"
@@ -8,19 +8,19 @@
 
 struct relative {
     uint32_t n_up;
-    int64_t shift;       /* among the elements of an array; 0: none */
+    int64_t shift;       /* in elements of an array; 0: none */
     bool asks_for_place; /* ends with # */
     struct pl_str down;
 };
 
-/* Where a value stands in its container. The root stands in none. */
+/* The place of a value in its container. The root has no container. */
 struct place {
     const struct pl_json_node *node, *container, *key;
     uint32_t index;
 };
 
-/* Takes digits without a leading zero off *text; false if there are none. More than any document
- * has count as the most. */
+/* Takes digits without a leading zero off *text; false if there are none. A number larger than any
+ * document is clamped. */
 static bool take_number(struct pl_str *text, uint32_t *ret_number)
 {
     uint64_t number = 0;
@@ -54,8 +54,8 @@ static bool read_relative(struct pl_str text, struct relative *ret)
     return ret->asks_for_place || pl_json_pointer_is_valid(text);
 }
 
-/* The value at most `depth` steps from the root on the way to `node`; *ret_n says how many were
- * taken. */
+/* The value at most `depth` steps from the root on the way to `node`; *ret_n is the number of
+ * steps. */
 static struct place walk_towards(const struct pl_json_doc *doc, const struct pl_json_node *node,
                                  uint32_t depth, uint32_t *ret_n)
 {
@@ -78,7 +78,7 @@ static enum pl_status blame(enum pl_status status, const struct pl_json_doc *doc
     return status;
 }
 
-/* To the neighbour that many elements further. */
+/* Moves to the element `shift` further in the array. */
 static enum pl_status shift_place(const struct pl_json_doc *doc, struct place *at, int64_t shift,
                                   struct pl_error *err)
 {

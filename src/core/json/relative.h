@@ -22,9 +22,9 @@ struct pl_json_found {
     uint32_t index;
 };
 
-/* Starts at a value of the document; a key stands for its member's value. Takes no memory. No parent
- * links are kept, so it walks from the root. PL_SYNTAX if it is not a relative
- * pointer, PL_NOT_FOUND if it leads nowhere. */
+/* Starts at a value of the document; a key stands for its member's value. Allocates nothing. Walks
+ * from the root, since nodes have no parent links. PL_SYNTAX if it is not a relative pointer,
+ * PL_NOT_FOUND if the value does not exist. */
 enum pl_status pl_json_relative_get(const struct pl_json_doc *doc, const struct pl_json_node *from,
                                     struct pl_str pointer, struct pl_json_found *ret_found,
                                     struct pl_error *err);

@@ -1,5 +1,5 @@
-/* Sixteen bytes at a time: which of them are special in a JSON string, one bit each. SSE2 is part
- * of every x86-64; elsewhere the compiler makes of the loops what it can. */
+/* Finds the special bytes of a JSON string, sixteen bytes at a time, one bit each. SSE2 is part of
+ * every x86-64; elsewhere the compiler vectorises the loops if it can. */
 #ifndef PL_JSON_SCAN16_H
 #define PL_JSON_SCAN16_H
 
@@ -25,7 +25,7 @@ static inline uint32_t pl_scan16_backslashes(const char *p)
 #endif
 }
 
-/* The bytes that are either of two. */
+/* The bytes that equal a or b. */
 static inline uint32_t pl_scan16_either(const char *p, char a, char b)
 {
 #ifdef __SSE2__
@@ -41,7 +41,7 @@ static inline uint32_t pl_scan16_either(const char *p, char a, char b)
 #endif
 }
 
-/* What a string may hold only escaped: quotes, backslashes, control characters. */
+/* Bytes that must be escaped in a string: quotes, backslashes, control characters. */
 static inline uint32_t pl_scan16_specials(const char *p)
 {
 #ifdef __SSE2__

@@ -1,5 +1,5 @@
-/* Decodes and encodes JSON strings. Runs without escapes are found with vector instructions
- * where the processor has them (text_avx2.c, text_avx512.c). */
+/* Decodes and encodes JSON strings, with vector instructions if the processor has them
+ * (text_avx2.c, text_avx512.c). */
 #include "json/text_int.h"
 
 #include "base/text/utf8.h"
@@ -36,9 +36,9 @@ size_t pl_json_decode_escape(const char **at, const char *end, char *to)
     return decode_escape(at, end, to);
 }
 
-/* Decodes the escapes among the sixteen bytes at p, which are copied with what stands between them;
- * returns how many bytes it has read. Of an escape it may read more than the sixteen. The places of
- * all backslashes are known at once, so no step waits for the one before it. */
+/* Decodes the sixteen bytes at p and returns the number of bytes read. An escape may extend past
+ * the sixteen. The positions of all backslashes are known at once, so no step waits for the one
+ * before it. */
 static inline size_t decode_block(char **to, const char *p, const char *end)
 {
     uint32_t escapes = pl_scan16_backslashes(p), from = 0;
@@ -75,8 +75,8 @@ size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw)
     if (cpu == PL_CPU_AVX2)
         to += pl_json_decode_avx2(to, &raw);
     const char *p = raw.ptr, *end = p + raw.len;
-    /* What is left of the room is never less than what is left of the text: there is a block of
-     * both after an escape that begins with the last byte of one. */
+    /* The room left is never less than the text left: both have a full block after an escape that
+     * begins with the last byte of a block. */
     while (end - p >= 2 * PL_SCAN16 + 2)
         p += decode_block(&to, p, end);
     while (p < end) {
@@ -129,7 +129,7 @@ size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_no
     size_t n = pl_utf8_count(raw);
     if (!(string->tag & PL_JSON_ESCAPED))
         return n;
-    /* Every escape stands for one code point, however many characters spell it. */
+    /* Every escape stands for one code point, whatever its length. */
     for (const char *p = raw.ptr, *end = p + raw.len; (p = memchr(p, '\\', (size_t)(end - p)));) {
         const char *from = p;
         char bytes[4];
@@ -178,13 +178,13 @@ bool pl_json_text_same(const struct pl_json_doc *a_doc, const struct pl_json_nod
     return (a->tag | b->tag) & PL_JSON_ESCAPED && pl_json_text_cmp(a_doc, a, b_doc, b) == 0;
 }
 
-/* What comes after the backslash; 'u' for the control characters without a short form. */
+/* The letter after the backslash; 'u' for control characters without a short form. */
 static const char escape_of[256] = {
     [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',      ['\n'] = 'n', [11] = 'u',
     ['\f'] = 'f',    ['\r'] = 'r', [14 ... 31] = 'u', ['"'] = '"',  ['\\'] = '\\',
 };
 
-/* Bytes that quoting adds inside the quotes. */
+/* Bytes that escaping adds, without the quotes. */
 static size_t n_escaping(const char *p, const char *end)
 {
     size_t n = 0;
@@ -201,7 +201,7 @@ static size_t n_escaping(const char *p, const char *end)
     return n;
 }
 
-/* Returns where it ends. */
+/* Returns the end. */
 static inline char *put_escape(char *to, char c)
 {
     static const char hex[] = "0123456789abcdef";
@@ -224,9 +224,9 @@ size_t pl_json_escape(char *to, char c)
     return 1;
 }
 
-/* Escapes the first n (at most sixteen) bytes at p. Reads up to 32 bytes there and writes up to
- * sixteen more than it says, so that every piece between two escapes is one load and one store that
- * wait for nothing. */
+/* Escapes the first n (at most sixteen) bytes at p. Reads up to 32 bytes and writes up to sixteen
+ * more than it returns, so that every piece between two escapes is one load and one store that wait
+ * for nothing. */
 static inline char *put_block(char *at, const char *p, uint32_t n)
 {
     uint32_t specials = pl_scan16_specials(p) & ((1u << n) - 1), from = 0;
@@ -264,8 +264,8 @@ char *pl_json_escape_text(char *to, struct pl_str text, const char *readable)
     return put_escaped(pl_cpu_best(), to, text.ptr, text.ptr + text.len, readable);
 }
 
-/* Room for the text quoted, and a byte and PL_JSON_SLACK more, at to->ptr + to->len. Escapes are
- * counted only for long texts and when there is little room. */
+/* Room for the quoted text, and a byte and PL_JSON_SLACK more, at to->ptr + to->len. Escapes are
+ * counted only if the text is long or the room short. */
 static inline char *reserve_quoted(struct pl_buf *to, struct pl_str text)
 {
     enum { SHORT = 1024, MORE = 3 + PL_JSON_SLACK };
@@ -276,7 +276,7 @@ static inline char *reserve_quoted(struct pl_buf *to, struct pl_str text)
     return n + MORE <= to->max - to->len ? pl_buf_reserve(to, n + MORE) : NULL;
 }
 
-/* Byte by byte, where the buffer's cap leaves no more room than is needed. `before` may be 0. */
+/* Byte by byte, when the buffer's cap leaves no spare room. `before` may be 0. */
 static void quote_tightly(struct pl_buf *to, char before, struct pl_str text)
 {
     size_t n = text.len + n_escaping(text.ptr, text.ptr + text.len) + 2 + (before != 0);
@@ -292,7 +292,7 @@ static void quote_tightly(struct pl_buf *to, char before, struct pl_str text)
     to->len += n;
 }
 
-/* Whether nothing has to be escaped in n bytes at p; sixteen more can be read there. */
+/* Whether n bytes at p need no escape; sixteen more are readable. */
 static bool is_plain(const char *p, size_t n)
 {
     size_t i = 0;
@@ -315,7 +315,7 @@ void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text)
         return;
     }
     *at++ = '"';
-    /* Most texts are plain; looked at where they are copied to, since there is room after them. */
+    /* Most texts are plain. Checked in the copy, which has readable bytes after it. */
     if (text.len)
         memcpy(at, text.ptr, text.len);
     if (is_plain(at, text.len))

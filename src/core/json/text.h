@@ -9,18 +9,17 @@
 /* Every function here takes any node. A node that is not a string has no text: it reads as empty,
  * but is not equal to any text, not even to the empty one. */
 
-/* The decoded text of a string node: a view of the source when nothing is escaped, otherwise arena
+/* The decoded text of a string node: a view of the source if nothing is escaped, otherwise arena
  * memory. A lone surrogate becomes U+FFFD. PL_NOMEM is the only failure. */
 enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                             const struct pl_json_node *string, struct pl_str *ret_text);
 
-/* Decodes raw (what stands between the quotes, valid) after `to`, which has room for raw.len
- * bytes and no byte in common with it; returns how many were written. Decoding never makes a string
- * longer. */
+/* Decodes raw (valid, without the quotes) into `to`, which has room for raw.len bytes and does not
+ * overlap it; returns the number of bytes written. Decoding never makes a string longer. */
 size_t pl_json_decode(char *to, struct pl_str raw);
 size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw);
 
-/* The code unit that the four digits of an escape say: 0x20ac of "20ac". */
+/* The code unit of the four digits of an escape: 0x20ac for "20ac". */
 static inline uint32_t pl_json_unit(const char *digits)
 {
     uint32_t unit = 0;
@@ -32,7 +31,7 @@ static inline uint32_t pl_json_unit(const char *digits)
 /* Code points of the decoded string (a lone surrogate counts as one). Allocates nothing. */
 size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_node *string);
 
-/* Whether the string node says `text` (given decoded). Allocates nothing. */
+/* Whether the decoded string equals `text`. Allocates nothing. */
 bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                      struct pl_str text);
 
@@ -41,7 +40,7 @@ bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *s
 static inline bool pl_json_key_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                                   struct pl_str text)
 {
-    /* Reads stay inside the span of any value. The kind is checked last, since few values get that
+    /* Reads stay inside the span of any value. The kind is checked last, since few values get this
      * far. */
     struct pl_str raw = {doc->text.ptr + string->off + 1, string->len - 2u};
     if (__builtin_expect(string->tag & PL_JSON_ESCAPED, 0))
@@ -69,7 +68,8 @@ static inline bool pl_json_key_is(const struct pl_json_doc *doc, const struct pl
     return is_same && pl_json_kind(string) == PL_JSON_STRING;
 }
 
-/* Whether two string nodes (of two documents or one) say the same. Allocates nothing. */
+/* Whether two string nodes (of one document or two) have the same decoded text. Allocates
+ * nothing. */
 bool pl_json_text_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                        const struct pl_json_doc *b_doc, const struct pl_json_node *b);
 
@@ -81,28 +81,28 @@ int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node 
 void pl_json_quote(struct pl_buf *to, struct pl_str text);
 void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text);
 
-/* The same for whole[from, end), after the byte `before`: faster for short pieces, since the bytes
- * after one may be read. */
+/* The same for whole[from, end), after the byte `before`. Faster for short pieces, since it may
+ * read the bytes after one. */
 void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, size_t from,
                          size_t end);
 
-/* How that spells one byte of the text: writes at most PL_JSON_MOST_ESCAPE bytes, returns how many.
- */
+/* Spells one byte of the text as pl_json_quote() does: writes at most PL_JSON_MOST_ESCAPE bytes,
+ * returns how many. */
 enum { PL_JSON_MOST_ESCAPE = 6 };
 size_t pl_json_escape(char *to, char c);
-/* The same of a whole text, and returns where it ends. There is room for it and PL_JSON_SLACK more,
- * and the bytes up to `readable` may be read. */
+/* The same for a whole text; returns the end. There must be room for it and PL_JSON_SLACK more, and
+ * the bytes up to `readable` may be read. */
 enum { PL_JSON_SLACK = 64 };
 char *pl_json_escape_text(char *to, struct pl_str text, const char *readable);
 
 /* 24 bits over the decoded bytes of a key. Not keyed: only for finding a key among the few of a
- * schema or object, always confirmed by comparing bytes. */
+ * schema or object; a match is always confirmed by comparing bytes. */
 uint32_t pl_json_key_hash(struct pl_str key);
 
-/* A decoder to walk a string without allocating: the bytes one after another. */
+/* Decodes a string byte by byte, without allocating. */
 struct pl_json_walk {
     const char *at, *end; /* between the quotes, escaped */
-    char pending[4];      /* the bytes of the escape being given out */
+    char pending[4];      /* remaining bytes of the current escape */
     uint8_t n_pending, next_pending;
 };
 struct pl_json_walk pl_json_walk(const struct pl_json_doc *doc, const struct pl_json_node *string);

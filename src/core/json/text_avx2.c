@@ -1,5 +1,5 @@
-/* Decoding and looking through strings for AVX2: thirty-two bytes at once, whatever is escaped in
- * them. Kept bytes are pushed together eight at a time, by a table. */
+/* Decoding and scanning strings with AVX2: thirty-two bytes at once, whatever is escaped in them. A
+ * table packs the kept bytes, eight at a time. */
 #include "json/text_int.h"
 
 #if defined(__x86_64__)
@@ -12,15 +12,16 @@
 
 enum { BLOCK = 32 };
 
-/* What every block is compared with, and looked up in. */
+/* Constants and tables for every block. */
 struct tables {
     __m256i backslash, unicode, before_letters, low_bits;
-    __m256i meaning;   /* of the letters b, f, n, r and t, by the four bits above the lowest one */
-    __m256i from, bit; /* which byte of a mask has the bit of a byte, and which bit that is */
+    __m256i meaning;   /* meaning of the letters b, f, n, r and t, by the four bits above the lowest
+                        * one */
+    __m256i from, bit; /* for each byte, the byte of a mask and the bit in it */
     __m128i upper;
 };
 
-/* A vector that the compiler does not make again for every block. */
+/* A vector that the compiler does not recompute for every block. */
 AVX2 static inline __m256i kept_in_register(__m256i bytes)
 {
     __asm__("" : "+x"(bytes));
@@ -60,7 +61,7 @@ AVX2 static inline __m256i bytes_of(uint32_t bits, const struct tables *t)
     return _mm256_cmpeq_epi8(_mm256_and_si256(spread, t->bit), t->bit);
 }
 
-/* What stands for itself when it is escaped comes before the letters in ASCII. */
+/* Characters that an escape leaves unchanged come before the letters in ASCII. */
 AVX2 static inline __m256i meanings(__m256i in, uint32_t escaped, const struct tables *t)
 {
     __m256i place = _mm256_and_si256(_mm256_srli_epi16(in, 1), t->low_bits);
@@ -69,7 +70,7 @@ AVX2 static inline __m256i meanings(__m256i in, uint32_t escaped, const struct t
                               _mm256_and_si256(bytes_of(escaped, t), is_letter));
 }
 
-/* The bytes of a half whose bit is set, one after the other; sixteen are written. */
+/* Packs the bytes of a half whose bit is set; always writes sixteen. */
 AVX2 static inline char *put_half(char *to, __m128i half, uint32_t kept, const struct tables *t)
 {
     __m128i first = _mm_loadl_epi64((const __m128i *)&bit_places[kept & 0xFF]);
@@ -80,8 +81,8 @@ AVX2 static inline char *put_half(char *to, __m128i half, uint32_t kept, const s
     return to + __builtin_popcount(kept >> 8);
 }
 
-/* Decodes the block at p up to a \u, and less when its last byte is a backslash; returns how many
- * bytes it has read. */
+/* Decodes the block at p up to a \u; one byte less if its last byte is a backslash. Returns the
+ * number of bytes read. */
 AVX2 static inline size_t decode_block(char **to, const char *p, const struct tables *t)
 {
     __m256i in = _mm256_loadu_si256((const __m256i *)p);
@@ -107,7 +108,7 @@ AVX2 size_t pl_json_decode_avx2(char *to, struct pl_str *raw)
     const struct tables t = make_tables();
     char *start = to;
     const char *p = raw->ptr, *end = p + raw->len;
-    /* What is left of the room is never less than what is left of the text. */
+    /* The room left is never less than the text left. */
     while (end - p >= BLOCK) {
         p += decode_block(&to, p, &t);
         if (end - p >= 2 && p[0] == '\\' && p[1] == 'u') {

@@ -1,5 +1,5 @@
-/* Decoding and quoting for AVX-512 with VBMI2: a block of escapes at once. Bytes are taken out of a
- * register, or moved apart in it, by a mask, so nothing depends on how many escapes there are. */
+/* Decoding and quoting with AVX-512 and VBMI2: a whole block of escapes at once. Masks compress or
+ * expand the bytes of a register, so the cost does not depend on the number of escapes. */
 #include "json/text_int.h"
 
 #if defined(__x86_64__)
@@ -13,14 +13,14 @@
 
 enum { DECODED = 64, QUOTED = 32 };
 
-/* What the letter of an escape stands for; the others stand for themselves. */
+/* Meaning of each escape letter; the other characters stand for themselves. */
 static const _Alignas(64) char meanings[128] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* Decodes up to n bytes at p, less when a \u is among them or the last byte is a backslash; returns
- * how many it has read. */
+/* Decodes up to n bytes at p; fewer if they contain a \u or end with a backslash. Returns the
+ * number of bytes read. */
 AVX512 static inline size_t decode_block(char **to, const char *p, size_t n)
 {
     const __m512i low = _mm512_load_si512(meanings), high = _mm512_load_si512(meanings + 64);
@@ -29,7 +29,7 @@ AVX512 static inline size_t decode_block(char **to, const char *p, size_t n)
     uint64_t backslash = _mm512_cmpeq_epi8_mask(in, _mm512_set1_epi8('\\'));
     uint64_t escaped = pl_json_find_escaped(backslash, &carry), starts = backslash & ~escaped;
     uint64_t unicode = _mm512_mask_cmpeq_epi8_mask(escaped, in, _mm512_set1_epi8('u')) >> 1;
-    /* The block ends before an escape that is not whole, and before the first that is not usual. */
+    /* The block ends before a partial escape and before the first \u. */
     uint64_t last = starts & ~(there >> 1), stop = unicode | last;
     there &= stop ? (stop & -stop) - 1 : ~0ull;
     __m512i out = _mm512_mask2_permutex2var_epi8(low, in, escaped, high);
@@ -54,9 +54,9 @@ AVX512 size_t pl_json_decode_avx512(char *to, struct pl_str raw)
     return (size_t)(to - start);
 }
 
-/* Escapes n bytes at p, none of them a control character without a letter of its own. Each byte
- * gets two places, of which the first is taken where a backslash is due; without the empty places
- * that is where the bytes go. */
+/* Escapes n bytes at p, which include no control character without a short escape. Each byte gets
+ * two places; the first is used if it needs a backslash. Removing the empty places gives the
+ * result. */
 AVX512 static inline char *put_block(char *at, __m256i letters, uint32_t specials, size_t n)
 {
     const uint64_t bytes = 0xAAAAAAAAAAAAAAAA;
@@ -69,7 +69,7 @@ AVX512 static inline char *put_block(char *at, __m256i letters, uint32_t special
 
 AVX512 char *pl_json_escape_avx512(char *at, const char *p, const char *end)
 {
-    /* Of the control characters, the letter after the backslash; u: there is none. */
+    /* Escape letters of the control characters; u: no short form. */
     static const _Alignas(32) char letters_of[32] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
     const __m256i table = _mm256_load_si256((const __m256i *)letters_of);
     for (size_t n = QUOTED; p < end; p += n) {

@@ -1,4 +1,4 @@
-/* Every value of a document in order, each with its JSON Pointer: for reports that name many
+/* Visits every value of a document in order, each with its JSON Pointer. For reports with many
  * places, where finding each pointer from the root would be quadratic. */
 #ifndef PL_JSON_TOUR_H
 #define PL_JSON_TOUR_H
@@ -24,8 +24,8 @@ struct pl_json_tour {
 void pl_json_tour_init(struct pl_json_tour *tour, const struct pl_json_doc *doc);
 void pl_json_tour_deinit(struct pl_json_tour *tour);
 
-/* The next value (keys are not visited, they are in the path), or NULL at the end or when out of
- * memory (tour->path.status tells). */
+/* The next value; NULL at the end or when out of memory (see tour->path.status). Keys are not
+ * visited; they are in the path. */
 const struct pl_json_node *pl_json_tour_next(struct pl_json_tour *tour);
 
 #endif

@@ -1,10 +1,10 @@
-/* A tree back to text. Scalars are copied from the source; a document without white space between
+/* Writes a tree as text. Scalars are copied from the source; a document without white space between
  * its tokens is copied whole. Closing brackets come from an explicit stack, not from recursion. */
 #include "json/write.h"
 
 #include "base/vec.h"
 
-/* An open container: where its nodes end and what closes it. */
+/* An open container: the end of its nodes and its closing bracket. */
 struct open {
     const struct pl_json_node *end;
     char close;
@@ -93,7 +93,7 @@ static void write_tree(struct pl_buf *to, const struct pl_json_doc *doc,
 void pl_json_write_min(struct pl_buf *to, const struct pl_json_doc *doc,
                        const struct pl_json_node *n)
 {
-    /* All the white space there is stands around the root: nothing to leave out. */
+    /* The only white space is around the root: the span has none to remove. */
     if (doc->n_space == doc->text.len - doc->root->len)
         pl_buf_add(to, pl_json_span(doc, n));
     else

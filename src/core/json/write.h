@@ -19,11 +19,11 @@ void pl_json_write_pretty(struct pl_buf *to, const struct pl_json_doc *doc,
 enum pl_status pl_json_write_canonical(struct pl_buf *to, const struct pl_json_doc *doc,
                                        const struct pl_json_node *n);
 
-/* A text made piece by piece: commas and colons are put where they belong. Failures stick to
- * the buffer. Nesting beyond 64 sets its status to PL_LIMIT. */
+/* A text written piece by piece: commas and colons are added automatically. Failures stick to the
+ * buffer. Nesting beyond 64 sets its status to PL_LIMIT. */
 struct pl_json_out {
     struct pl_buf *buf;  /* borrowed */
-    uint64_t has_member; /* bit d: something was written at depth d */
+    uint64_t has_member; /* bit d: depth d has a member already */
     uint32_t depth;
     bool is_after_key;
 };

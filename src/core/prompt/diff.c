@@ -12,7 +12,7 @@
 
 /* --- blocks ---------------------------------------------------------------------------------- */
 
-/* A string member's text; empty when there is none. */
+/* The text of a string member; empty if absent. */
 static enum pl_status text_at(struct pl_arena *arena, const struct pl_json_doc *doc,
                               const struct pl_json_node *object, const char *key,
                               struct pl_str *ret_text)
@@ -22,7 +22,7 @@ static enum pl_status text_at(struct pl_arena *arena, const struct pl_json_doc *
     return n && pl_json_kind(n) == PL_JSON_STRING ? pl_json_text(arena, doc, n, ret_text) : PL_OK;
 }
 
-/* The text of a part, when it is one of text: {"type": "text", "text": …} or a string. */
+/* The text of a text part: {"type": "text", "text": …} or a string. NULL for other parts. */
 static const struct pl_json_node *part_text(const struct pl_json_doc *doc,
                                             const struct pl_json_node *part)
 {
@@ -66,7 +66,7 @@ static enum pl_status read_message(struct pl_arena *arena, const struct pl_json_
     return status == PL_OK ? text_at(arena, doc, block->node, "content", &block->text) : status;
 }
 
-/* Makes the blocks of a structured chat, which has at most one more than messages. */
+/* Makes the blocks of a structured chat: one for each message, and at most one more. */
 static enum pl_status read_blocks(struct pl_arena *arena, struct pl_diff_side *side,
                                   struct pl_error *err)
 {
@@ -141,7 +141,7 @@ static enum pl_status read_side(struct pl_arena *arena, const struct pl_prompt_t
     return PL_OK;
 }
 
-/* --- what a message has besides its words ---------------------------------------------------- */
+/* --- members of a message besides its text --------------------------------------------------- */
 
 static bool is_told_by_block(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
@@ -153,7 +153,7 @@ static bool is_text_key(const struct pl_json_doc *doc, const struct pl_json_node
     return pl_json_text_is(doc, key, PL_STR("text"));
 }
 
-/* The next part that is (not) of text, from *at on; *index is its place. NULL at the end. */
+/* The next part from *at on that is (not) a text; *index is its place. NULL at the end. */
 static const struct pl_json_node *next_part(const struct pl_json_doc *doc,
                                             const struct pl_json_node *parts, bool is_text,
                                             const struct pl_json_node **at, uint32_t *index)
@@ -168,8 +168,8 @@ static const struct pl_json_node *next_part(const struct pl_json_doc *doc,
     return NULL;
 }
 
-/* Parts of one kind, the first with the first and so on. Words of texts are reported elsewhere, so
- * only the members beside them count. */
+/* Compares parts of one kind in order. Words of texts are reported elsewhere, so only their other
+ * members count. */
 static void tell_parts(struct pl_diff_members *m, struct pl_str pointer,
                        const struct pl_json_node *from, const struct pl_json_node *to, bool is_text)
 {
@@ -199,8 +199,8 @@ static const struct pl_json_node *array_of(const struct pl_json_node *n)
     return n && pl_json_kind(n) == PL_JSON_ARRAY ? n : NULL;
 }
 
-/* The content but for its words. A difference that shows nowhere else (a string that became a list
- * of one part, parts in another order) is reported as a whole. */
+/* Compares the content except its words. A difference that shows nowhere else (a string that became
+ * a list of one part, parts in another order) is reported as a whole. */
 static void tell_content(struct pl_diff_members *m, struct pl_str pointer,
                          const struct pl_json_node *from, const struct pl_json_node *to,
                          bool has_words)
@@ -219,7 +219,7 @@ static void tell_content(struct pl_diff_members *m, struct pl_str pointer,
         pl_diff_tell(m, pointer, from, to);
 }
 
-/* Tells what differs in two messages beside their words; whether there was anything. */
+/* Reports the differences of two messages other than their words; false if there are none. */
 static bool tell_message(struct pl_diff_members *m, const struct pl_diff_block *from,
                          const struct pl_diff_block *to)
 {
@@ -242,14 +242,14 @@ static bool tell_message(struct pl_diff_members *m, const struct pl_diff_block *
     return m->n_told > n_told;
 }
 
-/* --- telling --------------------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------------- */
 
 struct telling {
     struct pl_arena *arena;
     struct pl_diff_side from, to;
     struct pl_json_out blocks, members;
     struct pl_diff_members m;
-    int64_t n_work; /* left for comparing words */
+    int64_t n_work; /* comparisons left */
     bool is_changed;
 };
 
@@ -309,7 +309,7 @@ static enum pl_status tell_block(struct telling *t, uint32_t from, uint32_t to)
     return status == PL_OK ? out->buf->status : status;
 }
 
-/* In the order of the new one; a removed block comes before the next one that kept its place. */
+/* In the order of the new prompt; a removed block comes before the next one that kept its place. */
 static enum pl_status tell_blocks(struct telling *t)
 {
     enum pl_status status = PL_OK;

@@ -1,11 +1,11 @@
-/* What changed between two versions of a prompt, block by block.
+/* The changes between two versions of a prompt, block by block.
  *
- * A block is the text of a text prompt ("text"), the system prompt ("system") or a message, known
- * by its id; messages without an id are matched by what they say and by their place. A block is
- * added, removed, changed, moved, or moved and changed; the words of a changed one are compared by
- * Myers' algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Words of scripts
- * without spaces are single characters. Everything else of a structured chat (config, variables,
- * tools …) is compared member by member. */
+ * A block is the text of a text prompt ("text"), the system prompt ("system") or a message,
+ * identified by its id; messages without an id are matched by their text and place. A block is
+ * added, removed, changed, moved, or moved and changed. The words of a changed block are compared
+ * by Myers' algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). In scripts
+ * without spaces each character is a word. Everything else in a structured chat (config,
+ * variables, tools …) is compared member by member. */
 #ifndef PL_PROMPT_DIFF_H
 #define PL_PROMPT_DIFF_H
 
@@ -41,7 +41,7 @@ enum pl_status pl_prompt_diff(struct pl_arena *arena, const struct pl_prompt_tex
 
 /* Appends a JSON array of the prompt's variables, declared ones first, then those found only in the
  * text, in order of appearance: {"name", "declared": bool, "found": bool, "required": bool, "type",
- * "default", "options"} (type, default and options null where nothing says). */
+ * "default", "options"} (type, default and options are null if not declared). */
 enum pl_status pl_prompt_variables(struct pl_arena *arena, const struct pl_prompt_text *prompt,
                                    struct pl_buf *out, struct pl_error *err);
 

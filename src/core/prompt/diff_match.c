@@ -1,16 +1,15 @@
-/* Which block of one prompt is which of another.
+/* Matches the blocks of two prompts.
  *
  * Blocks with the same id match. Blocks without an id (on either side) are matched in three rounds:
- * same text, mostly the same text, after the same block. A matched block that is not part of the
- * longest run in the same order has moved. */
+ * same text, mostly the same text, after the same block. A matched block has moved if it is not in
+ * the longest run of blocks in the same order. */
 #include "prompt/diff_int.h"
 
 #include "base/hash.h"
 #include "base/map.h"
 
-/* For likeness: how many words of a text fall into each of so many heaps. Only the first blocks
- * that nothing else settled are looked at, and each only with its neighbours: likeness is a
- * kindness, not worth a long wait. */
+/* Likeness: word counts of a text in N_HEAPS hash buckets. Only the first unmatched blocks are
+ * compared, each only with its neighbours, to bound the time. */
 enum { N_HEAPS = 256, MAX_COMPARED = 1000, NEIGHBOURS = 32, LIKE_PERCENT = 40 };
 
 struct likeness {
@@ -29,7 +28,7 @@ static bool is_open(const struct pl_diff_block *block)
     return block->match == PL_DIFF_NONE && block->node;
 }
 
-/* Two blocks may be one only when an id does not say otherwise. */
+/* Two blocks may match unless their ids differ. */
 static bool may_be_one(const struct pl_diff_block *a, const struct pl_diff_block *b)
 {
     return is_open(a) && is_open(b) && !(a->id.len && b->id.len) && pl_str_eq(a->role, b->role);
@@ -65,8 +64,8 @@ static enum pl_status match_ids(struct pl_map *ids, struct pl_diff_side *from,
     return PL_OK;
 }
 
-/* Matches what says the same; of the old blocks those with an id, or those without. `next` links
- * old blocks of one text, which are taken in order. */
+/* Matches blocks with equal texts: old blocks with an id, or those without one. `next` links old
+ * blocks with the same text, which are matched in order. */
 static enum pl_status match_same(struct pl_diff_side *from, struct pl_diff_side *to, bool has_id,
                                  uint32_t *next)
 {
@@ -120,7 +119,7 @@ static struct likeness *look_at(struct pl_arena *arena, const struct pl_diff_sid
     return looks;
 }
 
-/* How much two texts have in common, in percent of the longer. */
+/* The common part of two texts, in percent of the longer one. */
 static uint32_t likeness_of(const struct likeness *a, const struct likeness *b)
 {
     uint64_t n_common = 0, n_most = a->n_words > b->n_words ? a->n_words : b->n_words;
@@ -154,7 +153,7 @@ static enum pl_status match_like(struct pl_arena *arena, struct pl_diff_side *fr
     return PL_OK;
 }
 
-/* What follows the same block on both sides is the same one, rewritten. */
+/* Blocks that follow the same block on both sides are one block, rewritten. */
 static void match_places(struct pl_diff_side *from, struct pl_diff_side *to)
 {
     for (uint32_t i = 0; i < to->n_blocks; i++) {
@@ -166,8 +165,9 @@ static void match_places(struct pl_diff_side *from, struct pl_diff_side *to)
     }
 }
 
-/* The longest increasing subsequence of the old places in the new order, by patience: tails[n] is
- * the block that ends the best run of n + 1 blocks so far, before[i] the one before it. */
+/* The longest increasing subsequence of the old places in the new order, by patience sorting:
+ * tails[n] is the last block of the best run of n + 1 blocks so far, before[i] the block before
+ * it. */
 static enum pl_status find_moved(struct pl_arena *arena, struct pl_diff_side *from,
                                  struct pl_diff_side *to)
 {

@@ -1,9 +1,9 @@
-/* Two JSON values member by member, into objects and arrays, without recursion: pairs wait on a
- * stack. Arrays of different lengths are matched from both ends; what is in the middle is compared
- * in order.
+/* Compares two JSON values member by member, into objects and arrays, without recursion: pairs wait
+ * on a stack. Arrays of different lengths are matched from both ends; the middle is compared in
+ * order.
  *
- * A pointer into what was added or changed is one of the new document, into what was removed one of
- * the old. */
+ * Pointers to added and changed values refer to the new document, those to removed values to the
+ * old one. */
 #include "prompt/diff_int.h"
 
 #include "base/map.h"
@@ -12,8 +12,8 @@
 #include "json/pointer.h"
 #include "json/text.h"
 
-/* Beyond these limits a container is reported as a whole, so that a result is never much longer
- * than its input. */
+/* Above these limits a container is reported as a whole, so that a result is never much longer than
+ * its input. */
 enum { MAX_TOLD = 2000, MAX_CHILDREN = 1000, MAX_POINTER = 1000 };
 
 struct pair {
@@ -64,7 +64,7 @@ void pl_diff_tell(struct pl_diff_members *m, struct pl_str pointer, const struct
     fail(m, out->buf->status);
 }
 
-/* A pair to be looked at; key NULL: an element at `index`. */
+/* Pushes a pair to compare; key NULL: an element at `index`. */
 static void push(struct pl_diff_members *m, struct pairs *pairs, struct pl_str pointer,
                  const struct pl_str *key, uint32_t index, const struct pl_json_node *from,
                  const struct pl_json_node *to)
@@ -82,7 +82,7 @@ static void push(struct pl_diff_members *m, struct pairs *pairs, struct pl_str p
         fail(m, PL_NOMEM);
 }
 
-/* The members of an object by name; the last of two with one name counts. */
+/* Indexes the members of an object by name; of duplicates the last one counts. */
 static bool index_members(struct pl_diff_members *m, const struct pl_diff_side *side,
                           const struct pl_json_node *object, pl_diff_skip_fn *is_skipped,
                           struct pl_map *ret_names)
@@ -110,7 +110,7 @@ static const struct pl_json_node *named(const struct pl_diff_side *side, const s
     return entry ? side->doc.root + entry->value : NULL;
 }
 
-/* Those of the new one in its order, then those that are gone. */
+/* Pushes the members of the new object in its order, then the removed ones. */
 static void push_members(struct pl_diff_members *m, struct pairs *pairs, struct pl_str pointer,
                          const struct pl_json_node *from, const struct pl_json_node *to,
                          pl_diff_skip_fn *is_skipped)
@@ -133,7 +133,7 @@ static void push_members(struct pl_diff_members *m, struct pairs *pairs, struct 
     pl_map_deinit(&new);
 }
 
-/* The elements of an array one by one; NULL when out of memory. */
+/* The elements of an array as a list; NULL when out of memory. */
 static const struct pl_json_node **elements(struct pl_diff_members *m,
                                             const struct pl_json_node *array)
 {
@@ -168,7 +168,7 @@ static void push_elements(struct pl_diff_members *m, struct pairs *pairs, struct
     }
 }
 
-/* What was pushed from `first` on is to be taken in its own order. */
+/* Reverses the pairs from `first` on, so that they are popped in order. */
 static void turn_round(struct pairs *pairs, size_t first)
 {
     for (size_t last = pairs->list.len; first + 1 < last; first++) {
@@ -186,7 +186,7 @@ static bool is_opened(const struct pl_diff_members *m, const struct pair *pair)
            pl_json_count(pair->to) <= MAX_CHILDREN;
 }
 
-/* Tells what waits, and what is in it. */
+/* Reports the waiting pairs and the pairs inside them. */
 static void tell_pairs(struct pl_diff_members *m, struct pairs *pairs)
 {
     turn_round(pairs, 0);

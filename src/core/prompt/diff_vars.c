@@ -1,6 +1,5 @@
-/* The variables of a prompt, by rendering it without values: what that declares and finds is the
- * list.
- */
+/* The variables of a prompt: renders it without values and lists the variables declared or
+ * found. */
 #include "prompt/diff.h"
 #include "prompt/render_int.h"
 
@@ -19,8 +18,8 @@ static void put_raw(struct pl_json_out *out, const struct pl_json_doc *doc, cons
     pl_json_write_min(out->buf, doc, value);
 }
 
-/* A variable is required when it is declared so, or when a text needs it and nothing says what it
- * is otherwise. A default in a text comes before a declared one. */
+/* A variable is required if it is declared so, or if a text uses it and it has no default. A
+ * default in a text comes before a declared one. */
 static void put_variable(struct pl_json_out *out, const struct pl_render_run *r,
                          const struct pl_render_variable *v)
 {
@@ -66,7 +65,7 @@ static enum pl_status put_all(struct pl_buf *to, const struct pl_render_run *r)
     return list.status == PL_OK ? to->status : list.status;
 }
 
-/* A text prompt is looked at as a chat that has only it. */
+/* Treats a text prompt as a chat of one text. */
 static struct pl_str as_chat(struct pl_buf *chat, struct pl_str text)
 {
     pl_buf_adds(chat, "{\"system_prompt\":");

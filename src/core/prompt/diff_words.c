@@ -1,8 +1,8 @@
-/* Two texts word by word: Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), the
- * variation in linear space (section 4b).
+/* Compares two texts word by word: Myers, "An O(ND) Difference Algorithm and Its Variations"
+ * (1986), the variation in linear space (section 4b).
  *
- * Words are numbers first, so that comparing two is comparing integers. A word that only one side
- * has is reported at once and left out of the search. This changes no result and makes texts
+ * Words become numbers first, so that comparing two words compares integers. A word that only one
+ * side has is reported at once and left out of the search. This changes no result and makes texts
  * without common words cheap. */
 #include "prompt/diff_int.h"
 
@@ -11,7 +11,7 @@
 #include "base/text/utf8.h"
 #include "base/vec.h"
 
-/* Every character of a script without spaces is a word, and so is what stands between them. */
+/* Whether a character is a word by itself: one of a script without spaces, or its punctuation. */
 static bool is_alone(int32_t c)
 {
     bool is_radical = c >= 0x2e80 && c <= 0x2fdf, is_punctuation = c >= 0x3000 && c <= 0x303f;
@@ -20,7 +20,7 @@ static bool is_alone(int32_t c)
            (pl_script_is_unspaced((uint32_t)c) || is_radical || is_punctuation || is_full_width);
 }
 
-/* What belongs to the character before it: accents, marks, voiced sounds, variants. */
+/* Whether a character belongs to the one before it: accents, marks, voiced sounds, variants. */
 static bool is_joined(int32_t c)
 {
     bool is_accent = c >= 0x0300 && c <= 0x036f, is_variant = c >= 0xfe00 && c <= 0xfe0f;
@@ -33,7 +33,7 @@ static bool is_word_space(int32_t c)
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0 || c == 0x3000;
 }
 
-/* The code point at *at without moving there. */
+/* The code point at `at`. */
 static int32_t peek(struct pl_str text, size_t at)
 {
     return pl_utf8_next(text, &at);
@@ -61,10 +61,10 @@ struct pl_str pl_diff_next_word(struct pl_str text, size_t *at)
 struct side {
     struct pl_str text;
     uint32_t n;
-    uint32_t *ids;      /* of its words: the same word, the same number */
-    size_t *ends;       /* where each ends */
-    bool *is_changed;   /* whether each is removed, or added */
-    uint32_t *kept;     /* the places of those words the other side has too */
+    uint32_t *ids;      /* the number of each word: equal words have equal numbers */
+    size_t *ends;       /* end offset of each word */
+    bool *is_changed;   /* whether each word is removed or added */
+    uint32_t *kept;     /* indexes of the words that the other side has too */
     uint32_t *kept_ids; /* … and their numbers */
     uint32_t n_kept;
 };
@@ -86,7 +86,7 @@ static bool make_side(struct pl_arena *arena, struct pl_str text, struct side *r
     return s.ids && s.ends && s.is_changed && s.kept && s.kept_ids;
 }
 
-/* Gives every word its number; the entry's value says who has it. */
+/* Numbers every word; the value of a map entry says which sides have it. */
 static bool number_words(struct pl_map *words, struct side *s, uint64_t who)
 {
     size_t at = 0;
@@ -114,23 +114,24 @@ static void keep_shared(const struct pl_map *words, struct side *s)
     }
 }
 
-/* The search. Both ends walk towards each other over the edit graph; forward[k] is how far the way
- * on diagonal k got from the beginning, backward[k] from the end. */
+/* The search. Two paths walk the edit graph from both ends; forward[k] is how far the path on
+ * diagonal k got from the start, backward[k] from the end. */
 struct search {
     struct side *from, *to;
     int64_t *forward, *backward; /* index 0 is diagonal 0 */
-    int64_t reach;               /* steps each may take; the arrays have one more on both sides */
-    int64_t n_work;              /* comparisons that are left */
+    int64_t reach;               /* steps each path may take; the arrays have one more on both
+                                    sides */
+    int64_t n_work;              /* comparisons left */
 };
 
-/* Words [a, a_end) of one against [b, b_end) of the other. */
+/* Words [a, a_end) of one side against [b, b_end) of the other. */
 struct box {
     int64_t a, a_end, b, b_end;
 };
 
 enum { NOT_REACHED = -1 };
 
-/* How far diagonal k gets with one step more: right from k - 1 or down from k + 1. */
+/* How far diagonal k gets with one more step: right from k - 1 or down from k + 1. */
 static int64_t step(const int64_t *reached, int64_t k, int64_t n, int64_t m)
 {
     int64_t x = NOT_REACHED;
@@ -141,7 +142,7 @@ static int64_t step(const int64_t *reached, int64_t k, int64_t n, int64_t m)
     return x;
 }
 
-/* All diagonals of the way from the beginning with d steps; true when it met the other. */
+/* Walks all diagonals from the start with d steps; true when it met the other path. */
 static bool walk_forward(struct search *s, const struct box *box, int64_t d, int64_t *ret_x,
                          int64_t *ret_y)
 {
@@ -184,8 +185,8 @@ static bool walk_backward(struct search *s, const struct box *box, int64_t d, in
     return false;
 }
 
-/* Where a shortest way goes through the middle; *ret_d is how many steps it has. False when they
- * are more than both may take, or too much work to find. */
+/* Finds the middle of a shortest path; *ret_d is its number of steps. False if that exceeds the
+ * limit of both paths, or is too much work. */
 static bool find_middle(struct search *s, const struct box *box, int64_t *ret_x, int64_t *ret_y,
                         int64_t *ret_d)
 {
@@ -223,8 +224,8 @@ static void trim(const struct search *s, struct box *box)
     }
 }
 
-/* Marks what changed in all of it; false when that is more than `most` words. Each half of a box
- * has half the steps of it, so no more boxes wait than PL_DIFF_MAX_STEPS has bits. */
+/* Marks all changed words; false if there are more than `most`. Each half of a box has half its
+ * steps, so the stack never holds more boxes than PL_DIFF_MAX_STEPS has bits. */
 static bool search(struct search *s, int64_t most)
 {
     struct box open[32] = {{0, s->from->n_kept, 0, s->to->n_kept}};
@@ -248,7 +249,7 @@ static bool search(struct search *s, int64_t most)
     return true;
 }
 
-/* PL_LIMIT: they are too far apart. */
+/* PL_LIMIT: the texts differ too much. */
 static enum pl_status compare(struct pl_arena *arena, struct side *from, struct side *to,
                               int64_t *n_work)
 {

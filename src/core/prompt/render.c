@@ -1,5 +1,5 @@
-/* Copies the source and replaces each spot. Offsets refer to the escaped text, so a value is
- * escaped when it is put in. */
+/* Copies the source and replaces each spot. Offsets refer to the escaped text, so values are
+ * escaped when inserted. */
 #include "prompt/render_int.h"
 
 #include "base/text/utf8.h"
@@ -23,7 +23,7 @@ void pl_rendered_deinit(struct pl_rendered *rendered)
 
 /* Texts. */
 
-/* A piece of a text: a variable, or a backslash to be left out. */
+/* A spot in a text: a variable, or a backslash to remove. */
 struct spot {
     size_t from, to; /* in the decoded text */
     bool is_escape;
@@ -40,7 +40,7 @@ static struct pl_str trim(struct pl_str s)
     return s;
 }
 
-/* Reads {{…}} at `at`; false when it is not one, and then it is just text. */
+/* Reads {{…}} at `at`; false if it is plain text. */
 static bool read_spot(struct pl_render_run *r, struct pl_str text, size_t at, struct spot *ret_spot)
 {
     size_t end = at + 2;
@@ -66,8 +66,8 @@ static bool read_spot(struct pl_render_run *r, struct pl_str text, size_t at, st
     return true;
 }
 
-/* The next spot at or after `at`; false when there is none. Each {{ is searched for its end only
- * up to the next one, so any text is gone through once. */
+/* The next spot at or after `at`; false if there is none. The end of each {{ is searched only up to
+ * the next {{, so a text is scanned once. */
 static bool next_spot(struct pl_render_run *r, struct pl_str text, size_t at, struct spot *ret_spot)
 {
     while (at + 1 < text.len) {
@@ -88,8 +88,8 @@ static bool next_spot(struct pl_render_run *r, struct pl_str text, size_t at, st
     return false;
 }
 
-/* Moves the walk to a place in the decoded text and returns where that is in the source. Spots
- * begin and end at ASCII, never within an escape. */
+/* Moves the walk to an offset in the decoded text and returns its address in the source. Spots
+ * begin and end at ASCII, never inside an escape. */
 static const char *walk_to(struct pl_json_walk *walk, size_t *at, size_t place)
 {
     while (*at < place && pl_json_walk_next(walk) >= 0)
@@ -112,7 +112,7 @@ static size_t max_bytes(const struct pl_render_run *r)
     return r->opts->max_bytes ? r->opts->max_bytes : PL_RENDER_MAX_BYTES;
 }
 
-/* Takes n_bytes of what is left of the limit; false when there is less. */
+/* Subtracts n_bytes from the limit; false if less is left. */
 static bool take_room(struct pl_render_run *r, struct pl_str name, const struct pl_json_node *node,
                       size_t n_bytes)
 {
@@ -126,13 +126,13 @@ static bool take_room(struct pl_render_run *r, struct pl_str name, const struct 
     return false;
 }
 
-/* The places of the values in one rendered text. */
+/* The places of the values in a rendered text. */
 struct places {
-    size_t n_points; /* of the text as it is written so far */
+    size_t n_points; /* in the text written so far */
     size_t n_variables;
 };
 
-/* Words of the text, up to the next spot. */
+/* Counts plain text up to the next spot. */
 static void pass_words(struct places *places, struct pl_str words)
 {
     places->n_points += pl_utf8_count(words);
@@ -201,7 +201,7 @@ static void render_text(struct pl_render_run *r, const struct pl_json_node *node
         pl_render_note(r, pl_json_edit_set_node(&r->edit, node, pl_buf_str(&r->raw), NULL));
 }
 
-/* A message's content is a string; a list of parts, as other formats have, is read too. */
+/* The content of a message is a string; a list of parts, as in other formats, is read too. */
 static void render_message(struct pl_render_run *r, const struct pl_json_node *message)
 {
     const struct pl_json_node *role = pl_json_member(&r->doc, message, "role", PL_JSON_STRING);
@@ -275,7 +275,7 @@ enum pl_status pl_render_search(struct pl_render_run *r, struct pl_str text, str
     return r->status;
 }
 
-/* Which variable, where, and what to do. */
+/* The error names the variable, its place and a remedy. */
 static enum pl_status fail_too_much(struct pl_render_run *r, struct pl_error *err)
 {
     enum { SHOWN = 80 };

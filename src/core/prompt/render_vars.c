@@ -1,5 +1,4 @@
-/* The variables of a prompt: their names, what is declared of them, and which values they may have.
- */
+/* The variables of a prompt: names, declarations, and valid values. */
 #include "prompt/render_int.h"
 
 #include "base/ascii.h"
@@ -16,8 +15,8 @@ void pl_render_note(struct pl_render_run *r, enum pl_status status)
         r->status = status;
 }
 
-/* Names. Most are ASCII; the others are left to Unicode's own classes. Marks belong to letters:
- * without them no word of Hindi or Thai could be written. */
+/* Names. Most are ASCII; the others use Unicode classes. Marks count as letters: words in Hindi or
+ * Thai need them. */
 
 enum name_kind { NAME_NO, NAME_YES, NAME_MAYBE };
 
@@ -72,7 +71,7 @@ enum pl_status pl_render_check_name(struct pl_str name)
     return status == PL_NOT_FOUND ? PL_INVALID : status;
 }
 
-/* The variable of a name, made when it is new; NULL when out of memory. */
+/* The variable of this name, created if new; NULL when out of memory. */
 static struct pl_render_variable *find(struct pl_render_run *r, struct pl_str name)
 {
     bool is_new;
@@ -97,16 +96,16 @@ struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_no
     return text;
 }
 
-/* Problems. At most this many are named, and the rest are counted. */
+/* Problems. At most this many are reported, and the rest are counted. */
 enum { MOST_PROBLEMS = 100, MOST_SHOWN = 200, MOST_OPTIONS = 20 };
 
-/* Whether there is still room to say one. */
+/* Whether one more may be reported. */
 static bool begin_problem(struct pl_render_run *r)
 {
     return ++r->n_problems <= MOST_PROBLEMS;
 }
 
-/* As much of a text as a message may repeat, whole characters only. */
+/* The start of a text for a message, whole characters only. */
 static struct pl_str shown(struct pl_str text)
 {
     if (text.len <= MOST_SHOWN)
@@ -189,14 +188,14 @@ static bool is_number(struct pl_render_run *r, struct pl_str value)
            doc.root->len == value.len;
 }
 
-/* An option is a value, or an object with a "value" and a label. NULL: it says none. */
+/* An option is a value, or an object with a "value" and a label. NULL: it has no value. */
 static const struct pl_json_node *option_of(const struct pl_render_run *r,
                                             const struct pl_json_node *n)
 {
     return pl_json_kind(n) == PL_JSON_OBJECT ? pl_json_get(&r->doc, n, PL_STR("value")) : n;
 }
 
-/* The key of an option in r->options: in the scratch. */
+/* The key of an option in r->options, in the scratch buffer. */
 static struct pl_str option_key(struct pl_render_run *r, const struct pl_render_variable *v,
                                 struct pl_str value)
 {
@@ -208,7 +207,7 @@ static struct pl_str option_key(struct pl_render_run *r, const struct pl_render_
     return pl_buf_str(&r->scratch);
 }
 
-/* Once for each variable: a text may have many values of its own for one. */
+/* Once for each variable: texts may have many defaults for one. */
 static void list_options(struct pl_render_run *r, struct pl_render_variable *v,
                          const struct pl_json_node *options)
 {
@@ -306,7 +305,8 @@ bool pl_render_value(struct pl_render_run *r, struct pl_str name, const struct p
     return v->has_value;
 }
 
-/* A variable that was probably misspelt: the nearest of those that the document has. */
+/* Reports a given variable that the document lacks, with the nearest name it has: probably a
+ * misspelling. */
 static void say_unknown(struct pl_render_run *r, const struct pl_render_variable *unknown)
 {
     struct pl_buf *to = &r->made->problems;

@@ -1,9 +1,9 @@
 /* Prompts as files of Claude Code: a command (.claude/commands/NAME.md) and a skill
  * (.claude/skills/NAME/SKILL.md). Both are Markdown below a front matter in YAML.
  *
- * A command has arguments: $ARGUMENTS is all of them, $1 and $2 are single ones. So the only variable
- * of a prompt is $ARGUMENTS, and of several each is the argument of its place. A skill has none: a
- * variable stays, and the text says what it stands for. */
+ * A command has arguments: $ARGUMENTS is all of them, $1 and $2 are single ones. If a prompt has
+ * one variable, it becomes $ARGUMENTS; several become $1, $2 … in order. A skill has no
+ * arguments: its variables stay, and the text explains them. */
 #include "base/ascii.h"
 #include "base/vec.h"
 #include "json/text.h"
@@ -35,7 +35,7 @@ static bool is_at(struct pl_str text, size_t at, const char *word)
     return at <= text.len && pl_str_begins(pl_str_slice(text, at, text.len), word);
 }
 
-/* Whether a variable begins at `at`, as prompt/render.h spells one. */
+/* Whether a variable begins at `at`, spelled as in prompt/render.h. */
 static bool read_variable(struct pl_str text, size_t at, struct found *ret_found)
 {
     size_t from = at + 2, to;
@@ -120,7 +120,7 @@ void pl_export_claude_name(struct pl_str name, char to[PL_CLAUDE_NAME_MAX + 1])
         memcpy(to, "prompt", sizeof "prompt");
 }
 
-/* What the file is for: the prompt's description, or else its first line. */
+/* The purpose of the file: the prompt's description, or else its first line. */
 static struct pl_str description_of(const struct pl_export_how *how, struct pl_str text)
 {
     struct pl_str line = how->description;

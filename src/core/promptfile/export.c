@@ -36,8 +36,8 @@ static bool has_loss(const struct pl_json_doc *doc, const struct pl_json_node *l
     return false;
 }
 
-/* Pointers into the chat mean nothing in a source of another format: there they are about the
- * whole document. */
+/* Pointers into the chat mean nothing in a source of another format: there they point to the whole
+ * document. */
 static void add_losses(struct pl_json_out *out, const struct pl_json_doc *doc,
                        const struct pl_json_node *list, bool has_pointers)
 {
@@ -55,7 +55,7 @@ static void add_losses(struct pl_json_out *out, const struct pl_json_doc *doc,
     }
 }
 
-/* The report of the conversion, its target and what the export has lost as well. */
+/* Joins the reports: the conversion, its target, and the losses of the export. */
 static enum pl_status join_reports(const struct pl_export *export, struct pl_converted *made,
                                    const struct pl_buf *losses, bool *ret_is_lossless)
 {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Parameters of the model that are spelled differently. */
+/* Model parameters that are spelled differently. */
 static const struct {
     const char *config, *file;
 } renamed[] = {{"top_p", "topP"}, {"max_tokens", "maxTokens"}, {NULL, NULL}};
@@ -75,7 +75,7 @@ static const char *file_name_of(const struct pl_json_doc *doc, const struct pl_j
     return NULL;
 }
 
-/* The schema of a response_format that the file can hold. */
+/* The schema of a response_format, if the file can hold it. */
 static const struct pl_json_node *schema_of(const struct pl_json_doc *doc,
                                             const struct pl_json_node *format)
 {
@@ -256,7 +256,7 @@ static void put_chat_config(struct pl_json_out *out, const struct pl_json_doc *d
     pl_json_out_close(out, '}');
 }
 
-/* Ids are required in a structured chat; a message without one is named by its place. */
+/* Ids are required in a structured chat; a message without one gets one from its place. */
 static void put_chat_message(struct pl_json_out *out, const struct pl_json_doc *doc,
                              const struct pl_json_node *message, size_t place)
 {
@@ -277,7 +277,7 @@ static void put_chat_message(struct pl_json_out *out, const struct pl_json_doc *
     pl_json_out_close(out, '}');
 }
 
-/* The first message when it is the system prompt. */
+/* The first message if it is the system prompt. */
 static const struct pl_json_node *system_message(const struct pl_json_doc *doc,
                                                  const struct pl_json_node *messages)
 {
@@ -335,7 +335,8 @@ enum pl_status pl_prompt_from_file(struct pl_buf *to, struct pl_str json, struct
     if (status == PL_OK && pl_json_kind(doc.root) != PL_JSON_OBJECT)
         status = pl_fail(err, PL_INVALID, "a prompt is a mapping with \"messages\"");
     else if (status != PL_OK && err)
-        err->has_position = false; /* of a text nobody has seen; the pointer is in the message */
+        err->has_position = false; /* of a text the user has not seen; the message has the
+                                      pointer */
     return status == PL_OK ? from_file(&out, &doc, err) : status;
 }
 

@@ -1,4 +1,4 @@
-/* The shape a prompt has in a file of a repository: GitHub's .prompt.yml.
+/* The shape of a prompt in a file of a repository: GitHub's .prompt.yml.
  *
  *     model: openai/gpt-4o                      config.model
  *     modelParameters: {temperature, topP, maxTokens, …}   the rest of config
@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "json/json.h"
 
-/* Appends the file's shape of a structured chat; without "messages" when `is_head`. */
+/* Appends a structured chat in the shape of the file; without "messages" if `is_head`. */
 enum pl_status pl_prompt_to_file(struct pl_buf *to, const struct pl_json_doc *chat, bool is_head,
                                  struct pl_error *err);
 
@@ -25,11 +25,11 @@ enum pl_status pl_prompt_from_file(struct pl_buf *to, struct pl_str json, struct
 enum pl_status pl_prompt_parse(struct pl_arena *arena, struct pl_str chat,
                                struct pl_json_doc *ret_doc, struct pl_error *err);
 
-/* The YAML between the --- lines a page of Markdown begins with; *ret_end is where the rest begins,
- * 0 when there is none. */
+/* The YAML between the --- lines at the start of a Markdown page; *ret_end is the offset after it,
+ * 0 if there is none. */
 struct pl_str pl_markdown_front_matter(struct pl_str text, size_t *ret_end);
 
-/* Where the first heading that names a role begins, from `at` on; text.len: nowhere. */
+/* The offset of the first heading that names a role, from `at` on; text.len: none. */
 size_t pl_markdown_first_heading(struct pl_str text, size_t at);
 
 #endif

@@ -25,7 +25,7 @@ static bool has_any(const struct pl_json_doc *doc, const struct pl_json_node *ob
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-/* Strictly first; hand-written JSON then loses its comments and white space. */
+/* Parses strictly first; hand-written JSON then loses its comments and white space. */
 static enum pl_status parse(struct pl_filing *f, struct pl_str text, struct pl_json_doc *ret_doc)
 {
     PL_CLEANUP_BUF struct pl_buf clean;
@@ -44,7 +44,7 @@ static enum pl_status parse(struct pl_filing *f, struct pl_str text, struct pl_j
     return status == PL_OK ? pl_json_parse(f->arena, kept, &pl_json_any, ret_doc, f->err) : status;
 }
 
-/* Notes on the version what the conversion could not keep: nothing is lost silently. */
+/* Notes on the version what the conversion lost: nothing is lost silently. */
 static enum pl_status note_losses(struct pl_filing *f, const struct pl_converted *made,
                                   struct pl_str *ret_note)
 {
@@ -133,7 +133,7 @@ static enum pl_status read_shape(struct pl_filing *f, struct pl_str json,
 }
 
 /* Whether an object is a prompt in GitHub's shape: it has members that only that shape has, or (in
- * YAML) none that only a request has. */
+ * YAML) no members that only a request has. */
 static bool is_shape(const struct pl_json_doc *doc, bool is_yaml)
 {
     static const char *const own[] = {"modelParameters", "testData",   "evaluators",
@@ -147,7 +147,7 @@ static bool is_shape(const struct pl_json_doc *doc, bool is_yaml)
     return has_any(doc, doc->root, own) || (is_yaml && !has_any(doc, doc->root, request));
 }
 
-/* One document: a prompt, or several prompts of Langfuse. PL_NOT_FOUND: nothing known. */
+/* One document: a prompt, or several prompts of Langfuse. PL_NOT_FOUND: not recognised. */
 static enum pl_status read_one(struct pl_filing *f, const struct pl_json_doc *doc, bool is_yaml)
 {
     struct pl_filed_prompt known = {0};
@@ -175,7 +175,7 @@ static enum pl_status fail_unknown(struct pl_filing *f)
 /* One of several prompts. An error in one is reported and does not stop the others. The file fails
  * only if none can be read, with the error of the first. */
 struct several {
-    size_t n_good, n_problems; /* problems there were before */
+    size_t n_good, n_problems; /* n_problems: before this file */
     struct pl_error first;
 };
 
@@ -268,7 +268,7 @@ static enum pl_status parse_yaml(struct pl_filing *f, struct pl_str text,
     if (status == PL_OK)
         status = pl_json_parse(f->arena, kept, NULL, ret_doc, f->err);
     if (status != PL_OK && kept.len)
-        f->err->has_position = false; /* of a text nobody has seen */
+        f->err->has_position = false; /* of a text the user has not seen */
     return status;
 }
 
@@ -316,7 +316,7 @@ static enum pl_status read_text(struct pl_filing *f, struct pl_str text)
     return add_text(f, text, &nothing);
 }
 
-/* Whether a text prompt has a place for everything in the front matter. */
+/* Whether a text prompt can hold everything in the front matter. */
 static bool is_about_text(const struct pl_json_doc *head)
 {
     uint32_t n_known = (pl_json_member(head, head->root, "name", PL_JSON_STRING) != NULL) +

@@ -23,8 +23,8 @@ struct label {
 };
 
 struct pl_langfuse {
-    struct pl_filed_prompt prompt; /* but for its labels */
-    size_t n_room;                 /* of versions */
+    struct pl_filed_prompt prompt; /* without its labels */
+    size_t n_room;                 /* for versions */
     int64_t newest;
     struct label *labels; /* the last one first */
 };
@@ -42,7 +42,7 @@ static bool is_prompt(const struct pl_json_doc *doc, const struct pl_json_node *
            pl_json_member(doc, n, "version", PL_JSON_NUMBER);
 }
 
-/* The list of a page; NULL when it is not one. */
+/* The list of a page; NULL if it is not a page. */
 static const struct pl_json_node *page_of(const struct pl_json_doc *doc,
                                           const struct pl_json_node *n)
 {
@@ -94,7 +94,7 @@ static enum pl_status put_placeholder(struct pl_filing *f, struct pl_json_out *o
     return variable.status;
 }
 
-/* A message without the type Langfuse gives it, which says nothing the role does not. */
+/* A message without the type that Langfuse adds: the role implies it. */
 static enum pl_status put_message(struct pl_filing *f, struct pl_json_out *out,
                                   const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
@@ -154,7 +154,7 @@ static bool is_told_elsewhere(const struct pl_json_doc *doc, const struct pl_jso
     return false;
 }
 
-/* The chat, through GitHub's shape, which knows about system prompts and ids. */
+/* Makes the chat through GitHub's shape, which handles system prompts and ids. */
 static enum pl_status make_chat(struct pl_filing *f, const struct pl_json_doc *doc,
                                 const struct pl_json_node *n, struct pl_str *ret_chat)
 {
@@ -198,9 +198,9 @@ static enum pl_status read_version(struct pl_filing *f, const struct pl_json_doc
                             : pl_json_text(f->arena, doc, prompt, &v->content);
 }
 
-/* --- putting versions together --------------------------------------------------------------- */
+/* --- joining versions ------------------------------------------------------------------------ */
 
-/* "a/b" and "c" of "a/b/c"; the folder is below the file's own. */
+/* Splits "a/b/c" into "a/b" and "c"; the folder is below the file's own. */
 static enum pl_status read_name(struct pl_filing *f, struct pl_str full, struct pl_filed_prompt *p)
 {
     struct pl_str directory = pl_file_directory(f->file->path), folder = pl_file_directory(full);
@@ -216,7 +216,7 @@ static enum pl_status read_name(struct pl_filing *f, struct pl_str full, struct 
     return pl_filed_keep(f->arena, &path, &p->folder);
 }
 
-/* The prompt of a name, made when it is new. */
+/* The prompt of a name, created if new. */
 static enum pl_status find_prompt(struct pl_filing *f, const struct pl_json_doc *doc,
                                   const struct pl_json_node *n, struct pl_langfuse **ret_prompt)
 {
@@ -346,7 +346,7 @@ static enum pl_status write_labels(struct pl_filing *f, struct pl_langfuse *p)
     return status == PL_OK ? pl_filed_keep(f->arena, &text, &p->prompt.labels) : status;
 }
 
-/* A version that came twice (in a page and on its own, say) is one. */
+/* Removes duplicate versions (one in a page and on its own, for example). */
 static void drop_doubles(struct pl_filed_prompt *p)
 {
     size_t n = 0;

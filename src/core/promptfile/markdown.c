@@ -1,5 +1,5 @@
 /* A prompt as Markdown: settings as YAML front matter between --- lines, then each message under a
- * heading that names its role. A comment after the role holds what else a message has.
+ * heading that names its role. A comment after the role holds the other members of a message.
  *
  *     ---
  *     model: demo
@@ -10,7 +10,7 @@
  *     Hello.
  *
  * A line of a message that looks like such a heading gets a backslash, which Markdown does not
- * show. So every text comes back exactly. */
+ * show. So every text is restored exactly. */
 #include "promptfile/export.h"
 #include "promptfile/github_int.h"
 #include "promptfile/yaml.h"
@@ -19,7 +19,7 @@
 
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 
-/* The role a line names as a heading, and what stands after it; NULL when it is not one. */
+/* The role that a heading names, and the rest of the line; NULL if it is not such a heading. */
 static const char *heading_role(struct pl_str line, struct pl_str *ret_rest)
 {
     if (!pl_str_starts(line, PL_STR("## ")))
@@ -104,7 +104,8 @@ static void put_comment(struct page *p, const struct pl_json_node *message, bool
     pl_buf_adds(p->to, " <!-- ");
     for (size_t i = 0; i < json.len; i++)
         if (json.ptr[i] == '>')
-            pl_buf_adds(p->to, "\\u003e"); /* only strings have it, and there it says the same */
+            pl_buf_adds(p->to, "\\u003e"); /* it occurs only in strings, where the escape means
+                                              the same */
         else
             pl_buf_addc(p->to, json.ptr[i]);
     pl_buf_adds(p->to, " -->");
@@ -191,9 +192,9 @@ static enum pl_status write_markdown(struct pl_buf *to, struct pl_str chat,
 struct book {
     struct pl_str text;
     struct pl_json_out out;
-    struct pl_buf body; /* of the message being read, backslashes taken off */
+    struct pl_buf body; /* of the current message, without the added backslashes */
     struct pl_error *err;
-    bool is_open;     /* a message is being read */
+    bool is_open;     /* inside a message */
     bool has_content; /* in its comment */
 };
 
@@ -314,7 +315,7 @@ static enum pl_status read_markdown(struct pl_buf *to, struct pl_str text, struc
     if (status == PL_OK && json.len && json.ptr[0] != '{')
         status = pl_fail(err, PL_SYNTAX, "the text between the --- lines must be a mapping");
     if (status == PL_OK) {
-        /* The list goes into the mapping that was read. */
+        /* Appends the list to the mapping that was read. */
         if (json.len)
             json.len--;
         pl_buf_adds(&json, json.len > 1 ? ",\"messages\":"

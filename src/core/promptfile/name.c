@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/text/utf8.h"
 
-/* Longest part, in bytes: the shortest limit there is (255) less what else may stand after it. */
+/* Longest part, in bytes: the lowest limit of any file system (255) minus room for suffixes. */
 enum { MAX_PART = 100 };
 
 /* Characters that Windows refuses, that are special to shells and git (8.3 names have a '~'), and
@@ -30,7 +30,7 @@ static bool is_word(struct pl_str s, const char *word)
     return i == s.len && !word[i];
 }
 
-/* A device of Windows, with or without an ending. */
+/* A Windows device name, with or without an extension. */
 static bool is_device(struct pl_str name)
 {
     static const char *const devices[] = {"con", "prn", "aux", "nul", "conin$", "conout$"};
@@ -48,8 +48,7 @@ static bool is_device(struct pl_str name)
            pl_str_eq(digit, PL_STR("²")) || pl_str_eq(digit, PL_STR("³"));
 }
 
-/* A name of a file that belongs to a prompt: the directory would collide with another prompt's
- * file. */
+/* The name of a file in a prompt's directory: a directory of that name would collide with it. */
 static bool is_own_file(struct pl_str name)
 {
     size_t n = 0;
@@ -97,8 +96,8 @@ void pl_file_folder_add(struct pl_buf *to, struct pl_str folder)
     }
 }
 
-/* Letters with two cases beyond ASCII, of the scripts most names are written in; where the small
- * one is the next code point, `distance` is 1 and every second one is small. */
+/* Letters with two cases beyond ASCII, in common scripts. If `distance` is 1, upper and lower case
+ * alternate. */
 static const struct {
     int32_t first, last, distance;
 } large[] = {

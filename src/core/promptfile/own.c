@@ -1,4 +1,4 @@
-/* prompt.yaml read back: a prompt with all its versions, each from the file it names. */
+/* Reads prompt.yaml back: a prompt with all its versions, each from the file it names. */
 #include "promptfile/promptfile_int.h"
 
 #include "promptfile/yaml.h"
@@ -26,7 +26,7 @@ enum pl_status pl_prompt_yaml_parse(struct pl_arena *arena, struct pl_str text,
     return status == PL_OK ? pl_json_parse(arena, kept, &pl_json_own, ret_doc, err) : status;
 }
 
-/* The file a version names, beside prompt.yaml; NULL when it is not there or somewhere else. */
+/* The file that a version names, next to prompt.yaml; NULL if it is missing or elsewhere. */
 static enum pl_status find_file(struct pl_filing *f, const struct pl_prompt_file *beside,
                                 struct pl_str name, const struct pl_prompt_file **ret_file)
 {
@@ -78,7 +78,7 @@ static struct pl_file_spelling read_spelling(const struct pl_json_doc *doc,
     return spelling;
 }
 
-/* A version but for its content; *ret_file is where that is. */
+/* Reads a version without its content; *ret_file is the file with the content. */
 static enum pl_status read_entry(struct pl_filing *f, const struct pl_json_doc *doc,
                                  const struct pl_json_node *entry, struct pl_filed_version *v,
                                  struct pl_str *ret_file)
@@ -101,7 +101,7 @@ static enum pl_status read_entry(struct pl_filing *f, const struct pl_json_doc *
     return PL_OK;
 }
 
-/* Reads one version; a file that is missing or wrong is a problem, and the version left out. */
+/* Reads one version; a missing or invalid file is a problem, and the version is left out. */
 static enum pl_status read_version(struct pl_filing *f, const struct pl_json_doc *doc,
                                    const struct pl_json_node *entry, struct pl_filed_prompt *p)
 {
@@ -166,7 +166,7 @@ enum pl_status pl_prompt_yaml_read(struct pl_filing *f, const struct pl_json_doc
     for (const struct pl_json_node *n = pl_json_first(list);
          n < pl_json_end(list) && status == PL_OK; n = pl_json_next(n))
         status = read_version(f, doc, n, &p);
-    if (status == PL_OK && !p.n_versions) /* each file it names has been reported already */
+    if (status == PL_OK && !p.n_versions) /* each file has been reported already */
         return pl_json_count(list) ? PL_OK
                                    : pl_fail(f->err, PL_INVALID, "\"versions\" names no version");
     if (status == PL_OK)

@@ -1,5 +1,5 @@
-/* Files into prompts: which files a prompt.yaml lists, and the name of each prompt. The contents
- * are read by kind (kinds.c, langfuse.c, own.c). */
+/* Reads files into prompts: finds the files that a prompt.yaml lists, and names each prompt. The
+ * contents are read by kind (kinds.c, langfuse.c, own.c). */
 #include "promptfile/promptfile_int.h"
 
 #include "base/sort.h"
@@ -107,7 +107,7 @@ enum pl_status pl_filed_sort(struct pl_arena *arena, struct pl_filed_version *ve
     return PL_OK;
 }
 
-/* --- what was found -------------------------------------------------------------------------- */
+/* --- results --------------------------------------------------------------------------------- */
 
 struct pl_str pl_filing_name(struct pl_str path)
 {
@@ -123,7 +123,7 @@ enum pl_status pl_filing_add_problem(struct pl_filing *f, struct pl_str path, co
     return problem.detail.ptr && pl_vec_push(&f->filed.problems, problem) ? PL_OK : PL_NOMEM;
 }
 
-/* Several prompts of one file that have no names get numbers. */
+/* If a file has several prompts without names, they get numbers. */
 static enum pl_status give_name(struct pl_filing *f, struct pl_filed_prompt *p)
 {
     p->name = pl_filing_name(p->path);
@@ -157,7 +157,7 @@ enum pl_status pl_filing_add(struct pl_filing *f, const struct pl_filed_prompt *
     return pl_vec_push(&f->filed.prompts, p) ? PL_OK : PL_NOMEM;
 }
 
-/* The chat's own description, followed by the one beside it. */
+/* Joins the chat's own description and that of the file. */
 static enum pl_status join_description(struct pl_filing *f, struct pl_filed_prompt *p,
                                        struct pl_str more)
 {
@@ -197,7 +197,7 @@ enum pl_status pl_filing_add_chat(struct pl_filing *f, struct pl_str chat,
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-/* Copies, so that what is read from them lives as long as the arena. */
+/* Copies the files, so that the results live as long as the arena. */
 static enum pl_status take_files(struct pl_filing *f, const struct pl_prompt_file *files)
 {
     struct pl_prompt_file *copies = pl_arena_alloc(f->arena, f->n_files + 1, sizeof *copies);
@@ -230,7 +230,7 @@ static enum pl_status index_files(struct pl_filing *f)
     return PL_OK;
 }
 
-/* The document of a prompt.yaml that Parley wrote; NULL when the file is not one. */
+/* The document of a prompt.yaml that Parley wrote; NULL if the file is another. */
 static enum pl_status own_of(struct pl_filing *f, const struct pl_prompt_file *file,
                              const struct pl_json_doc **ret_doc)
 {
@@ -241,7 +241,8 @@ static enum pl_status own_of(struct pl_filing *f, const struct pl_prompt_file *f
         return PL_OK;
     enum pl_status status = pl_prompt_yaml_parse(f->arena, file->text, &doc, NULL);
     if (status != PL_OK || !pl_prompt_yaml_is(&doc))
-        return status == PL_NOMEM ? status : PL_OK; /* read as any other file, which says why */
+        return status == PL_NOMEM ? status : PL_OK; /* read like any other file, which reports
+                                                       an error if it has one */
     struct pl_json_doc *kept = pl_arena_alloc(f->arena, 1, sizeof *kept);
     if (!kept)
         return PL_NOMEM;
@@ -262,7 +263,7 @@ static enum pl_status find_own(struct pl_filing *f, const struct pl_json_doc **o
     return status;
 }
 
-/* The text for a reader, or the reason why there is none. */
+/* Checks a file and returns its text; on failure the reason is in f->err. */
 static enum pl_status check_file(struct pl_filing *f, struct pl_str *ret_text)
 {
     struct pl_str text = f->file->text, mark = PL_STR("\xef\xbb\xbf");
@@ -293,7 +294,7 @@ static enum pl_status read_file(struct pl_filing *f, const struct pl_json_doc *o
     return kind ? kind->read(f, text) : pl_file_kind_guess(f, text);
 }
 
-/* Reports a file that holds no prompt, with the place of the error. */
+/* Reports a file without a prompt, with the position of the error. */
 static enum pl_status tell_problem(struct pl_filing *f, const struct pl_error *why)
 {
     PL_CLEANUP_BUF struct pl_buf detail;

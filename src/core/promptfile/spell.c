@@ -1,7 +1,7 @@
 /* The content of a version as a file, and back byte for byte.
  *
- * A text is written as it is, plus a final line feed, as usual for files; if the content ends in
- * one itself, prompt.yaml says so. A structured chat is YAML when that gives the same bytes back,
+ * A text is written unchanged, plus a final line feed, as usual for files; if the content itself
+ * ends in one, prompt.yaml says so. A structured chat is YAML if that gives the same bytes back,
  * otherwise its own JSON. No file contains a carriage return or another control character: git and
  * editors may change the former and refuse the latter. If all lines end in CRLF, the file has LF;
  * any other text with such characters is a JSON string. So a checkout that converts line ends to
@@ -21,7 +21,7 @@ const struct pl_spelling_word pl_spelling_words[] = {
 };
 const size_t pl_n_spelling_words = sizeof pl_spelling_words / sizeof *pl_spelling_words;
 
-/* Whether a text can be written as it is, except perhaps for its line ends. */
+/* Whether a text can be written unchanged, except perhaps for its line ends. */
 static bool is_tame(struct pl_str text, bool *ret_is_crlf)
 {
     size_t n_crlf = 0, n_lf = 0;
@@ -81,7 +81,7 @@ static enum pl_status json_of_yaml(struct pl_arena *arena, struct pl_str yaml, b
     return status == PL_OK ? to->status : status;
 }
 
-/* Whether YAML gives the same bytes back; appends it if so. Fails only when out of memory. */
+/* Appends YAML if it gives the same bytes back. Fails only when out of memory. */
 static enum pl_status try_yaml(struct pl_arena *arena, struct pl_str content,
                                const struct pl_json_doc *doc, struct pl_buf *to,
                                struct pl_file_spelling *spelling)

@@ -10,7 +10,7 @@
 struct writing {
     struct pl_arena *arena;
     const struct pl_filed_prompt *prompt;
-    struct pl_str directory; /* with a '/' after it; arena */
+    struct pl_str directory; /* with a trailing '/'; arena */
     PL_VEC(struct pl_prompt_file) made;
     struct pl_json_out yaml; /* prompt.yaml as JSON */
     struct pl_error *err;
@@ -42,7 +42,7 @@ void pl_prompt_directory(struct pl_buf *to, struct pl_str folder, struct pl_str 
         to->status = path.status;
 }
 
-/* FOLDER/NAME/, the first that is free: NAME, NAME ID, NAME ID 2 … */
+/* The first free FOLDER/NAME/: NAME, NAME ID, NAME ID 2 … */
 static enum pl_status
 find_directory(struct writing *w, bool (*is_taken)(void *ctx, struct pl_str directory), void *ctx)
 {
@@ -137,7 +137,7 @@ static enum pl_status write_version(struct writing *w, const struct pl_filed_ver
     return name.status == PL_OK ? add_file(w, pl_buf_str(&name), &text) : name.status;
 }
 
-/* JSON of the caller, if it is not empty. */
+/* JSON from the caller, if not empty. */
 static enum pl_status put_json(struct writing *w, const char *key, struct pl_str json)
 {
     struct pl_json_doc doc;
@@ -228,7 +228,7 @@ enum pl_status pl_prompt_files_write(struct pl_arena *arena, const struct pl_fil
         status = add_prompt_yaml(&w);
     if (status == PL_OK && !pl_vec_reserve(&files->list, files->list.len + w.made.len))
         status = PL_NOMEM;
-    /* prompt.yaml first, as one reads it. */
+    /* prompt.yaml first, for the reader. */
     for (size_t i = 0; status == PL_OK && i < w.made.len; i++)
         files->list.ptr[files->list.len++] = w.made.ptr[i ? i - 1 : w.made.len - 1];
     pl_vec_deinit(&w.made);

@@ -20,7 +20,7 @@ struct reader {
         bool is_mapping, wants_key;
     } open[MAX_DEPTH + 1]; /* open[0] is the document */
     uint32_t depth, n_documents;
-    char complaint[256]; /* the parser's own words */
+    char complaint[256]; /* the message of the parser */
 };
 
 /* The parser would print its messages; keep the first one instead. */
@@ -53,7 +53,7 @@ static bool is_digit(struct pl_str s, size_t at)
     return at < s.len && pl_ascii_is_digit(s.ptr[at]);
 }
 
-/* A number as JSON spells it. */
+/* Whether a scalar is a JSON number. */
 static bool is_number(struct pl_str s)
 {
     size_t i = s.len && s.ptr[0] == '-' ? 1 : 0;
@@ -79,7 +79,7 @@ static bool is_number(struct pl_str s)
     return i == s.len;
 }
 
-/* What a plain scalar stands for. */
+/* The JSON value of a plain scalar. */
 static struct pl_str resolve(struct pl_str s)
 {
     static const struct {
@@ -95,7 +95,7 @@ static struct pl_str resolve(struct pl_str s)
     return is_number(s) ? s : (struct pl_str){0};
 }
 
-/* Takes the place of a value in its parent; a key only when `is_scalar`. */
+/* Begins a value in its parent; a key must be a scalar (`is_scalar`). */
 static enum pl_status take_place(struct reader *r, struct fy_token *token, bool is_scalar,
                                  bool *ret_is_key)
 {
@@ -185,7 +185,7 @@ static enum pl_status read_event(struct reader *r, struct fy_event *event)
     }
 }
 
-/* Digits and the colon after them. */
+/* Reads digits and the colon after them. */
 static const char *read_place(const char *text, size_t *ret_number)
 {
     size_t number = 0;
@@ -198,7 +198,7 @@ static const char *read_place(const char *text, size_t *ret_number)
     return at + 1;
 }
 
-/* What the parser complained of: "<where in memory>:LINE:COLUMN: error: what". */
+/* Parses the parser's message: "<where in memory>:LINE:COLUMN: error: what". */
 static enum pl_status refuse_syntax(struct reader *r)
 {
     size_t line = 0, column = 0;

@@ -1,4 +1,4 @@
-/* Writes a JSON value as YAML. A scalar is written plain only if no reader takes it for something
+/* Writes a JSON value as YAML. A scalar is written plain only if no reader takes it for anything
  * else. */
 #include "base/text/utf8.h"
 #include "base/ascii.h"
@@ -23,8 +23,8 @@ struct yaml {
     uint32_t depth;
 };
 
-/* Code points that may stand in a document as they are (YAML 1.2, 5.1), but for line breaks and the
- * byte-order mark, which some readers take for something else. */
+/* Code points that may occur unescaped in a document (YAML 1.2, 5.1), except line breaks and the
+ * byte-order mark, which some readers interpret. */
 static bool is_printable(int32_t c)
 {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
@@ -37,7 +37,7 @@ static bool is_letter(char c)
     return pl_ascii_is_letter(c) || c == '_';
 }
 
-/* Words some reader takes for something else than a text. */
+/* Words that some reader does not take for text. */
 static bool is_loaded(struct pl_str s)
 {
     static const char *const words[] = {"true", "false", "null", "yes", "no",  "on",
@@ -68,8 +68,8 @@ static bool is_plain(struct pl_str s)
     return true;
 }
 
-/* Whether it is a text of several lines that a literal block keeps exactly. A text with a blank
- * line of spaces is quoted: editors trim such lines. */
+/* Whether a literal block keeps this text of several lines exactly. A text with a line of only
+ * spaces is quoted: editors trim such lines. */
 static bool is_block(struct pl_str s)
 {
     bool has_break = false, has_words = false, is_blank = true;
@@ -113,7 +113,7 @@ static void add_quoted(struct pl_buf *to, struct pl_str s)
     pl_buf_addc(to, '"');
 }
 
-/* The header says how the end is meant: - no line break, nothing one, + all there are. */
+/* The header says how the text ends: "-" no line break, nothing one, "+" all of them. */
 static void add_block(struct pl_buf *to, struct pl_str s, uint32_t indent)
 {
     size_t n_breaks = 0;
@@ -136,8 +136,8 @@ static void add_block(struct pl_buf *to, struct pl_str s, uint32_t indent)
     }
 }
 
-/* A key or a value that is no filled container, and the end of its line. `indent` is that of its
- * parent. */
+/* A key, or a value that is not a filled container, and the end of its line. `indent` is that of
+ * its parent. */
 static void add_scalar(struct yaml *y, const struct pl_json_node *n, uint32_t indent)
 {
     struct pl_str text = pl_json_span(y->doc, n);

@@ -7,7 +7,7 @@
 #include "schema/lookup.h"
 
 #define FEW_ITEMS  12  /* compared pairwise */
-#define STEP_BYTES 256 /* of text that count as one step */
+#define STEP_BYTES 256 /* text bytes per step */
 
 bool pl_run_text(struct pl_schema_run *run, const struct pl_json_node *n, struct pl_str *ret_text)
 {
@@ -122,7 +122,7 @@ struct hashed {
     const struct pl_json_node *node; /* NULL: free */
 };
 
-/* Many items: only those whose hashes are the same are compared. */
+/* Many items: compares only items with equal hashes. */
 static bool unique_by_hash(struct pl_schema_run *run, const struct pl_json_node *n)
 {
     uint32_t bits = 5;

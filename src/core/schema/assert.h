@@ -1,5 +1,5 @@
-/* The leaf assertions: what a keyword says about a value without applying a subschema. Checking and
- * explaining both ask here. */
+/* The leaf assertions: keywords that check a value without applying a subschema. Used by checking
+ * and explaining. */
 #ifndef PL_SCHEMA_ASSERT_H
 #define PL_SCHEMA_ASSERT_H
 
@@ -30,10 +30,10 @@ bool pl_assert_pattern(struct pl_schema_run *run, uint32_t regex, const struct p
 bool pl_assert_format(struct pl_schema_run *run, uint32_t format, const struct pl_json_node *n);
 bool pl_assert_unique(struct pl_schema_run *run, const struct pl_json_node *n);
 bool pl_assert_types(struct pl_schema_run *run, uint32_t types, const struct pl_json_node *n);
-/* Equal to the value at `value` of schema document `doc`. */
+/* Whether the instance equals `value` of schema document `doc`. */
 bool pl_assert_equal(struct pl_schema_run *run, uint32_t doc, const struct pl_json_node *value,
                      const struct pl_json_node *n);
-/* Every name of a dependency is there, if the dependency applies. */
+/* Whether all names of a dependency exist, if the dependency applies. */
 bool pl_assert_names(struct pl_schema_run *run, const struct pl_dep *dep,
                      const struct pl_json_node *n);
 

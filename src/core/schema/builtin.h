@@ -1,4 +1,4 @@
-/* The schemas that are part of the program: schemas/NAME.json, embedded. */
+/* The schemas embedded in the program: schemas/NAME.json. */
 #ifndef PL_SCHEMA_BUILTIN_H
 #define PL_SCHEMA_BUILTIN_H
 
@@ -13,7 +13,7 @@ struct pl_schema_builtin {
 /* The table, ended by a NULL name. */
 extern const struct pl_schema_builtin pl_schema_builtins[];
 
-/* NULL when there is none of that name. */
+/* NULL if not found. */
 const struct pl_schema_builtin *pl_schema_builtin_find(struct pl_str name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Compiling a schema. The work list is the array of subschemas itself: asking for one that is new
+/* Compiles a schema. The work list is the array of subschemas itself: a request for a new one
  * appends it, and the loop below compiles each in turn until no new one appears. So nothing here
  * recurses, and a $ref cycle is two entries that name each other. */
 #include "schema/compile_int.h"
@@ -66,7 +66,8 @@ enum pl_status pl_compile_sub(struct pl_compiler *c, uint32_t doc, const struct 
     return PL_OK;
 }
 
-/* Plain ops of one subschema; `is_last` for the keywords that look at the others' results. */
+/* Plain ops of one subschema; `is_last` for the keywords that depend on the results of the
+ * others. */
 static enum pl_status emit_keywords(struct pl_compiler *c, uint32_t sub, bool is_last)
 {
     struct pl_schema *s = c->schema;
@@ -117,7 +118,7 @@ static enum pl_status request_all(struct pl_compiler *c)
     return PL_OK;
 }
 
-/* Asks for every place a $dynamicRef might lead to; *ret_is_done when none of them was new. */
+/* Requests every possible target of a $dynamicRef; *ret_is_done if none was new. */
 static enum pl_status request_dynamic(struct pl_compiler *c, bool *ret_is_done)
 {
     size_t before = c->schema->subs.len;
@@ -132,8 +133,8 @@ static enum pl_status request_dynamic(struct pl_compiler *c, bool *ret_is_done)
     return PL_OK;
 }
 
-/* Gives each $dynamicRef its list: for every resource the subschema its anchor names there. With
- * only one candidate, the reference is static. */
+/* Gives each $dynamicRef its list: for every resource, the subschema that its anchor names there.
+ * With only one candidate the reference is static. */
 static enum pl_status link_dynamic(struct pl_compiler *c)
 {
     struct pl_schema *s = c->schema;

@@ -11,7 +11,7 @@ struct pl_anchor {
     bool is_dynamic;
 };
 
-/* A $dynamicRef whose target depends on the way that led to it. */
+/* A $dynamicRef whose target depends on the path to it. */
 struct pl_dynamic {
     struct pl_str name;
     uint32_t op;
@@ -27,19 +27,19 @@ struct pl_compiler {
     struct pl_map regex_ids;  /* pattern -> regex + 1 */
     PL_VEC(struct pl_anchor) anchors;
     PL_VEC(struct pl_dynamic) dynamics;
-    PL_VEC(struct pl_value) pending; /* schemas still to be indexed */
+    PL_VEC(struct pl_value) pending; /* schemas not indexed yet */
     uint32_t n_subschemas;
     uint32_t max_bytes, max_subschemas;
 };
 
-/* One keyword in its place. */
+/* A keyword and its place. */
 struct pl_site {
     uint32_t doc, resource, sub;
-    const struct pl_json_node *object; /* the schema it stands in */
+    const struct pl_json_node *object; /* the schema that contains it */
     const struct pl_json_node *key;    /* the value is key + 1 */
 };
 
-/* What the value of a keyword must look like, and where its subschemas are. */
+/* The required shape of a keyword's value, and where its subschemas are. */
 enum pl_value_shape {
     PL_VALUE_ANY,
     PL_VALUE_BOOL,
@@ -62,23 +62,23 @@ enum pl_value_shape {
 
 struct pl_keyword {
     const char *name;
-    uint8_t vocab;   /* any of these bits switches it on */
+    uint8_t vocab;   /* the keyword is active if any of these bits is set */
     uint8_t shape;   /* pl_value_shape */
-    uint8_t code;    /* pl_op_code it becomes */
-    uint8_t classes; /* bits of pl_class: what an annotation speaks about */
+    uint8_t code;    /* pl_op_code of its op */
+    uint8_t classes; /* bits of pl_class that an annotation applies to */
     enum pl_status (*emit)(struct pl_compiler *c, const struct pl_site *at,
-                           const struct pl_keyword *keyword); /* NULL: only structure */
+                           const struct pl_keyword *keyword); /* NULL: structure only */
 };
 
-/* NULL for a keyword that the dialect does not have. */
+/* NULL if the dialect does not have the keyword. */
 const struct pl_keyword *pl_keyword_find(struct pl_str name, uint32_t vocabs);
-/* PL_INVALID, with the place, when the value after `key` cannot be that of the keyword. */
+/* PL_INVALID, with the place, if the value after `key` does not fit the keyword. */
 enum pl_status pl_keyword_check(struct pl_compiler *c, uint32_t doc,
                                 const struct pl_keyword *keyword, const struct pl_json_node *key);
-/* Any keyword nobody knows: an annotation. */
+/* Any unknown keyword: an annotation. */
 extern const struct pl_keyword pl_keyword_unknown;
 
-/* emit.c: one per form of op. */
+/* emit.c: one function per form of op. */
 #define PL_EMITTER(name)                                                                           \
     enum pl_status name(struct pl_compiler *c, const struct pl_site *at,                           \
                         const struct pl_keyword *keyword)
@@ -107,13 +107,13 @@ enum pl_status pl_compile_nomem(struct pl_compiler *c);
 enum pl_status pl_compile_fail(struct pl_compiler *c, uint32_t doc, const struct pl_json_node *n,
                                enum pl_status status, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The first plain op of a subschema with this code; NULL: it has none. */
+/* The first plain op of a subschema with this code; NULL: none. */
 const struct pl_op *pl_compile_find_op(const struct pl_schema *s, uint32_t sub,
                                        enum pl_op_code code);
 /* The subschema at a node; compiled later if it is new. */
 enum pl_status pl_compile_sub(struct pl_compiler *c, uint32_t doc, const struct pl_json_node *n,
                               uint32_t *ret_sub);
-/* Decoded text of a string node, good as long as the schema. */
+/* Decoded text of a string node, valid as long as the schema. */
 enum pl_status pl_compile_text(struct pl_compiler *c, uint32_t doc, const struct pl_json_node *n,
                                struct pl_str *ret_text);
 
@@ -121,8 +121,8 @@ enum pl_status pl_compile_text(struct pl_compiler *c, uint32_t doc, const struct
 enum pl_status pl_resolve_add(struct pl_compiler *c, struct pl_str uri, struct pl_str text,
                               uint32_t *ret_doc);
 enum pl_status pl_resolve_index(struct pl_compiler *c, uint32_t doc);
-/* What `ref` (a $ref or $dynamicRef, at key) names; *ret_anchor is the dynamic anchor it went
- * through, or NULL. */
+/* Resolves `ref` (a $ref or $dynamicRef, at key); *ret_anchor is the dynamic anchor on the way, or
+ * NULL. */
 enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
                               struct pl_value *ret_target, const struct pl_anchor **ret_anchor);
 
@@ -130,20 +130,21 @@ enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
 enum pl_status pl_optimise(struct pl_compiler *c);
 /* The kinds of each class, as types. */
 extern const uint8_t pl_class_types[PL_CLASS_COUNT];
-/* The subschema that is run for this one: after following a $ref without siblings. */
+/* The subschema that is run for this one: a $ref without siblings is followed. */
 uint32_t pl_optimise_alias(const struct pl_schema *s, uint32_t sub);
-/* Text that lives as long as the schema, as a spelling; tag 0 unless keys are compared with it. */
+/* A spelling of text that lives as long as the schema; tag is 0 unless keys are compared with
+ * it. */
 struct pl_spelling pl_spelling_of(struct pl_str text, uint32_t tag);
-/* Lays out n entries: slot_of[i] is the place of hash i in a table of mask + 1 slots. The mask is 0
- * when no layout finds every entry within max_probe tries; n + 1 always succeeds. */
+/* Lays out n entries: slot_of[i] is the slot of hash i in a table of mask + 1 slots. The mask is 0
+ * if no layout finds every entry within max_probe probes; max_probe n + 1 always succeeds. */
 enum pl_status pl_schema_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
                                     struct pl_schema_table *ret_table, uint32_t *slot_of);
-/* A set of the strings of `texts`; the first of two equal ones counts. */
+/* A set of the strings of `texts`; of two equal strings the first one counts. */
 enum pl_status pl_set_build(struct pl_schema *s, const struct pl_str *texts, uint32_t n,
                             uint32_t *ret_set);
 enum pl_status pl_discriminate(struct pl_compiler *c, uint32_t sub);
-/* Settles what can be settled across subschemas, once each has its fast ops. Nothing may be
- * appended to the program afterwards. */
+/* Optimises across subschemas, once each has its fast ops. Nothing may be appended to the program
+ * afterwards. */
 enum pl_status pl_fuse(struct pl_compiler *c);
 
 #endif

@@ -1,23 +1,23 @@
-/* Finding out that one member decides.
+/* Finds a discriminator: a member that selects the branch.
  *
- * oneOf and anyOf: when every branch is an object that requires the member K and allows it a few
- * strings, and no string is allowed by two branches, then at most the branch that allows the
- * instance's K can hold. Looking K up and running that branch gives the same answer as trying all.
+ * oneOf and anyOf: if every branch is an object that requires the member K with one of a few
+ * strings, and no two branches allow the same string, then only the branch that allows the
+ * instance's K can hold. Looking up K and running that branch gives the same answer as trying all.
  *
- * allOf of if/then/else: when every condition is "K is one of these strings", no string in two of
- * them, then for an object that has K at most one condition holds. (Without K they all do, if they
- * do not require it: that case is left to the plain way.) */
+ * allOf of if/then/else: if every condition is "K is one of these strings", and no string is in two
+ * conditions, then at most one condition holds for an object that has K. (Without K all conditions
+ * hold unless they require it: the general code handles that case.) */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 
-#define MAX_NAMES 16 /* tried for a oneOf; each costs a look at every branch */
+#define MAX_NAMES 16 /* tried for a oneOf; each one examines every branch */
 
-/* The values that decide, each with the number of its branch. */
+/* The discriminator values, each with the number of its branch. */
 struct texts {
     PL_VEC(struct pl_str) list;
-    PL_VEC(uint32_t) branches; /* of each text */
+    PL_VEC(uint32_t) branches; /* branch of each text */
     uint32_t n_literals[PL_JSON_TRUE + 1];
-    uint32_t literal[PL_JSON_TRUE + 1]; /* branch by kind, where n_literals is not 0 */
+    uint32_t literal[PL_JSON_TRUE + 1]; /* branch by kind, if n_literals is not 0 */
 };
 
 static void texts_deinit(struct texts *t)
@@ -26,7 +26,7 @@ static void texts_deinit(struct texts *t)
     pl_vec_deinit(&t->branches);
 }
 
-/* Whether a subschema is nothing but a few strings, or a few of null, false and true. */
+/* Whether a subschema only allows a few strings, or some of null, false and true. */
 static bool is_choice(const struct pl_sub *sub)
 {
     const uint8_t literals = 1 << PL_JSON_NULL | 1 << PL_JSON_FALSE | 1 << PL_JSON_TRUE;
@@ -34,7 +34,7 @@ static bool is_choice(const struct pl_sub *sub)
            (sub->test.shape == PL_SHAPE_TYPE && sub->types && !(sub->types & ~literals));
 }
 
-/* The subschema of property `name`, when it is a choice; or none. */
+/* The subschema of property `name` if it is a choice; or none. */
 static uint32_t choice_property(const struct pl_schema *s, uint32_t sub, const struct pl_name *name)
 {
     const struct pl_op *props = pl_compile_find_op(s, sub, PL_OP_PROPERTIES);
@@ -80,7 +80,7 @@ static enum pl_status add_texts(struct pl_compiler *c, uint32_t sub, uint32_t br
     return PL_OK;
 }
 
-/* Whether any value stands twice. */
+/* Whether any value occurs twice. */
 static enum pl_status has_repeated(struct pl_compiler *c, const struct texts *t, bool *ret_answer)
 {
     struct pl_map seen = {0};
@@ -113,7 +113,7 @@ static enum pl_status add_switch(struct pl_compiler *c, uint32_t name, const str
     return pl_vec_push(&s->switches, *sw) ? PL_OK : pl_compile_nomem(c);
 }
 
-/* Tries one name for a oneOf or anyOf; *ret_is_done when it decides. */
+/* Tries one name for a oneOf or anyOf; *ret_is_done if it is a discriminator. */
 static enum pl_status try_name(struct pl_compiler *c, struct pl_op *op, uint32_t name,
                                struct texts *t, bool *ret_is_done)
 {
@@ -153,7 +153,7 @@ static enum pl_status find_switch(struct pl_compiler *c, struct pl_op *op)
     return PL_OK;
 }
 
-/* The one op of a subschema that is not an annotation, if it is an `if`. */
+/* The only op of a subschema apart from annotations, if it is an `if`. */
 static const struct pl_op *only_if(const struct pl_schema *s, uint32_t sub)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];
@@ -169,7 +169,7 @@ static const struct pl_op *only_if(const struct pl_schema *s, uint32_t sub)
     return found;
 }
 
-/* The name a condition asks about, when it asks nothing else; or none. */
+/* The name that a condition tests, if it tests nothing else; or none. */
 static uint32_t condition_name(const struct pl_schema *s, uint32_t sub)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];
@@ -188,8 +188,8 @@ static uint32_t condition_name(const struct pl_schema *s, uint32_t sub)
     return name;
 }
 
-/* Appends branch i of an allOf as a rung if its condition is about `name` (or the first one found,
- * while *name is none). */
+/* Appends branch i of an allOf as a rung if its condition tests `name` (or any name, while *name is
+ * none). */
 static enum pl_status add_rung(struct pl_compiler *c, const struct pl_op *op, uint32_t i,
                                uint32_t *name, struct texts *t, struct pl_switch *sw)
 {

@@ -1,5 +1,5 @@
-/* From a keyword to its plain op: one function per form of keyword (keywords.c says which). The
- * indexer has checked the shapes, so values are not checked again here. */
+/* Turns a keyword into its plain op: one function per form of keyword (keywords.c says which). The
+ * indexer has checked the shapes, so values are not checked again. */
 #include "schema/compile_int.h"
 
 #include "json/number.h"
@@ -36,7 +36,7 @@ static enum pl_status add_name(struct pl_compiler *c, uint32_t doc, const struct
     return pl_vec_push(&c->schema->names, name) ? PL_OK : pl_compile_nomem(c);
 }
 
-/* The strings of an array as names, one after another. */
+/* Appends the strings of an array as names. */
 static enum pl_status add_names(struct pl_compiler *c, uint32_t doc, const struct pl_json_node *n,
                                 uint32_t *ret_first)
 {
@@ -47,7 +47,7 @@ static enum pl_status add_names(struct pl_compiler *c, uint32_t doc, const struc
     return PL_OK;
 }
 
-/* A count, cut to 32 bits: no instance has more of anything. */
+/* A count, clamped to 32 bits: no instance has more of anything. */
 static uint32_t read_count(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     int64_t value;
@@ -181,8 +181,8 @@ PL_EMITTER(pl_emit_required)
     return push_op(c, at, keyword->code, first, pl_json_count(at->key + 1), 0);
 }
 
-/* dependentRequired, dependentSchemas and, kept for old schemas, dependencies: each member of the
- * value is a list of names or a schema. */
+/* dependentRequired, dependentSchemas and the old dependencies: each member of the value is a list
+ * of names or a schema. */
 PL_EMITTER(pl_emit_dependencies)
 {
     const struct pl_json_node *value = at->key + 1;
@@ -213,8 +213,8 @@ PL_EMITTER(pl_emit_ref)
     return push_op(c, at, keyword->code, sub, 0, 0);
 }
 
-/* Which subschema a $dynamicRef means may depend on the way to it; the list by resource is filled
- * in when all documents are known. */
+/* The target of a $dynamicRef may depend on the path to it; the list by resource is filled in when
+ * all documents are known. */
 PL_EMITTER(pl_emit_dynamic_ref)
 {
     struct pl_value target;

@@ -1,15 +1,15 @@
-/* The last step of compiling: what can be settled across subschemas once each has its fast ops.
+/* The last step of compiling: optimises across subschemas, once each has its fast ops.
  *
  *     ladders   an object with a ladder notes, in its one pass over the members, the values that
- *               the rungs ask about; a rung that only asks about members needs no second pass
- *     shapes    a subschema of one op gets a test that goes straight there
- *     trust     a branch that a switch leads to does not look at the deciding member again
+ *               the rungs test; a rung that only tests members needs no second pass
+ *     shapes    a subschema of one op gets a test that leads directly to that op
+ *     trust     a branch that a switch selects does not check the deciding member again
  *     pointers  indexes of the inner loop become pointers: nothing is appended any more */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 
-#define MAX_TRUSTED 64 /* slots of a member table worth copying for a branch */
-#define MAX_LOOKED  32 /* slots of a member table a rung may have */
+#define MAX_TRUSTED 64 /* maximum slots in a member table that is copied for a branch */
+#define MAX_LOOKED  32 /* maximum slots in the member table of a rung */
 
 /* ---- ladders ---- */
 
@@ -26,13 +26,13 @@ static struct pl_slot *slot_of(const struct pl_schema *s, const struct pl_schema
     return NULL;
 }
 
-/* The object whose ladder is being fused, and how many of its members have a note. */
+/* The object whose ladder is being fused, and the number of its members with a note. */
 struct noting {
     const struct pl_schema_table *table;
     uint8_t n_notes;
 };
 
-/* The note of a member, given now if it has none; 0 when there is no slot or no note left. */
+/* The note of a member, assigned if it has none; 0 if no slot or no note is left. */
 static uint8_t note_of(const struct pl_schema *s, struct noting *noting, struct pl_str text,
                        uint32_t hash)
 {
@@ -44,7 +44,7 @@ static uint8_t note_of(const struct pl_schema *s, struct noting *noting, struct 
     return slot->note;
 }
 
-/* Appends a look; *ret_is_noted when the member has a note. */
+/* Appends a look; *ret_is_noted if the member has a note. */
 static enum pl_status add_look(struct pl_compiler *c, struct noting *noting, struct pl_str text,
                                uint32_t hash, struct pl_schema_look look, bool *ret_is_noted)
 {
@@ -53,7 +53,7 @@ static enum pl_status add_look(struct pl_compiler *c, struct noting *noting, str
     return !look.note || pl_vec_push(&c->schema->looks, look) ? PL_OK : pl_compile_nomem(c);
 }
 
-/* Whether an object speaks about nothing but members it names. */
+/* Whether an object has only keywords about members it names. */
 static bool is_lookable(const struct pl_object *object)
 {
     return object->other == PL_SCHEMA_NONE && object->most == UINT32_MAX &&
@@ -61,7 +61,7 @@ static bool is_lookable(const struct pl_object *object)
            object->table.mask < MAX_LOOKED;
 }
 
-/* Appends what one op of a rung comes to; *ret_is_done when that is all of it. */
+/* Appends the looks that replace one op of a rung; *ret_is_done if they replace it entirely. */
 static enum pl_status look_at_op(struct pl_compiler *c, struct noting *noting, struct pl_fast op,
                                  bool *ret_is_done)
 {
@@ -88,7 +88,7 @@ static enum pl_status look_at_op(struct pl_compiler *c, struct noting *noting, s
     return PL_OK;
 }
 
-/* Lets a rung look at noted members, if that is all its `then` does. */
+/* Lets a rung use noted members, if its `then` does nothing else. */
 static enum pl_status fuse_rung(struct pl_compiler *c, struct noting *noting, uint32_t rung)
 {
     struct pl_schema *s = c->schema;
@@ -110,8 +110,8 @@ static enum pl_status fuse_rung(struct pl_compiler *c, struct noting *noting, ui
     return PL_OK;
 }
 
-/* Members and ladder become one op, if they stand side by side and the deciding member is among
- * those that the object names. */
+/* Fuses members and ladder into one op, if they are adjacent and the object names the deciding
+ * member. */
 static enum pl_status fuse_ladder(struct pl_compiler *c, uint32_t sub)
 {
     struct pl_schema *s = c->schema;
@@ -137,7 +137,8 @@ static enum pl_status fuse_ladder(struct pl_compiler *c, uint32_t sub)
 
 /* ---- shapes ---- */
 
-/* Whole numbers between small limits are compared by machine; other spellings take the long way. */
+/* Whole numbers between small limits are compared as machine integers; other spellings take the
+ * slow path. */
 static enum pl_status shape_number(struct pl_compiler *c, struct pl_sub *sub)
 {
     struct pl_schema *s = c->schema;
@@ -206,8 +207,8 @@ static void narrow_types(const struct pl_schema *s, struct pl_sub *sub)
                 sub->test.types &= (uint8_t)~pl_class_types[class];
 }
 
-/* What a subschema says about a class that has ops is settled by them, what it says about the
- * others by their type. With one such class at most there may be a short cut. */
+/* For classes with ops, the ops decide; for the others, the type decides. If at most one class has
+ * ops, a shortcut may be possible. */
 static enum pl_status find_test(struct pl_compiler *c, struct pl_sub *sub)
 {
     int busy = PL_CLASS_COUNT, n_busy = 0;
@@ -243,7 +244,7 @@ static void copy_test(const struct pl_schema *s, struct pl_test *test)
         *test = s->subs.ptr[test->sub].test;
 }
 
-/* Puts the tests where values are met. */
+/* Copies the tests to the places where values are found. */
 static void copy_tests(struct pl_schema *s)
 {
     for (size_t i = 0; i < s->slots.len; i++)
@@ -256,7 +257,7 @@ static void copy_tests(struct pl_schema *s)
 
 /* ---- trust ---- */
 
-/* Appends a copy of an object in which the member `name` passes with nothing but its type. */
+/* Appends a copy of an object in which only the type of member `name` is checked. */
 static enum pl_status trust_member(struct pl_compiler *c, struct pl_object object, uint32_t name)
 {
     struct pl_schema *s = c->schema;
@@ -273,8 +274,8 @@ static enum pl_status trust_member(struct pl_compiler *c, struct pl_object objec
     return pl_vec_push(&s->objects, object) ? PL_OK : pl_compile_nomem(c);
 }
 
-/* A copy of a branch for when its deciding member is known to be right. Only where the branch
- * begins with its members; else the branch itself. */
+/* A copy of a branch for use when its discriminator is known to be right. Only if the branch begins
+ * with its members; otherwise the branch itself. */
 static enum pl_status trust_branch(struct pl_compiler *c, uint32_t branch, uint32_t name,
                                    uint32_t *ret_sub)
 {
@@ -290,7 +291,7 @@ static enum pl_status trust_branch(struct pl_compiler *c, uint32_t branch, uint3
         return PL_OK;
     TRY(trust_member(c, s->objects.ptr[s->fast.ptr[first].a], name));
     for (int class = 0; class <= PL_RECORD; class ++)
-        copy.fast[class] = (uint32_t)s->fast.len; /* only objects get here */
+        copy.fast[class] = (uint32_t)s->fast.len; /* only objects reach this */
     for (uint32_t i = first; i < end; i++) {
         struct pl_fast op = s->fast.ptr[i];
         if (!pl_vec_push(&s->fast, op))
@@ -306,7 +307,7 @@ static enum pl_status trust_branch(struct pl_compiler *c, uint32_t branch, uint3
                                                                        : pl_compile_nomem(c);
 }
 
-/* Lets every switch lead to branches that do not look at the deciding member again. */
+/* Makes every switch use branches that do not check the discriminator again. */
 static enum pl_status trust_switches(struct pl_compiler *c)
 {
     struct pl_schema *s = c->schema;

@@ -1,6 +1,6 @@
-/* Every keyword of the dialect: its vocabulary, the shape of its value and what it compiles to. The
- * shapes repeat what the meta-schema says (checking here gives a specific message, without running
- * a second schema for each schema), and tell the indexer where the subschemas are. */
+/* Every keyword of the dialect: its vocabulary, the shape of its value and its op. The shapes
+ * repeat the meta-schema: checking them here gives a specific message, without running a second
+ * schema for each schema. They also tell the indexer where the subschemas are. */
 #include "schema/compile_int.h"
 
 #include "base/ascii.h"
@@ -77,7 +77,7 @@ static const struct pl_keyword keywords[] = {
     {"contentMediaType", PL_VOCAB_CONTENT, PL_VALUE_STRING, 0, TEXTS, pl_emit_annotation},
     {"contentSchema", PL_VOCAB_CONTENT, PL_VALUE_SCHEMA, 0, TEXTS, pl_emit_annotation},
 
-    /* Last, because they look at what the others have evaluated. */
+    /* Last, because they depend on what the others have evaluated. */
     {"unevaluatedProperties", PL_VOCAB_UNEVALUATED, PL_VALUE_SCHEMA, PL_OP_LEFT_MEMBERS, 0,
      pl_emit_schema},
     {"unevaluatedItems", PL_VOCAB_UNEVALUATED, PL_VALUE_SCHEMA, PL_OP_LEFT_ITEMS, 0,
@@ -94,7 +94,7 @@ const struct pl_keyword *pl_keyword_find(struct pl_str name, uint32_t vocabs)
     return NULL;
 }
 
-/* An array of strings without repetition, given as the problem it has or NULL. */
+/* The expected shape; NULL if n is an array of strings without repetition. */
 static const char *names_problem(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     if (pl_json_kind(n) != PL_JSON_ARRAY)
@@ -103,7 +103,7 @@ static const char *names_problem(const struct pl_json_doc *doc, const struct pl_
         if (pl_json_kind(e) != PL_JSON_STRING)
             return "an array of strings";
     uint32_t count = pl_json_count(n);
-    if (count > 512) /* a repeated name in a long list costs nothing but a slot: not worth a sort */
+    if (count > 512) /* a repeated name in a long list only costs a slot: not worth a sort */
         return NULL;
     for (uint32_t i = 1; i < count; i++)
         for (uint32_t j = 0; j < i; j++)
@@ -154,7 +154,7 @@ static bool is_schema(const struct pl_json_node *n)
     return kind == PL_JSON_OBJECT || kind == PL_JSON_TRUE || kind == PL_JSON_FALSE;
 }
 
-/* Whether each value of an object passes. */
+/* Checks each value of an object. */
 static const char *map_problem(const struct pl_json_doc *doc, const struct pl_json_node *n,
                                enum pl_value_shape shape)
 {
@@ -197,8 +197,8 @@ static const char *id_problem(const struct pl_json_doc *doc, const struct pl_jso
                                              : NULL;
 }
 
-/* What the value should have been, or NULL. Members of arrays and maps of schemas are looked at
- * when the indexer gets to them. */
+/* The shape that the value should have had; NULL: it is right. Members of arrays and maps of
+ * schemas are checked when the indexer reaches them. */
 static const char *problem_of(const struct pl_json_doc *doc, enum pl_value_shape shape,
                               const struct pl_json_node *n)
 {

@@ -1,12 +1,11 @@
-/* Finding a member name or a string among those of a schema: the inner loop of validation, inline.
- */
+/* Finds a member name or a string among those of a schema: the inner loop of validation, inline. */
 #ifndef PL_SCHEMA_LOOKUP_H
 #define PL_SCHEMA_LOOKUP_H
 
 #include "json/text.h"
 #include "schema/schema_int.h"
 
-/* memcmp without a call for the short names that schemas have. */
+/* memcmp without a call, for the short names of schemas. */
 static inline bool pl_same_bytes(const char *a, const char *b, uint32_t n)
 {
     uint64_t a8, b8, c8, d8;
@@ -30,7 +29,7 @@ static inline bool pl_same_bytes(const char *a, const char *b, uint32_t n)
     return n == 0 || (a[0] == b[0] && a[n >> 1] == b[n >> 1] && a[n - 1] == b[n - 1]);
 }
 
-/* Whether a string node says `text` of `len` bytes. */
+/* Whether the decoded string node equals `text` of `len` bytes. */
 static inline bool pl_node_is(const struct pl_json_doc *doc, const struct pl_json_node *n,
                               const char *text, uint32_t len)
 {
@@ -70,7 +69,7 @@ static inline uint16_t pl_load2(const char *p)
     return bytes;
 }
 
-/* Both ends of a string that is n bytes from p, quotes included. */
+/* Both ends of a string of n bytes at p, quotes included. */
 struct pl_ends {
     uint64_t head, tail;
 };
@@ -84,7 +83,7 @@ static inline struct pl_ends pl_ends_of(const char *p, uint32_t n)
     return (struct pl_ends){pl_load2(p), pl_load2(p + n - 2)};
 }
 
-/* Whether a string spelled without escapes, n bytes from p with its quotes, is the spelling. */
+/* Whether a string without escapes, n bytes at p with its quotes, equals the spelling. */
 static inline bool pl_spelling_is(const struct pl_spelling *spelling, struct pl_ends ends,
                                   const char *p, uint32_t n)
 {
@@ -93,12 +92,12 @@ static inline bool pl_spelling_is(const struct pl_spelling *spelling, struct pl_
     return __builtin_expect(n <= 16, 1) || memcmp(p + 8, spelling->text + 7, n - 16) == 0;
 }
 
-/* The slot of a member, or NULL: where names share a slot, or the key is escaped. */
+/* The slot of a member, or NULL: for names that share a slot and escaped keys. */
 const struct pl_slot *pl_object_probe(const struct pl_object *object, const struct pl_json_doc *doc,
                                       const struct pl_json_node *key);
 
-/* The slot of a member, or NULL when the schema does not name it. The tag of a key has its hash and
- * whether it is escaped, so one comparison settles most lookups. */
+/* The slot of a member, or NULL if the schema does not name it. The tag of a key has its hash and
+ * whether it is escaped, so one comparison decides most lookups. */
 static inline const struct pl_slot *pl_object_find(const struct pl_object *object,
                                                    const struct pl_json_doc *doc,
                                                    const struct pl_json_node *key)
@@ -131,8 +130,8 @@ static inline uint32_t pl_set_hash(const struct pl_set *set, struct pl_ends ends
     return set->hash == PL_SET_PLAIN ? pl_json_key_hash(s) : (uint32_t)pl_hash_with(set->key, s);
 }
 
-/* The id of a string in a set, or PL_SCHEMA_NONE; it is n bytes from p, quotes included, without
- * escapes. */
+/* The id of a string in a set, or PL_SCHEMA_NONE; the string is n bytes at p, quotes included,
+ * without escapes. */
 static inline uint32_t pl_set_find(const struct pl_set *set, const char *p, uint32_t n)
 {
     struct pl_ends ends = pl_ends_of(p, n);
@@ -166,8 +165,8 @@ static inline const struct pl_json_node *pl_member_find(const struct pl_json_doc
     return found;
 }
 
-/* Decoded text of a string node: a view of the instance, or of run->text until the next call.
- * False when out of memory (the run remembers). */
+/* Decoded text of a string node: a view of the instance, or of run->text until the next call. False
+ * when out of memory (sets run->status). */
 bool pl_run_text(struct pl_schema_run *run, const struct pl_json_node *n, struct pl_str *ret_text);
 
 /* The id of an escaped string in a set, or PL_SCHEMA_NONE. */

@@ -1,4 +1,4 @@
-/* The meta-schemas of the dialect, embedded: always known to $ref and $schema, never fetched. */
+/* The embedded meta-schemas of the dialect: always available to $ref and $schema, never fetched. */
 #ifndef PL_SCHEMA_META_H
 #define PL_SCHEMA_META_H
 

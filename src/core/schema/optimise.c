@@ -1,14 +1,14 @@
 /* From plain ops to fast ones.
  *
- * Keywords of a subschema are sorted by the kind of instance they look at, so that a string never
- * meets an object's keywords; what `type`, `const` and `enum` say about kinds becomes one bit test;
- * all keywords about members become one pass over the members; a $ref without siblings disappears.
- * Explaining uses the plain ops, so nothing here needs to remember its keyword. */
+ * Keywords of a subschema are sorted by the kind of instance they apply to, so that a string never
+ * runs an object's keywords. The kinds allowed by `type`, `const` and `enum` become one bit test.
+ * All keywords about members become one pass over the members. A $ref without siblings disappears.
+ * Explaining uses the plain ops, so nothing here needs to keep its keyword. */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 
 #define MAX_ALIAS_HOPS 64
-#define REQUIRED_BITS  64 /* of one pass over the members */
+#define REQUIRED_BITS  64 /* per pass over the members */
 
 const uint8_t pl_class_types[PL_CLASS_COUNT] = {
     1 << PL_JSON_NULL | 1 << PL_JSON_FALSE | 1 << PL_JSON_TRUE,
@@ -64,7 +64,7 @@ uint32_t pl_optimise_alias(const struct pl_schema *s, uint32_t sub)
     return sub;
 }
 
-/* What `type`, `const` and `enum` leave of the kinds. */
+/* The kinds that `type`, `const` and `enum` allow. */
 static void fold_types(struct pl_schema *s, uint32_t sub)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];
@@ -99,7 +99,8 @@ static enum pl_status build_set(struct pl_compiler *c, uint32_t doc, const struc
     return pl_set_build(c->schema, texts, n, ret_set) == PL_OK ? PL_OK : pl_compile_nomem(c);
 }
 
-/* What can be told from the keywords alone; fuse.c adds what the fast ops show. */
+/* The shape that follows from the keywords alone; fuse.c adds those that follow from the fast
+ * ops. */
 static enum pl_status find_shape(struct pl_compiler *c, uint32_t sub)
 {
     struct pl_schema *s = c->schema;
@@ -136,7 +137,7 @@ static enum pl_status find_shape(struct pl_compiler *c, uint32_t sub)
 
 struct entry {
     uint32_t name;
-    uint32_t prop; /* or none */
+    uint32_t prop; /* its prop, or none */
     bool is_required;
     uint8_t bit;
 };
@@ -208,7 +209,7 @@ static enum pl_status add_object(struct pl_compiler *c, struct pl_object *object
     return pl_vec_push(&s->objects, *object) ? PL_OK : pl_compile_nomem(c);
 }
 
-/* Gives up to 64 required names from `from` their bits. */
+/* Assigns bits to up to 64 required names, starting at `from`. */
 static enum pl_status require(struct pl_compiler *c, struct entries *e, struct pl_object *object,
                               const struct pl_op *required, uint32_t from)
 {
@@ -232,7 +233,7 @@ static uint32_t alias_of(const struct pl_schema *s, const struct pl_op *op)
     return op ? pl_optimise_alias(s, op->a) : PL_SCHEMA_NONE;
 }
 
-/* All keywords about members as one op; more than 64 required names take further passes. */
+/* All keywords about members as one op; more than 64 required names need further passes. */
 static enum pl_status push_object(struct pl_compiler *c, uint32_t sub, struct entries *e)
 {
     struct pl_schema *s = c->schema;
@@ -305,7 +306,7 @@ static enum pl_status push_dependencies(struct pl_compiler *c, uint32_t sub)
     return PL_OK;
 }
 
-/* Appends the aliases of a list of subs; *ret_first is where they begin. */
+/* Appends the aliases of a list of subs; *ret_first is the first of them. */
 static enum pl_status alias_list(struct pl_compiler *c, const struct pl_op *op, uint32_t *ret_first)
 {
     struct pl_schema *s = c->schema;
@@ -341,8 +342,8 @@ static enum pl_status push_items(struct pl_compiler *c, uint32_t sub)
     return PL_OK;
 }
 
-/* const and enum: strings become a set, other values are compared one by one. Literals have been
- * settled by their kind. */
+/* const and enum: strings become a set, other values are compared one by one. Literals are already
+ * decided by their kind. */
 static enum pl_status push_values(struct pl_compiler *c, uint32_t sub, enum pl_class class)
 {
     struct pl_schema *s = c->schema;
@@ -409,7 +410,7 @@ static enum pl_status push_own(struct pl_compiler *c, uint32_t sub, enum pl_clas
     return PL_OK;
 }
 
-/* A reference to a subschema that accepts every instance of the class is not worth an op. */
+/* Skips a reference to a subschema that accepts every instance of the class. */
 static enum pl_status push_ref(struct pl_compiler *c, uint32_t sub, enum pl_class class)
 {
     sub = pl_optimise_alias(c->schema, sub);
@@ -420,7 +421,7 @@ static enum pl_status push_ref(struct pl_compiler *c, uint32_t sub, enum pl_clas
     return push(c, PL_OP_REF, sub, 0, 0);
 }
 
-/* allOf is its branches one after another; the rungs of a ladder are taken in one step. */
+/* allOf is its branches one after another; the rungs of a ladder become one op. */
 static enum pl_status push_all_of(struct pl_compiler *c, const struct pl_op *op,
                                   enum pl_class class)
 {
@@ -442,7 +443,7 @@ static uint32_t alias_or_none(const struct pl_schema *s, uint32_t sub)
     return sub == PL_SCHEMA_NONE ? sub : pl_optimise_alias(s, sub);
 }
 
-/* The one name that a subschema requires, if that is its only keyword; or none. */
+/* The only name that a subschema requires, if that is its only keyword; or none. */
 static uint32_t only_required(const struct pl_schema *s, uint32_t sub)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];
@@ -498,7 +499,7 @@ static enum pl_status push_in_place(struct pl_compiler *c, const struct pl_op *o
     }
 }
 
-/* What one class of instances has to go through. */
+/* The ops for one class of instances. */
 static enum pl_status build_class(struct pl_compiler *c, uint32_t sub, enum pl_class class)
 {
     const struct pl_sub_info info = c->schema->infos.ptr[sub];
@@ -519,7 +520,7 @@ static enum pl_status build_fast(struct pl_compiler *c, uint32_t sub)
     struct pl_schema *s = c->schema;
     for (int class = 0; class < PL_CLASS_COUNT; class ++) {
         s->subs.ptr[sub].fast[class] = (uint32_t)s->fast.len;
-        /* Explaining needs the member table even where the fast program never gets to it. */
+        /* Explaining needs the member table even if the fast program never reaches it. */
         uint32_t mark = (uint32_t)s->fast.len;
         bool is_possible = s->subs.ptr[sub].types & pl_class_types[class];
         if (is_possible)

@@ -1,9 +1,8 @@
-/* Documents, resources and anchors: finding what a URI names (core specification, sections 8 and
- * 9).
+/* Documents, resources and anchors: resolves URIs (core specification, sections 8 and 9).
  *
  * A document is indexed once, by a walk over the places that can hold a schema, and only those (an
- * "$id" inside an enum is data). It notes which resource each schema belongs to, where anchors are,
- * and refuses keywords whose value has the wrong shape. The walk keeps its own stack. */
+ * "$id" inside an enum is data). The walk records the resource of each schema and the anchors, and
+ * refuses keywords with a value of the wrong shape. It has an explicit stack. */
 #include "schema/compile_int.h"
 
 #include "json/pointer.h"
@@ -12,7 +11,7 @@
 #include "schema/uri.h"
 
 static const struct {
-    const char *name; /* after PL_SCHEMA_VOCAB */
+    const char *name; /* the part after PL_SCHEMA_VOCAB */
     uint32_t bit;
 } vocabularies[] = {
     {"core", PL_VOCAB_CORE},
@@ -67,8 +66,8 @@ enum pl_status pl_resolve_add(struct pl_compiler *c, struct pl_str uri, struct p
     return PL_OK;
 }
 
-/* The document retrieved from `uri`, taken from the sources or the meta-schemas when it is new;
- * none if nobody has it. */
+/* The document at `uri`; a new one is loaded from the sources or the meta-schemas. None if not
+ * found. */
 static enum pl_status find_doc(struct pl_compiler *c, struct pl_str uri, uint32_t *ret_doc)
 {
     struct pl_map_entry *entry = pl_map_get(&c->doc_uris, uri);
@@ -88,7 +87,7 @@ static enum pl_status find_doc(struct pl_compiler *c, struct pl_str uri, uint32_
     return PL_OK;
 }
 
-/* Which vocabularies a "$vocabulary" object switches on (section 8.1.2). */
+/* The vocabularies that a "$vocabulary" object enables (section 8.1.2). */
 static enum pl_status read_vocabulary(struct pl_compiler *c, uint32_t doc,
                                       const struct pl_json_node *n, uint32_t *ret_vocabs)
 {
@@ -114,7 +113,7 @@ static enum pl_status read_vocabulary(struct pl_compiler *c, uint32_t doc,
     return PL_OK;
 }
 
-/* The vocabularies of the dialect a "$schema" names. */
+/* The vocabularies of the dialect that "$schema" names. */
 static enum pl_status find_dialect(struct pl_compiler *c, uint32_t doc,
                                    const struct pl_json_node *value, uint32_t *ret_vocabs)
 {
@@ -189,7 +188,7 @@ static enum pl_status push_schema(struct pl_compiler *c, uint32_t doc, uint32_t 
     return pl_vec_push(&c->pending, (struct pl_value){doc, n}) ? PL_OK : pl_compile_nomem(c);
 }
 
-/* Puts the subschemas in the value of one keyword on the stack. */
+/* Pushes the subschemas in the value of one keyword on the stack. */
 static enum pl_status push_children(struct pl_compiler *c, uint32_t doc, uint32_t resource,
                                     enum pl_value_shape shape, const struct pl_json_node *value)
 {
@@ -207,7 +206,7 @@ static enum pl_status push_children(struct pl_compiler *c, uint32_t doc, uint32_
     return PL_OK;
 }
 
-/* Begins a new resource where a subschema has an $id. */
+/* Starts a new resource at a subschema with an $id. */
 static enum pl_status enter_resource(struct pl_compiler *c, uint32_t doc,
                                      const struct pl_json_node *n, uint32_t *resource)
 {
@@ -257,7 +256,7 @@ static enum pl_status index_schema(struct pl_compiler *c, uint32_t doc,
     return PL_OK;
 }
 
-/* Indexes the schema at n and all below it. */
+/* Indexes the schema at n and all schemas below it. */
 static enum pl_status index_from(struct pl_compiler *c, uint32_t doc, uint32_t resource,
                                  const struct pl_json_node *n)
 {
@@ -292,7 +291,7 @@ enum pl_status pl_resolve_index(struct pl_compiler *c, uint32_t doc)
     return index_from(c, doc, resource, s->docs.ptr[doc].json.root);
 }
 
-/* The resource a URI without fragment names, loading documents as needed; none if there is none. */
+/* The resource that a URI without fragment names; loads documents as needed. None if not found. */
 static enum pl_status find_resource(struct pl_compiler *c, struct pl_str uri,
                                     uint32_t *ret_resource)
 {
@@ -302,7 +301,7 @@ static enum pl_status find_resource(struct pl_compiler *c, struct pl_str uri,
         TRY(find_doc(c, uri, &doc));
         if (doc != PL_SCHEMA_NONE)
             TRY(pl_resolve_index(c, doc));
-        /* A source may have that name as its own $id, or contain it. */
+        /* A source may have that URI as its own $id, or contain it. */
         for (size_t i = 0; doc == PL_SCHEMA_NONE && i < c->opts->n_sources; i++) {
             uint32_t source;
             TRY(find_doc(c, without_empty_fragment(c->opts->sources[i].uri), &source));
@@ -339,8 +338,8 @@ static enum pl_status find_child(struct pl_compiler *c, uint32_t doc, const stru
     return PL_OK;
 }
 
-/* Follows a JSON Pointer from the root of a resource; what it finds becomes a schema even in a
- * place that is not one (below an unknown keyword). */
+/* Follows a JSON Pointer from the root of a resource. The value found is compiled as a schema even
+ * in a place that is not one (below an unknown keyword). */
 static enum pl_status follow_pointer(struct pl_compiler *c, uint32_t resource,
                                      struct pl_str pointer, struct pl_value *ret_target)
 {

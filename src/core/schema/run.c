@@ -1,4 +1,4 @@
-/* The scratch of one thread of validation. */
+/* The scratch memory of one validating thread. */
 #include "schema/unevaluated.h"
 
 #define FIRST_TEXT 256 /* bytes of decoded text */
@@ -12,7 +12,7 @@ static enum pl_status create(const struct pl_schema *schema, bool is_brief,
     memset(run, 0, sizeof *run);
     run->schema = schema;
     pl_buf_init(&run->text, 0);
-    /* Enough room for nearly every instance, so that checking allocates nothing. */
+    /* Enough for nearly every instance, so that checking allocates nothing. */
     enum pl_status status = pl_buf_reserve(&run->text, FIRST_TEXT) ? PL_OK : PL_NOMEM;
     if (status == PL_OK && schema->needs_bits && !pl_bits_reserve(run))
         status = PL_NOMEM;
@@ -50,7 +50,7 @@ bool pl_run_stop(struct pl_schema_run *run, enum pl_status status)
 {
     if (run->status == PL_OK)
         run->status = status;
-    run->steps = 0; /* so that whatever is still under way ends soon */
+    run->steps = 0; /* makes everything in progress end soon */
     return false;
 }
 

@@ -15,31 +15,31 @@
 struct pl_schema;     /* owned by its compiler */
 struct pl_schema_run; /* owned; one thread at a time; borrows its pl_schema */
 
-/* Another schema document that $ref may name. No schema is ever fetched. */
+/* Another schema document for $ref. Schemas are never fetched. */
 struct pl_schema_source {
-    struct pl_str uri;  /* absolute, where it would be retrieved from */
+    struct pl_str uri;  /* absolute retrieval URI */
     struct pl_str text; /* its JSON; borrowed during compilation only */
 };
 
 struct pl_schema_opts {
-    bool asserts_format;                    /* `format` refuses; otherwise it only annotates */
-    struct pl_str base_uri;                 /* of the main document; may be empty */
+    bool asserts_format;                    /* `format` is an assertion, not only an annotation */
+    struct pl_str base_uri;                 /* base URI of the main document; may be empty */
     const struct pl_schema_source *sources; /* the dialect's own meta-schemas are always known */
     size_t n_sources;
-    uint32_t max_bytes;      /* of one schema document; 0: 256 KiB */
+    uint32_t max_bytes;      /* limit of one schema document; 0: 256 KiB */
     uint32_t max_subschemas; /* in all documents used; 0: 5,000 */
-    uint32_t max_steps;      /* of one validation; 0: 1,000,000 */
+    uint32_t max_steps;      /* limit of one validation; 0: 1,000,000 */
 };
 
-/* opts may be NULL. PL_SYNTAX: not JSON. PL_INVALID: JSON but no schema; err->pointer points into
- * the schema. PL_NOT_FOUND: a $ref names nothing we have. PL_LIMIT: too large. */
+/* opts may be NULL. PL_SYNTAX: not JSON. PL_INVALID: JSON but not a schema; err->pointer points
+ * into the schema. PL_NOT_FOUND: a $ref to an unknown schema. PL_LIMIT: too large. */
 enum pl_status pl_schema_compile(struct pl_str text, const struct pl_schema_opts *opts,
                                  struct pl_schema **ret_schema, struct pl_error *err);
 void pl_schema_destroy(struct pl_schema *schema);
 
 enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_schema_run **ret_run);
-/* For one instance. What patterns need (64 MiB of addresses, among others) is made when the first one is tried: most
- * instances of a schema with patterns have no value that one applies to. */
+/* For one instance. The memory for patterns (64 MiB of address space, among others) is allocated
+ * when the first pattern is tried: most instances have no value that a pattern applies to. */
 enum pl_status pl_schema_run_create_brief(const struct pl_schema *schema,
                                           struct pl_schema_run **ret_run);
 void pl_schema_run_destroy(struct pl_schema_run *run);
@@ -52,7 +52,7 @@ void pl_schema_run_destroy(struct pl_schema_run *run);
 enum pl_status pl_schema_check(struct pl_schema_run *run, const struct pl_json_doc *doc,
                                const struct pl_json_node *node, bool *ret_is_valid);
 
-/* How many steps the last check or explanation took: who does many keeps an account of them. */
+/* Steps of the last check or explanation: lets a caller limit many of them together. */
 uint32_t pl_schema_run_steps(const struct pl_schema_run *run);
 
 enum pl_schema_lang { PL_SCHEMA_EN, PL_SCHEMA_ZH };
@@ -64,7 +64,7 @@ struct pl_schema_unit {
     struct pl_str absolute_keyword_location; /* URI with fragment; empty without a base */
     struct pl_str message;                   /* of an error, in the chosen language */
     struct pl_str annotation;                /* JSON text; of an annotation */
-    uint32_t offset;                         /* of the failing value in the instance text */
+    uint32_t offset;                         /* of the invalid value in the instance text */
 };
 
 struct pl_schema_report {
@@ -74,8 +74,8 @@ struct pl_schema_report {
     uint32_t n_units;
 };
 
-/* Every error, or every annotation if there is none. A discriminated oneOf reports only the errors
- * of the intended branch. At most 1,000 units. */
+/* Every error; every annotation if the instance is valid. A discriminated oneOf reports only the
+ * errors of the selected branch. At most 1,000 units. */
 enum pl_status pl_schema_explain(struct pl_schema_run *run, struct pl_arena *arena,
                                  const struct pl_json_doc *doc, const struct pl_json_node *node,
                                  enum pl_schema_lang lang, struct pl_schema_report *ret_report);

@@ -1,15 +1,14 @@
-/* The compiled program of a schema, shared by the files of this room.
+/* The compiled program of a schema, shared by the files of this directory.
  *
  *     documents --index--> resources, anchors           (resolve.c; compile time)
  *     subschema --compile--> plain ops                  (compile.c, emit.c)
  *     plain ops --optimise--> fast ops, tables, jumps   (optimise.c, table.c, discriminate.c)
  *     fast ops --fuse--> tests, notes, pointers         (fuse.c)
  *
- * There are two forms of every subschema. Plain ops are one per keyword, in the schema's order, and
- * know the keyword's place: schema/explain/explain.c walks them. Fast ops are what is left when
- * keywords are folded together and sorted by the kind of instance they look at: validate.c runs
- * them. Both use the same leaf assertions (assert.c), and the conformance suite runs both on every
- * case.
+ * There are two forms of every subschema. Plain ops are one per keyword, in the schema's order,
+ * with the place of the keyword: schema/explain/explain.c walks them. Fast ops result from folding
+ * keywords together and sorting them by the kind of instance they apply to: validate.c runs them.
+ * Both use the same leaf assertions (assert.c), and the conformance suite runs both on every case.
  *
  * Everything is an index into an array of struct pl_schema. A program is immutable once compiled.
  */
@@ -27,11 +26,11 @@
 #define PL_SCHEMA_NONE        UINT32_MAX
 #define PL_SCHEMA_MAX_DEPTH   1000 /* frames of the interpreter */
 #define PL_SCHEMA_MAX_UNITS   1000 /* of one report */
-#define PL_SCHEMA_REGEX_STEPS 20   /* what one search counts for */
+#define PL_SCHEMA_REGEX_STEPS 20   /* steps per search */
 #define PL_SCHEMA_ALL_TYPES   0x7F /* one bit per pl_json_kind */
 #define PL_SCHEMA_INTEGER     0x80 /* beside the number bit: only numbers without fraction */
-#define PL_SCHEMA_MAX_NOTES   8    /* of the members of an object; note 0 is nobody's */
-#define PL_SCHEMA_DECIDING    1    /* the note of the member that a ladder is about */
+#define PL_SCHEMA_MAX_NOTES   8    /* per object; note 0 is unused */
+#define PL_SCHEMA_DECIDING    1    /* the note of a ladder's deciding member */
 
 #define TRY(expr)                                                                                  \
     do {                                                                                           \
@@ -40,7 +39,7 @@
             return try_status_;                                                                    \
     } while (0)
 
-/* Instances by what can be asked of them: literals only have a type. */
+/* Classes of instances by the keywords that apply: literals only have a type. */
 enum pl_class { PL_LITERAL, PL_NUMERIC, PL_TEXT, PL_LIST, PL_RECORD, PL_CLASS_COUNT };
 
 static inline enum pl_class pl_class_of(const struct pl_json_node *n)
@@ -63,9 +62,9 @@ enum pl_vocab {
     PL_VOCAB_DEFAULT = 0xFF & ~PL_VOCAB_FORMAT_ASSERTION,
 };
 
-/* What a keyword became. The comment names its operands. */
+/* The op of a keyword. Each comment lists its operands. */
 enum pl_op_code {
-    PL_OP_ANNOTATE,   /* a: bits of pl_class it speaks about */
+    PL_OP_ANNOTATE,   /* a: bits of pl_class it applies to */
     PL_OP_TYPE,       /* a: types */
     PL_OP_CONST,      /* the value after key */
     PL_OP_ENUM,       /* the values after key; b: how many */
@@ -112,17 +111,17 @@ struct pl_op {
 
 /* Fast ops: folded forms beside the leaf assertions above, which keep their codes. */
 enum pl_fast_code {
-    PL_FAST_SET = PL_OP_COUNT, /* a: set the string must be in */
+    PL_FAST_SET = PL_OP_COUNT, /* a: set that must contain the string */
     PL_FAST_VALUES,            /* a: first value, b: how many: equal to one of them */
     PL_FAST_LENGTH,            /* a: least, b: most */
     PL_FAST_COUNT,             /* a: least, b: most items */
-    PL_FAST_OBJECT,            /* a: object, nothing but members looked up by name */
-    PL_FAST_OBJECT_FULL,       /* a: object, everything */
+    PL_FAST_OBJECT,            /* a: object; only members looked up by name */
+    PL_FAST_OBJECT_FULL,       /* a: object; everything */
     PL_FAST_ARRAY,             /* a: first of lists, b: prefix items, c: sub of the others */
-    PL_FAST_SWITCH,        /* a: switch, b: first of lists, c: how many: the branch that is meant */
+    PL_FAST_SWITCH,        /* a: switch, b: first of lists, c: how many: runs the selected branch */
     PL_FAST_LADDER,        /* a: switch: if/then/else on one member */
-    PL_FAST_OBJECT_LADDER, /* a: object, and its ladder by what was noted on the way */
-    PL_FAST_ABSENT,        /* a: name: there is no such member */
+    PL_FAST_OBJECT_LADDER, /* a: object; then its ladder, with the values noted on the way */
+    PL_FAST_ABSENT,        /* a: name: the member must not exist */
     PL_FAST_DEPENDENCY,    /* a: dep */
 };
 
@@ -131,24 +130,24 @@ struct pl_fast {
     uint32_t a, b, c;
 };
 
-/* How a value whose type is right is checked. From PL_SHAPE_RANGE on, the check is about one kind,
- * and every other kind passes. A general subschema is walked op by op. */
+/* How a value of an allowed type is checked. From PL_SHAPE_RANGE on, the check applies to one kind,
+ * and every other kind passes. A general subschema is run op by op. */
 enum pl_shape {
     PL_SHAPE_GENERAL,
-    PL_SHAPE_TYPE,    /* `types` says it all */
+    PL_SHAPE_TYPE,    /* `types` decides */
     PL_SHAPE_SET,     /* a string, one of a set */
-    PL_SHAPE_INTEGER, /* `types`, and a number must be whole */
+    PL_SHAPE_INTEGER, /* `types`; a number must be whole */
     PL_SHAPE_RANGE,   /* a number between two limits */
     PL_SHAPE_LIST,    /* an array: its length, and one subschema for all items */
-    PL_SHAPE_RECORD,  /* an object: nothing but PL_FAST_OBJECT */
-    PL_SHAPE_LADDER,  /* an object: nothing but PL_FAST_OBJECT_LADDER */
-    PL_SHAPE_SWITCH,  /* an object: nothing but PL_FAST_SWITCH */
+    PL_SHAPE_RECORD,  /* an object: only PL_FAST_OBJECT */
+    PL_SHAPE_LADDER,  /* an object: only PL_FAST_OBJECT_LADDER */
+    PL_SHAPE_SWITCH,  /* an object: only PL_FAST_SWITCH */
 };
 
-/* Everything needed to check a value that is not tracked, stored where the value is found. */
+/* Everything needed to check an untracked value, stored where the value is found. */
 struct pl_test {
     union {
-        size_t index; /* while compiling; the program has the pointer instead */
+        size_t index; /* while compiling; later replaced by the pointer */
         const struct pl_set *set;
         const struct pl_range *range;
         const struct pl_array *array;
@@ -156,28 +155,28 @@ struct pl_test {
         const struct pl_fast *op;       /* SWITCH */
     } to;
     uint32_t sub;   /* or none: then shape is TYPE */
-    uint8_t types;  /* that may hold */
-    uint8_t passes; /* types that hold without a look at the shape */
+    uint8_t types;  /* allowed types */
+    uint8_t passes; /* types that pass without the shape */
     uint8_t shape;
 };
 
 enum pl_sub_flag {
     PL_SUB_TRACKS = 1 << 0, /* has an unevaluated keyword of its own */
-    PL_SUB_ENTERS = 1 << 1, /* belongs to a resource that a $dynamicRef may look for */
+    PL_SUB_ENTERS = 1 << 1, /* belongs to a resource that a $dynamicRef may search */
 };
 
 struct pl_sub {
     struct pl_test test;
-    uint8_t types; /* what `type`, `const` and `enum` allow; the test may know better */
+    uint8_t types; /* types that `type`, `const` and `enum` allow; the test may be narrower */
     uint8_t flags;
     uint32_t resource;
     uint32_t fast[PL_CLASS_COUNT + 1]; /* ops of class c: fast[c] … fast[c + 1] */
 };
 
-/* The cold half: for compiling and explaining. */
+/* The rarely used half: for compiling and explaining. */
 struct pl_sub_info {
     uint32_t doc;
-    uint32_t ops, n_ops; /* plain */
+    uint32_t ops, n_ops; /* plain ops */
     uint32_t object;     /* its member table, or none */
     const struct pl_json_node *node;
 };
@@ -196,7 +195,7 @@ struct pl_pattern {
     const struct pl_json_node *key;
 };
 
-/* If the member is there: these names must be too, or the subschema must hold. */
+/* If the member exists, these names must exist too, or the subschema must hold. */
 struct pl_dep {
     uint32_t name, names, n_names;
     uint32_t sub; /* or none */
@@ -209,7 +208,7 @@ struct pl_limit {
     bool is_small; /* value is exact */
 };
 
-/* The same for whole numbers, by machine integers. */
+/* The same for whole numbers, as machine integers. */
 struct pl_range {
     int64_t least, most;
 };
@@ -224,8 +223,8 @@ struct pl_value {
     const struct pl_json_node *node;
 };
 
-/* Open addressing: slot (hash * multiplier) >> shift, then the next ones, n_probe in all. The
- * builder looks for a multiplier with n_probe 1. */
+/* Open addressing: starts at slot (hash * multiplier) >> shift, then tries the next ones, n_probe
+ * in all. The builder searches for a multiplier with n_probe 1. */
 struct pl_schema_table {
     uint32_t first, mask;
     uint32_t multiplier;
@@ -233,46 +232,46 @@ struct pl_schema_table {
     uint8_t shift;
 };
 
-/* A string ready to be compared with one that is spelled without escapes, quotes included: the
- * first and the last eight bytes (four or two of a shorter one) settle all but long ones. */
+/* A string prepared for comparison with one spelled without escapes, quotes included. The first and
+ * the last eight bytes (four or two of a shorter one) decide all but long ones. */
 struct pl_spelling {
     const char *text; /* decoded, without quotes; arena; NULL: free */
     uint64_t head, tail;
     uint32_t n_quoted; /* bytes of text, and 2; 0: free */
-    uint32_t tag;      /* of a key that says this; 0, which no key has, when free */
+    uint32_t tag;      /* tag of a key with this text; 0, which no key has, if free */
 };
 
 /* One cache line. */
 struct pl_slot {
     struct pl_spelling name;
     struct pl_test test; /* of the value */
-    uint64_t required;   /* its bit in pl_object.required, or 0 */
-    uint32_t prop;       /* in props, or none: it is only required */
-    uint8_t note;        /* where a ladder remembers the value, or 0 */
+    uint64_t required;   /* bit in pl_object.required, or 0 */
+    uint32_t prop;       /* index in props, or none: it is only required */
+    uint8_t note;        /* note for the value, used by a ladder; or 0 */
 };
 
 struct pl_object {
-    const struct pl_slot *slots;  /* those of the table; set when the program is complete */
+    const struct pl_slot *slots;  /* the table's slots; set when the program is complete */
     struct pl_schema_table table; /* of slots */
     uint64_t required;            /* bits that must be seen */
     uint32_t least, most;         /* members */
-    uint32_t other;               /* sub of members no name and no pattern speaks about, or none */
-    uint32_t names;               /* sub of the member names, or none */
+    uint32_t other;               /* sub of members that match no name and no pattern, or none */
+    uint32_t names;               /* sub for the member names, or none */
     uint32_t patterns, n_patterns;
-    uint32_t ladder; /* switch, of PL_FAST_OBJECT_LADDER */
+    uint32_t ladder; /* switch of PL_FAST_OBJECT_LADDER */
 };
 
-/* How the strings of a set are hashed: the first that tells them apart. */
+/* How the strings of a set are hashed: the first method that separates them. */
 enum pl_set_hash {
-    PL_SET_ENDS,  /* of the spelling, which are at hand anyway */
-    PL_SET_PLAIN, /* as the key of a member */
-    PL_SET_KEYED, /* when a schema has been made to collide, or has very many */
+    PL_SET_ENDS,  /* by the ends of the spelling, which are loaded anyway */
+    PL_SET_PLAIN, /* like the key of a member */
+    PL_SET_KEYED, /* for a schema made to collide, or with very many strings */
     PL_SET_HASH_COUNT,
 };
 
-/* A set of strings; id is the place of the string in the list it was made from. */
+/* A set of strings; id is the index of the string in the original list. */
 struct pl_set {
-    const struct pl_set_slot *slots; /* those of the table; set when the program is complete */
+    const struct pl_set_slot *slots; /* the table's slots; set when the program is complete */
     struct pl_schema_table table;    /* of set_slots */
     struct pl_hash_key key;          /* PL_SET_KEYED */
     uint8_t hash;                    /* enum pl_set_hash */
@@ -283,42 +282,42 @@ struct pl_set_slot {
     uint32_t id;
 };
 
-/* The entries in `lists` for a rung of a ladder. LOOKS is none if THEN has to be run. */
+/* The entries in `lists` for a rung of a ladder. LOOKS is none if THEN must be run. */
 enum pl_rung {
     PL_RUNG_IF,
     PL_RUNG_THEN,
     PL_RUNG_ELSE,
     PL_RUNG_BRANCH,
-    PL_RUNG_LOOKS, /* first of looks: what THEN comes to for an object whose members are noted */
+    PL_RUNG_LOOKS, /* first of looks: they replace THEN for an object with noted members */
     PL_RUNG_N_LOOKS,
     PL_RUNG_SIZE
 };
 
-/* One member that a rung speaks about. */
+/* One member that a rung checks. */
 struct pl_schema_look {
     struct pl_test test;
     uint8_t note;
     bool is_required;
 };
 
-/* One member decides which branch is meant, by a string or by being null, false or true. */
+/* The discriminator: a member selects the branch by a string or by being null, false or true. */
 struct pl_switch {
     uint32_t name;
-    uint32_t set;                       /* of the strings of that member */
-    uint32_t branches;                  /* first of lists: number of the branch of each string id */
-    uint32_t literal[PL_JSON_TRUE + 1]; /* number of the branch by kind, or none */
-    uint32_t rungs, n_rungs;            /* of a ladder: first of lists, n times pl_rung */
-    bool has_else;                      /* of a ladder: on any rung */
+    uint32_t set;                       /* set of the strings of that member */
+    uint32_t branches;                  /* first of lists: branch number of each string id */
+    uint32_t literal[PL_JSON_TRUE + 1]; /* branch number by kind, or none */
+    uint32_t rungs, n_rungs;            /* ladder: first of lists, n times pl_rung */
+    bool has_else;                      /* ladder: on any rung */
 };
 
 struct pl_sdoc {
-    struct pl_str uri; /* where it would be retrieved from */
+    struct pl_str uri; /* retrieval URI */
     struct pl_json_doc json;
     uint32_t root_resource;
     bool is_indexed;
     /* While compiling, one entry per node: */
-    uint32_t *resource_of; /* owned; resource + 1 where a schema stands */
-    uint32_t *sub_of;      /* owned; sub + 1 where one was asked for */
+    uint32_t *resource_of; /* owned; resource + 1 at a schema */
+    uint32_t *sub_of;      /* owned; sub + 1 if it was requested */
 };
 
 struct pl_resource {
@@ -355,28 +354,29 @@ struct pl_schema {
     PL_VEC(const struct pl_schema_format *) formats;
     uint32_t root;
     uint32_t max_steps;
-    bool needs_scope; /* some $dynamicRef can go to more than one place */
-    bool needs_bits;  /* some subschema tracks what was evaluated */
+    bool needs_scope; /* some $dynamicRef has more than one possible target */
+    bool needs_bits;  /* some subschema tracks evaluated children */
 };
 
-/* Scratch of one thread. Steps, depth and status belong to the validation that runs. */
+/* Scratch memory of one thread. Steps, depth and status belong to the current validation. */
 struct pl_schema_run {
     const struct pl_schema *schema; /* borrowed */
     const struct pl_json_doc *doc;  /* borrowed: the instance */
-    uint32_t steps;                 /* left */
+    uint32_t steps;                 /* steps left */
     uint32_t depth;
-    enum pl_status status; /* sticky: PL_LIMIT or PL_NOMEM once something ran out */
+    enum pl_status status; /* sticky: PL_LIMIT or PL_NOMEM after a failure */
     uint32_t n_scope;
     uint32_t scope[PL_SCHEMA_MAX_DEPTH + 1]; /* resources entered, outermost first */
     uint64_t *bits;                          /* owned; stack of sets of evaluated children */
     uint32_t n_bits, cap_bits;               /* words; word 0 is never used */
-    struct pl_regex_scratch *regex;          /* owned; NULL: no pattern was tried */
+    struct pl_regex_scratch *regex;          /* owned; NULL: no pattern was tried yet */
     struct pl_buf text;                      /* a decoded string */
 };
 
-/* Takes n steps; false (and a sticky PL_LIMIT) when there are not so many left. */
+/* Stops the run with a sticky status, unless it has one; returns false. */
 bool pl_run_stop(struct pl_schema_run *run, enum pl_status status);
 
+/* Takes n steps; false (and a sticky PL_LIMIT) if fewer are left. */
 static inline bool pl_run_spend(struct pl_schema_run *run, uint32_t n)
 {
     if (__builtin_expect(run->steps < n, 0))
@@ -385,14 +385,14 @@ static inline bool pl_run_spend(struct pl_schema_run *run, uint32_t n)
     return true;
 }
 
-/* Makes a run ready for one instance. */
+/* Prepares a run for one instance. */
 void pl_run_begin(struct pl_schema_run *run, const struct pl_json_doc *doc);
 
-/* Adds the resource of a subschema to the dynamic scope if that is a change; the caller restores
+/* Adds the resource of a subschema to the dynamic scope if it changes; the caller restores
  * run->n_scope. */
 void pl_run_enter(struct pl_schema_run *run, const struct pl_sub *sub);
 
-/* Where a $dynamicRef leads: the outermost resource of the scope that has the anchor decides. */
+/* The target of a $dynamicRef: the outermost resource of the scope that has the anchor decides. */
 uint32_t pl_run_dynamic(const struct pl_schema_run *run, uint32_t first, uint32_t otherwise);
 
 #endif

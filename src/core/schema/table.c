@@ -1,16 +1,14 @@
-/* Hash tables that are built when a schema is compiled and never changed: building takes time so
- * that a lookup succeeds at the first try. For a handful of names there is nearly always a
- * multiplier that gives each its own slot. Lookups that need probing are here too; lookup.h has the
- * usual case. */
+/* Hash tables that are built when a schema is compiled and never changed. Building takes time so
+ * that a lookup succeeds at the first probe: a few names nearly always have a multiplier that gives
+ * each its own slot. Lookups that need probing are here too; lookup.h has the common case. */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 
-#define MAX_ENDS  64    /* strings of a set that may be hashed by their ends */
-#define MAX_PROBE 8     /* of a set, before a better hash is tried */
-#define MAX_WORK  60000 /* hashes placed while looking for a good multiplier */
+#define MAX_ENDS  64    /* largest set that may be hashed by the ends of its strings */
+#define MAX_PROBE 8     /* of a set; beyond it a better hash is tried */
+#define MAX_WORK  60000 /* hashes placed while searching for a good multiplier */
 
-/* Places all hashes; returns the longest probe, or one more than `limit` as soon as it exceeds it.
- */
+/* Places all hashes; returns the longest probe, or limit + 1 as soon as it exceeds the limit. */
 static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_schema_table *table,
                       uint8_t *taken, uint32_t limit, uint32_t *slot_of)
 {
@@ -78,7 +76,7 @@ struct pl_spelling pl_spelling_of(struct pl_str text, uint32_t tag)
     return spelling;
 }
 
-/* The hash of a string that is not spelled anywhere. */
+/* The hash of a text without a spelling. */
 static uint32_t hash_for(const struct pl_set *set, struct pl_str text)
 {
     struct pl_spelling spelling = pl_spelling_of(text, 0);
@@ -117,7 +115,7 @@ uint32_t pl_run_set_probe(struct pl_schema_run *run, const struct pl_set *set,
     return PL_SCHEMA_NONE;
 }
 
-/* The index of each text without repetitions, in order; returns how many there are. */
+/* Removes repetitions: *ret_n texts are kept, in order, each with its index in `texts`. */
 static enum pl_status drop_repeated(const struct pl_str *texts, uint32_t n, struct pl_str *kept,
                                     uint32_t *ids, uint32_t *ret_n)
 {
@@ -147,7 +145,7 @@ static bool has_equal(const uint32_t *hashes, uint32_t n)
     return false;
 }
 
-/* Chooses the hash of a set and lays its table out. */
+/* Chooses the hash of a set and lays out its table. */
 static enum pl_status plan_set(const struct pl_str *texts, uint32_t n, struct pl_set *set,
                                uint32_t *hashes, uint32_t *slot_of)
 {

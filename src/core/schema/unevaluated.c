@@ -1,7 +1,7 @@
 /* Bit sets for unevaluatedProperties and unevaluatedItems (core specification, section 11).
  *
- * They exist only while a subschema that has such a keyword runs. Applicators that stay on the same
- * instance hand the set on; a branch that fails must leave it as it was. */
+ * A set exists only while a subschema with such a keyword runs. Applicators on the same instance
+ * pass the set on; a branch that fails must leave it unchanged. */
 #include "schema/unevaluated.h"
 
 #define FIRST_WORDS 256
@@ -14,7 +14,7 @@ static uint32_t words_of(const struct pl_json_node *n)
 static uint32_t take_words(struct pl_schema_run *run, uint32_t n_words)
 {
     if (!run->n_bits)
-        run->n_bits = 1; /* set 0 is nobody's */
+        run->n_bits = 1; /* set 0 is unused */
     uint32_t at = run->n_bits;
     if (run->cap_bits - at < n_words || !run->cap_bits) {
         size_t cap = run->cap_bits ? run->cap_bits : FIRST_WORDS;

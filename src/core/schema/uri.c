@@ -1,6 +1,6 @@
 /* URI references (RFC 3986): split by the regular expression of appendix B, resolved by the
- * algorithm of section 5.2, dot segments removed as in 5.2.4. Nothing is normalised beyond that:
- * two identifiers are the same when their bytes are. */
+ * algorithm of section 5.2, dot segments removed as in 5.2.4. Nothing else is normalised: two
+ * identifiers are the same if their bytes are. */
 #include "schema/uri.h"
 
 #include "base/ascii.h"
@@ -85,7 +85,7 @@ static void add_without_dots(struct pl_buf *out, struct pl_str path)
     }
 }
 
-/* Section 5.2.3: everything of the base's path up to its last slash, then the reference. */
+/* Section 5.2.3: the base's path up to its last slash, then the reference. */
 static void add_merged(struct pl_buf *out, const struct uri *base, struct pl_str path)
 {
     PL_CLEANUP_BUF struct pl_buf merged;

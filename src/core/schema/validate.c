@@ -1,11 +1,11 @@
-/* Checking an instance: the fast program, yes or no, at the first failure.
+/* Checks an instance: runs the fast program, yes or no, and stops at the first failure.
  *
- * A value costs a bit test for its kind, which settles most. The others go where the test of their
- * subschema leads (struct pl_test): to the members, the items, a set, or, for a subschema of
- * several ops, to a walk over the few that apply to that kind. The interpreter calls itself where a
- * subschema applies another; `depth` bounds that, and `steps` bounds the whole, so no schema and no
- * instance can make it hang. `track` names the set of evaluated children of the instance at hand
- * (unevaluated.h), 0 nearly always. */
+ * A value costs a bit test for its kind, which decides most. For the others the test of their
+ * subschema (struct pl_test) selects the next check: the members, the items, a set, or, for a
+ * subschema of several ops, a walk over the few that apply to that kind. The interpreter calls
+ * itself where a subschema applies another; `depth` bounds that, and `steps` bounds the whole, so
+ * no schema and no instance can make it hang. `track` is the set of evaluated children of the
+ * current instance (unevaluated.h), nearly always 0. */
 #include "schema/assert.h"
 #include "schema/lookup.h"
 #include "schema/unevaluated.h"
@@ -38,7 +38,7 @@ static inline bool check_in_place(struct pl_schema_run *run, uint32_t sub,
     return track ? check_sub(run, sub, n, track) : check_child(run, sub, n);
 }
 
-/* Pays for a frame and n children. The caller takes the frame off again. */
+/* Counts a frame and n children. The caller removes the frame. */
 static inline bool enter(struct pl_schema_run *run, uint64_t n)
 {
     if (__builtin_expect(run->steps <= n || run->depth >= PL_SCHEMA_MAX_DEPTH, 0))
@@ -48,7 +48,7 @@ static inline bool enter(struct pl_schema_run *run, uint64_t n)
     return true;
 }
 
-/* What looking up the members of an object costs: more where names of the schema share a hash. */
+/* The cost of looking up the members of an object: higher if names of the schema share a hash. */
 static inline uint64_t cost_of(const struct pl_object *object, const struct pl_json_node *n)
 {
     return (uint64_t)pl_json_count(n) * object->table.n_probe;
@@ -59,10 +59,10 @@ static inline bool has_right_size(const struct pl_object *object, const struct p
     return pl_json_count(n) >= object->least && pl_json_count(n) <= object->most;
 }
 
-/* What a ladder wants to know about the members of its object. */
+/* The member values that a ladder needs. */
 struct notes {
-    const struct pl_json_node *value[PL_SCHEMA_MAX_NOTES]; /* by pl_slot.note; NULL: not there */
-    bool is_repeated;                                      /* one of them is there twice */
+    const struct pl_json_node *value[PL_SCHEMA_MAX_NOTES]; /* by pl_slot.note; NULL: missing */
+    bool is_repeated;                                      /* one of them occurs twice */
 };
 
 static inline void take_note(struct notes *notes, uint8_t note, const struct pl_json_node *value)
@@ -73,7 +73,7 @@ static inline void take_note(struct notes *notes, uint8_t note, const struct pl_
     notes->value[note] = value;
 }
 
-/* Members found by name, nothing else to say about them: the usual object. */
+/* Members found by name, without other checks: the usual object. */
 static inline __attribute__((always_inline)) bool check_members(struct pl_schema_run *run,
                                                                 const struct pl_object *object,
                                                                 const struct pl_json_node *n,
@@ -108,7 +108,7 @@ static __attribute__((noinline)) bool check_object(struct pl_schema_run *run,
     return is_valid;
 }
 
-/* One member against everything: its name, its property, each pattern, and what is left. */
+/* Checks one member against everything: its name, its property, each pattern, and the rest. */
 static bool check_member(struct pl_schema_run *run, const struct pl_object *object,
                          const struct pl_json_node *key, uint64_t *seen, bool *ret_is_evaluated)
 {
@@ -153,7 +153,7 @@ static bool check_object_full(struct pl_schema_run *run, const struct pl_object 
     return seen == object->required && run->status == PL_OK;
 }
 
-/* Items from `e` on, all alike. */
+/* Checks the items from `e` on with one subschema. */
 static inline bool check_items(struct pl_schema_run *run, const struct pl_test *items,
                                const struct pl_json_node *e, const struct pl_json_node *end)
 {
@@ -180,7 +180,7 @@ static __attribute__((noinline)) bool check_array(struct pl_schema_run *run,
     }
     if (op->c == PL_SCHEMA_NONE)
         return true;
-    for (; track && i < pl_json_count(n); i++) /* what fails is forgotten with the branch */
+    for (; track && i < pl_json_count(n); i++) /* if one fails, its branch drops the marks */
         pl_bits_mark(run, track, i);
     return check_items(run, &s->subs.ptr[op->c].test, e, end);
 }
@@ -196,7 +196,7 @@ static __attribute__((noinline)) bool check_list_deep(struct pl_schema_run *run,
     return is_valid;
 }
 
-/* An array of PL_SHAPE_LIST. As long as the items' types settle them it takes no call. */
+/* An array of PL_SHAPE_LIST. Makes no call as long as types decide the items. */
 static __attribute__((noinline)) bool
 check_list(struct pl_schema_run *run, const struct pl_array *array, const struct pl_json_node *n)
 {
@@ -232,7 +232,7 @@ static bool check_contains(struct pl_schema_run *run, const struct pl_fast *op,
     return n_found >= op->b;
 }
 
-/* A branch that may fail: what it evaluated counts only if it holds. */
+/* A branch that may fail: its evaluated children count only if it holds. */
 static COLD bool check_tracked(struct pl_schema_run *run, uint32_t sub,
                                const struct pl_json_node *n, uint32_t track)
 {
@@ -250,8 +250,8 @@ static inline bool check_branch(struct pl_schema_run *run, uint32_t sub,
     return track ? check_tracked(run, sub, n, track) : check_sub(run, sub, n, 0);
 }
 
-/* How many of the branches hold, counting no further than `enough`; with tracking all must be
- * tried, for each that holds adds to what is evaluated. */
+/* Counts the branches that hold, up to `enough`. With tracking all branches must be tried, since
+ * each that holds adds evaluated children. */
 static uint32_t count_branches(struct pl_schema_run *run, const struct pl_fast *op,
                                const struct pl_json_node *n, uint32_t track, uint32_t enough)
 {
@@ -269,8 +269,8 @@ static bool check_if(struct pl_schema_run *run, uint32_t condition, uint32_t the
     return next == PL_SCHEMA_NONE || check_sub(run, next, n, track);
 }
 
-/* Whether all values of the deciding member mean the branch that the last one means; it is there
- * more than once only where the parser allowed that. */
+/* Whether all values of the discriminator select the same branch as the last one. It occurs more
+ * than once only if the parser allowed that. */
 static bool is_branch_meant(struct pl_schema_run *run, const struct pl_switch *sw,
                             const struct pl_json_node *n, const struct pl_json_node *last,
                             uint32_t branch)
@@ -299,7 +299,7 @@ static __attribute__((noinline)) bool check_switch(struct pl_schema_run *run,
     return is_valid;
 }
 
-/* Every rung for itself. */
+/* Runs every rung. */
 static COLD bool climb_ladder(struct pl_schema_run *run, const struct pl_switch *sw,
                               const struct pl_json_node *n, uint32_t track)
 {
@@ -310,7 +310,7 @@ static COLD bool climb_ladder(struct pl_schema_run *run, const struct pl_switch 
     return true;
 }
 
-/* What a rung whose `then` only asks about members comes to. */
+/* Checks a rung whose `then` only tests members. */
 static inline bool check_looks(struct pl_schema_run *run, const struct pl_schema_look *looks,
                                uint32_t n, const struct notes *notes)
 {
@@ -333,7 +333,7 @@ static inline bool check_rung(struct pl_schema_run *run, const uint32_t *rung,
     return rung[PL_RUNG_THEN] == PL_SCHEMA_NONE || check_child(run, rung[PL_RUNG_THEN], n);
 }
 
-/* The rung that `value` selects, and the `else` of the others. */
+/* Runs the rung that `value` selects, and the `else` of the others. */
 static inline bool take_rungs(struct pl_schema_run *run, const struct pl_switch *sw,
                               const struct pl_json_node *value, const struct pl_json_node *n,
                               const struct notes *notes)
@@ -484,14 +484,14 @@ static __attribute__((noinline)) bool check_op(struct pl_schema_run *run, const 
     }
 }
 
-/* Ops that a test may lead to without a subschema around them. */
+/* Ops that a test may run without a subschema around them. */
 static inline bool has_own_frame(const struct pl_fast *op, uint32_t track)
 {
     return op->code == PL_FAST_SWITCH ||
            (!track && (op->code == PL_FAST_OBJECT || op->code == PL_FAST_OBJECT_LADDER));
 }
 
-/* One of them inside a subschema, whose frame it uses. */
+/* Runs such an op inside a subschema, with the subschema's frame. */
 static inline bool check_framed(struct pl_schema_run *run, const struct pl_fast *op,
                                 const struct pl_json_node *n, uint32_t track)
 {
@@ -509,7 +509,7 @@ static inline bool check_framed(struct pl_schema_run *run, const struct pl_fast 
     return is_valid;
 }
 
-/* The ops of nearly every subschema are handled here, the others a call away. */
+/* Handles the ops of nearly every subschema; the others take a call. */
 static inline __attribute__((always_inline)) bool check_ops(struct pl_schema_run *run,
                                                             uint32_t first, uint32_t end,
                                                             const struct pl_json_node *n,
@@ -519,8 +519,8 @@ static inline __attribute__((always_inline)) bool check_ops(struct pl_schema_run
     for (uint32_t i = first; i < end; i++) {
         const struct pl_fast *op = &s->fast.ptr[i];
         bool is_valid;
-        /* In the order of how often they are met: a processor predicts a chain of tests better than
-         * one jump to anywhere. */
+        /* In order of frequency: a processor predicts a chain of tests better than one indirect
+         * jump. */
         if (has_own_frame(op, track))
             is_valid = check_framed(run, op, n, track);
         else if (op->code == PL_FAST_COUNT)
@@ -535,7 +535,7 @@ static inline __attribute__((always_inline)) bool check_ops(struct pl_schema_run
     return true;
 }
 
-/* A subschema that looks at what is evaluated, or that a $dynamicRef may look back to. */
+/* A subschema that tracks evaluated children, or that a $dynamicRef may search. */
 static COLD bool check_special(struct pl_schema_run *run, const struct pl_sub *sub, uint32_t first,
                                uint32_t end, const struct pl_json_node *n, uint32_t track)
 {
@@ -577,7 +577,7 @@ static __attribute__((noinline)) bool check_set(struct pl_schema_run *run, const
     return pl_run_set_find(run, set, n) != PL_SCHEMA_NONE;
 }
 
-/* A number; only whole ones of few digits are compared here. */
+/* A number; only short whole numbers are compared here. */
 static __attribute__((noinline)) bool
 check_range(struct pl_schema_run *run, const struct pl_test *test, const struct pl_json_node *n)
 {
@@ -587,9 +587,9 @@ check_range(struct pl_schema_run *run, const struct pl_test *test, const struct 
     return value >= test->to.range->least && value <= test->to.range->most;
 }
 
-/* A value whose type does not settle it. From PL_SHAPE_RANGE on, a kind that may be valid and does
- * not pass by itself is the one that the shape is about. Every exit is a tail call: this is the
- * dispatcher of the interpreter and has no frame. */
+/* A value that its type does not decide. From PL_SHAPE_RANGE on, an allowed kind that does not pass
+ * by itself is the kind that the shape checks. Every exit is a tail call: this is the dispatcher of
+ * the interpreter and has no frame. */
 static __attribute__((noinline)) bool
 check_shape(struct pl_schema_run *run, const struct pl_test *test, const struct pl_json_node *n)
 {

@@ -1,7 +1,7 @@
-/* A question that does not stop the turn: an extension asks it in the middle of a call, a command or a hook. It is
- * asked, shown and answered like any other, but no call changes its state for it, and the answer goes to the
- * extension (PL_EFFECT_TELL_ASIDE). It has no row, because it ends with the process that asked: after a restart
- * nobody would get the answer. */
+/* A question that does not stop the turn: an extension asks it during a call, a command or a hook.
+ * It is published and answered like any other question, but no call changes its state for it, and
+ * the answer goes to the extension (PL_EFFECT_TELL_ASIDE). It has no row, because it ends with the
+ * process that asked: after a restart nobody would receive the answer. */
 #include "session/session_int.h"
 
 #include "json/text.h"
@@ -88,7 +88,7 @@ static void tell(struct pl_step *x, struct pl_str id, struct pl_str answer)
     pl_step_want(x, &effect);
 }
 
-/* Settled; the calls above it no longer show it. */
+/* Settles the question; the calls above its loop no longer show it. */
 static void settle(struct pl_step *x, size_t index, const char *state, struct pl_str answer)
 {
     struct pl_agent_loop *loop = loop_of_turn(x->s, x->s->questions.ptr[index]->turn_id);
@@ -119,7 +119,7 @@ void pl_asides_cancel(struct pl_step *x, bool tells)
     }
 }
 
-/* {approve, remember?: once|session|always, reason?}, and nothing else. */
+/* {approve, remember?: once|session|always, reason?}, no other members. */
 static const char *wrong_with_capability(const struct pl_json_doc *doc)
 {
     static const char *const words[] = {"once", "session", "always"};

@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 
-/* --- what the user said ---------------------------------------------------------------------- */
+/* --- the user's message ---------------------------------------------------------------------- */
 
 void pl_chat_speak(struct pl_step *x, struct pl_agent_loop *loop, const struct pl_said *said)
 {
@@ -37,7 +37,7 @@ static bool is_trace(struct pl_str text)
     return text.len == PL_TRACE_ID && has_digit;
 }
 
-/* The digits of a UUID are a good trace. */
+/* Without a valid trace_id, the digits of a new UUID are the trace. */
 void pl_step_set_trace(struct pl_step *x, struct pl_str trace_id)
 {
     char *to = x->s->trace_id;
@@ -59,7 +59,7 @@ void pl_step_set_key(struct pl_step *x, struct pl_str key_id)
         memcpy(x->s->key_id, key_id.ptr, key_id.len);
 }
 
-/* The model this message names is the session's from now on. */
+/* A model in the message becomes the session's model. */
 static void choose_model(struct pl_step *x, const struct pl_said *said)
 {
     if (!said->model.len)
@@ -71,7 +71,7 @@ static void choose_model(struct pl_step *x, const struct pl_said *said)
     x->is_changed = true;
 }
 
-/* What this chat says in place of the session's own; {NULL, 0} ends that. */
+/* Sets this chat's values for settings of the session; {NULL, 0} removes them. */
 static void set_override(struct pl_step *x, struct pl_str override)
 {
     if (pl_str_eq(x->s->record.chat_override, override))
@@ -99,7 +99,7 @@ static void tell_start(struct pl_step *x, const struct pl_said *said)
     pl_frame_end(x, &out);
 }
 
-/* A session without a name is named by its first message. */
+/* A session without a name is named after its first message. */
 static void name_session(struct pl_step *x, const struct pl_said *said)
 {
     struct pl_json_doc doc;
@@ -143,7 +143,7 @@ void pl_chat_start_next(struct pl_step *x)
     struct pl_queued *queued = pl_queue_take(x, 0);
     if (pl_queued_read(queued, &x->out->arena, &said) == PL_OK)
         start(x, &said);
-    else /* load has read every body, so only memory can be missing */
+    else /* load has parsed every body: memory ran out */
         x->is_oom = true;
     pl_queued_destroy(queued);
 }
@@ -171,7 +171,7 @@ void pl_chat_take_steers(struct pl_step *x, struct pl_agent_loop *root)
     }
 }
 
-/* Lists the messages that will never be taken, and removes them. */
+/* Lists the messages that will never be handled, and removes them. */
 static void cancel_queue(struct pl_step *x, struct pl_json_out *out)
 {
     struct pl_session *s = x->s;
@@ -204,7 +204,7 @@ void pl_chat_end(struct pl_step *x, enum pl_session_status status, struct pl_str
     pl_frame_end(x, &out);
     s->is_chatting = false;
     set_override(x, (struct pl_str){0});
-    /* There is nothing left to steer: they are messages like any other. */
+    /* No chat is left to steer: these become ordinary messages. */
     for (size_t i = 0; i < s->queue.len; i++)
         s->queue.ptr[i]->steers = false;
     pl_step_set_status(x, status);

@@ -1,13 +1,13 @@
-/* A call of a tool that the client has defined and runs. The call stays pending, with runs:
- * "client", until the client sends the result, once, or its time is over. It waits as a question
- * does: the turn is paused, a row survives restarts, a stop cancels it. No person is asked
- * anything, so there is no question frame. */
+/* A call of a tool that the client defined and runs. The call stays pending, with runs: "client",
+ * until the client sends the result (once) or the deadline passes. It waits like a question: the
+ * turn is paused, a row survives restarts, a stop cancels it. No person is asked, so there is no
+ * question frame. */
 #include "session/session_int.h"
 
 #include "json/number.h"
 #include "session/turn/media.h"
 
-/* {"deadline_ms": unix time}, in the place of the questions. */
+/* {"deadline_ms": unix time}, stored in the column of the questions. */
 static struct pl_str write_terms(struct pl_step *x, int64_t deadline_ms)
 {
     pl_buf_clear(&x->out->text);
@@ -68,7 +68,7 @@ enum pl_status pl_step_tool_client(struct pl_step *x)
     return PL_OK;
 }
 
-/* {"result": …, "is_error": true}: what is kept to know a repetition by. */
+/* {"result": …, "is_error": true}: stored to recognise a repeated answer. */
 static struct pl_str write_answer(struct pl_step *x, struct pl_str result, bool is_error)
 {
     pl_buf_clear(&x->out->text);

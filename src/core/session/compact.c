@@ -1,5 +1,5 @@
-/* Compaction: a summary replaces the earlier turns. The host has the summary written; this file
- * decides when one is due, prevents endless compaction, and makes the turn that reports it. */
+/* Compaction: a summary replaces the earlier turns. The host gets the summary from a model; this
+ * file decides when one is due, prevents endless compaction, and makes the turn that reports it. */
 #include "session/session_int.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ enum pl_status pl_step_compact(struct pl_step *x)
     if (loop && (is_manual || loop->summary.id.text[0]))
         return pl_step_refuse(x, PL_CONFLICT, PL_REFUSAL_BUSY,
                               "The session is busy; compact it when it is idle");
-    if (loop) { /* between two turns, as if it had found out by itself */
+    if (loop) { /* compact between two turns, as if the loop had found its window full */
         loop->is_full = true;
         pl_step_reply(x, "compaction_id", (struct pl_str){0});
         return PL_OK;
@@ -63,8 +63,7 @@ enum pl_status pl_step_compact(struct pl_step *x)
     return PL_OK;
 }
 
-/* The loop that waits for exactly this summary. NULL: the summary is late, and no loop waits for
- * it. */
+/* The loop that waits for this summary. NULL: the summary is late, and no loop waits for it. */
 static struct pl_agent_loop *waiting_loop(struct pl_step *x)
 {
     struct pl_str id = x->event->summary.loop_id;
@@ -118,7 +117,7 @@ static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop,
 
 static void fail_summary(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason);
 
-/* A summary as long as what it would replace is useless. */
+/* A summary as long as the text it replaces is useless. */
 static bool saves_nothing(const struct pl_session_event *event)
 {
     return event->summary.tokens_before > 0 &&
@@ -172,7 +171,7 @@ static void notify(struct pl_step *x, struct pl_str text)
     struct pl_json_out out = pl_frame_begin(x, PL_FRAME_NOTIFICATION, false);
     pl_out_member(&out, "text", text);
     pl_frame_end(x, &out);
-    x->has_durable = true; /* only the row keeps this sequence from being used twice */
+    x->has_durable = true; /* only the row prevents a second use of this sequence */
 }
 
 enum pl_status pl_step_notice(struct pl_step *x)
@@ -181,7 +180,7 @@ enum pl_status pl_step_notice(struct pl_step *x)
     return PL_OK;
 }
 
-/* Nothing was archived: what goes on goes on with what there is. */
+/* Nothing was archived: the loop continues with the whole conversation. */
 static void fail_summary(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason)
 {
     bool was_auto = pl_str_eq(pl_str_of(loop->summary.trigger), PL_STR("auto"));
@@ -191,7 +190,7 @@ static void fail_summary(struct pl_step *x, struct pl_agent_loop *loop, struct p
         loop->is_done = true;
         x->may_start_next = true;
         notify(x, reason);
-    } else if (was_auto) { /* there is still a fifth of the window: go on with what there is */
+    } else if (was_auto) { /* a fifth of the window is left: continue without a summary */
         loop->n_compactions += !loop->is_tight;
         pl_agent_loop_call_model(x, loop);
     } else {

@@ -1,6 +1,6 @@
 /* A loop calls the model, runs the tool calls, and calls the model again, until the model makes no
- * more calls. Nothing here recurses: code that changes something another loop waits for marks that
- * loop as due, and pl_step_go_on works through the due loops, children first. */
+ * more calls. Nothing here recurses: code that changes something that another loop waits for marks
+ * that loop as due, and pl_step_go_on handles the due loops, children first. */
 #include "session/session_int.h"
 
 #include "json/text.h"
@@ -212,7 +212,7 @@ void pl_agent_loop_call_model(struct pl_step *x, struct pl_agent_loop *loop)
     }
 }
 
-/* The parent's call gets its result and the loop is gone. */
+/* Gives the parent's call its result and removes the loop. */
 static void report(struct pl_step *x, struct pl_agent_loop *loop, bool is_error,
                    struct pl_str result)
 {
@@ -249,7 +249,7 @@ void pl_agent_loop_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl
     x->may_start_next = true;
 }
 
-/* The last text of a turn, as JSON: what an Agent call answers. */
+/* The last text of a turn, as JSON: the result of an Agent call. */
 static struct pl_str last_text(struct pl_step *x, const struct pl_turn *turn)
 {
     for (size_t i = turn->blocks.len; i > 0; i--)
@@ -281,7 +281,7 @@ static void finish_turn(struct pl_step *x, struct pl_agent_loop *loop)
     }
 }
 
-/* Every open call waits for a person, and so does the turn. */
+/* Whether every open call waits for a person. Then the turn waits, too. */
 static bool waits(const struct pl_session *s, const struct pl_turn *turn)
 {
     for (size_t i = 0; i < turn->calls.len; i++)

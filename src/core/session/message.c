@@ -1,9 +1,9 @@
-/* The message of a user: a text, or an array of parts. Parts that spell their text `text` instead
- * of `content` are accepted too.
+/* The message of a user: a text, or an array of parts. Parts with `text` instead of `content` are
+ * accepted, too.
  *
- * A user may send text and answers. Blocks of the assistant or the system (calls, results, cards,
- * thinking, changes of the mode …) would reach the model as theirs, so they are refused. Only a
- * recorded message keeps every block it had. */
+ * A user may send text, media and answers. Other blocks (calls, results, cards, thinking, mode
+ * changes …) are refused: the model would take them for output of the assistant or the system. Only
+ * a recorded message keeps all of its blocks. */
 #include "session/session_int.h"
 
 #include "json/number.h"
@@ -56,7 +56,7 @@ static enum pl_block_type type_of(const struct pl_json_doc *doc, const struct pl
     return type ? found : PL_BLOCK_COUNT;
 }
 
-/* The blocks a user may say; media get their line here. */
+/* Blocks that a user may send. */
 static const bool is_users[PL_BLOCK_COUNT] = {
     [PL_BLOCK_TEXT] = true,
     [PL_BLOCK_ASK_USER_ANSWER] = true,
@@ -78,7 +78,7 @@ static bool is_place(const struct pl_json_doc *doc, const struct pl_json_node *m
     return n && pl_json_number_int64(pl_json_span(doc, n), &place) && place >= 0;
 }
 
-/* Whether they are places of values, as a prompt that was filled in remembers them. */
+/* Whether `variables` lists the places of a prompt's values in the text. */
 static bool variables_fit(const struct pl_json_doc *doc, const struct pl_json_node *variables,
                           enum pl_block_type type)
 {
@@ -96,7 +96,7 @@ static bool variables_fit(const struct pl_json_doc *doc, const struct pl_json_no
 
 enum { WRONG = 200 };
 
-/* What is wrong with one part, as a sentence that follows "Part n of the message"; false: nothing. */
+/* Checks one part. True: ret_wrong completes the sentence "Part n of the message …". */
 static bool is_wrong(const struct pl_json_doc *doc, const struct pl_json_node *part,
                      bool is_recorded, char ret_wrong[WRONG])
 {

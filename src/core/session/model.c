@@ -1,5 +1,5 @@
-/* A turn grows. The model's output is gathered for a moment, sent as patches, and stored in a row
- * from time to time.
+/* The growth of a turn. The model's output is coalesced, sent as patches, and stored in a row from
+ * time to time.
  *
  * Text waits up to 20 ms or 512 bytes before it takes a sequence number (PL_SESSION_COALESCE_*);
  * until then it is not part of any projection. `content`, the whole text of the block, is sent with
@@ -12,8 +12,8 @@
 #include "json/number.h"
 
 enum {
-    PATCH_FRAME = 512,  /* more than a patch has beside its texts */
-    CALL_OVERHEAD = 64, /* what a call costs beside its arguments */
+    PATCH_FRAME = 512,  /* more than a patch needs beside its texts */
+    CALL_OVERHEAD = 64, /* bytes counted for a call beside its arguments */
 };
 
 static struct pl_agent_loop *open_loop(struct pl_step *x)
@@ -24,7 +24,7 @@ static struct pl_agent_loop *open_loop(struct pl_step *x)
     return is_open ? loop : NULL;
 }
 
-/* --- telling text ---------------------------------------------------------------------------- */
+/* --- sending text ---------------------------------------------------------------------------- */
 
 static struct pl_json_out write_patch(struct pl_step *x, struct pl_turn *turn, struct pl_str delta,
                                       bool has_content)
@@ -46,7 +46,7 @@ static bool fits(const struct pl_json_out *out)
     return out->buf->len + 2 <= PL_SESSION_MAX_PATCH;
 }
 
-/* The same patch with `content`, for subscribers that asked for it always. */
+/* The same patch with `content`, for subscribers that always want it. */
 static struct pl_str whole_patch(struct pl_step *x, struct pl_turn *turn, struct pl_str delta)
 {
     struct pl_json_out out = write_patch(x, turn, delta, true);
@@ -57,7 +57,7 @@ static struct pl_str whole_patch(struct pl_step *x, struct pl_turn *turn, struct
     return pl_step_take_text(x);
 }
 
-/* One patch for a delta that the last block already contains. */
+/* Sends a patch for a delta that the last block already contains. */
 static void tell_delta(struct pl_step *x, struct pl_turn *turn, struct pl_str delta, bool is_last)
 {
     struct pl_block *block = &turn->blocks.ptr[turn->blocks.len - 1];
@@ -77,7 +77,7 @@ static void tell_delta(struct pl_step *x, struct pl_turn *turn, struct pl_str de
         x->out->frames.ptr[x->out->frames.len - 1].whole = whole;
 }
 
-/* Bytes of the longest prefix whose spelling fits a patch: whole characters. */
+/* Length of the longest prefix that fits a patch when escaped: whole characters. */
 static size_t fitting(struct pl_str text)
 {
     enum { ROOM = PL_SESSION_MAX_PATCH - PATCH_FRAME, MOST = 6 };
@@ -131,9 +131,9 @@ void pl_turn_flush(struct pl_step *x, struct pl_turn *turn, bool closes)
     turn->has_open_block = false;
 }
 
-/* --- when ------------------------------------------------------------------------------------ */
+/* --- time ------------------------------------------------------------------------------------ */
 
-/* A clock that was set back must not make text wait. */
+/* Handles a clock that was set back: text must not wait for it. */
 static bool has_passed(int64_t now_ms, int64_t since_ms, int64_t span_ms)
 {
     return now_ms - since_ms >= span_ms || now_ms < since_ms;
@@ -145,8 +145,8 @@ int64_t pl_turn_checkpoint_ms(const struct pl_turn *turn)
     return PL_SESSION_CHECKPOINT_MS * (int64_t)(1 + turn->n_text / USUAL);
 }
 
-/* Nothing is gained by a checkpoint while the one before it is not stored: a store that is slower
- * than the model would only fill the memory with them. */
+/* No new checkpoint while the last one is not stored: with a store slower than the model,
+ * checkpoints would fill the memory. */
 static void save_if_due(struct pl_step *x, struct pl_turn *turn)
 {
     if (x->out->is_behind)
@@ -173,10 +173,10 @@ enum pl_status pl_step_tick(struct pl_step *x)
     return PL_OK;
 }
 
-/* --- what the model is told ------------------------------------------------------------------ */
+/* --- memories for the model ------------------------------------------------------------------ */
 
-/* Once per turn: a retried call was told the same. It is stored and sent to readers before the
- * model says anything, so a turn that fails or is interrupted has it too. */
+/* Notes the memories of a turn, once: a retried call gets the same. They are stored and sent to
+ * readers before any output of the model, so a turn that fails or is interrupted has them, too. */
 enum pl_status pl_step_memory(struct pl_step *x)
 {
     struct pl_agent_loop *loop = open_loop(x);
@@ -198,7 +198,7 @@ enum pl_status pl_step_memory(struct pl_step *x)
     return PL_OK;
 }
 
-/* --- the model speaks ------------------------------------------------------------------------ */
+/* --- output of the model --------------------------------------------------------------------- */
 
 static void cut_off(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason)
 {
@@ -214,7 +214,7 @@ static void cut_off(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str
     pl_agent_loop_fail(x, loop, reason);
 }
 
-/* Whether n more bytes are allowed; otherwise the turn is over. */
+/* Whether n more bytes are allowed; if not, ends the turn. */
 static bool may_grow(struct pl_step *x, struct pl_agent_loop *loop, size_t n)
 {
     struct pl_turn *turn = loop->turn;
@@ -226,8 +226,8 @@ static bool may_grow(struct pl_step *x, struct pl_agent_loop *loop, size_t n)
     return false;
 }
 
-/* Whether there is room for one more block. Without a limit an answer of nothing but empty blocks
- * would take memory without end, and the row that is written with each whole one would grow. */
+/* Whether one more block is allowed. Without a limit, an answer of empty blocks would take
+ * unlimited memory, and so would the row that is written with each whole block. */
 static bool may_begin(struct pl_step *x, struct pl_agent_loop *loop, bool is_whole)
 {
     struct pl_turn *turn = loop->turn;
@@ -295,7 +295,7 @@ enum pl_status pl_step_model_block(struct pl_step *x)
     enum pl_status status = content.len ? pl_step_json(x, content, &doc) : PL_OK;
     if (status == PL_NOMEM)
         return status;
-    x->out->refusal = PL_REFUSAL_NONE; /* what a model says refuses nobody's request */
+    x->out->refusal = PL_REFUSAL_NONE; /* output of a model refuses no request */
     bool is_good = status == PL_OK && type != PL_BLOCK_COUNT &&
                    pl_block_accepts(type, content.len ? doc.root : NULL);
     pl_turn_flush(x, loop->turn, true);
@@ -318,7 +318,7 @@ enum pl_status pl_step_model_block(struct pl_step *x)
     return PL_OK;
 }
 
-/* The proof of the event as compact JSON, and whether there is data in it; {NULL, 0}: none. */
+/* Reads the event's proof as compact JSON, and whether it contains data; {NULL, 0}: none. */
 static enum pl_status read_proof(struct pl_step *x, struct pl_str *ret_proof, bool *ret_has_data)
 {
     struct pl_json_doc doc;
@@ -336,9 +336,9 @@ static enum pl_status read_proof(struct pl_step *x, struct pl_str *ret_proof, bo
     return PL_OK;
 }
 
-/* A proof belongs to the open text or thinking block and closes it. If no block is open, or the
- * thinking is readable by its vendor only, it gets a block without text. No patch contains the
- * proof itself: nobody needs it while the turn runs. */
+/* A proof belongs to the open text or thinking block and closes it. If no block is open, or if only
+ * the vendor can read the thinking, it gets a block without text. Patches do not contain proofs:
+ * nobody needs them while the turn runs. */
 enum pl_status pl_step_model_proof(struct pl_step *x)
 {
     struct pl_agent_loop *loop = open_loop(x);
@@ -400,7 +400,7 @@ enum pl_status pl_step_model_call(struct pl_step *x)
     bool has_data;
     if (!name.len)
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, "A call must name its tool");
-    if (turn->is_over) /* the one that is kept and not run says it for all that follow */
+    if (turn->is_over) /* the call over the limit reports this for all later ones */
         return PL_OK;
     enum pl_status status = read_proof(x, &proof, &has_data);
     if (status != PL_OK)
@@ -422,7 +422,7 @@ enum pl_status pl_step_model_call(struct pl_step *x)
     return PL_OK;
 }
 
-/* A call that is played again comes to what it came to. */
+/* A replayed call gets its recorded result. */
 enum pl_status pl_step_model_result(struct pl_step *x)
 {
     struct pl_agent_loop *loop = open_loop(x);
@@ -439,7 +439,7 @@ enum pl_status pl_step_model_result(struct pl_step *x)
     return PL_OK;
 }
 
-/* --- the model stops ------------------------------------------------------------------------- */
+/* --- end of the output ----------------------------------------------------------------------- */
 
 static double count_of(const struct pl_json_doc *usage, const char *name)
 {
@@ -451,7 +451,7 @@ static double count_of(const struct pl_json_doc *usage, const char *name)
     return (double)n;
 }
 
-/* The output is part of the next input. */
+/* The output will be part of the next input. */
 static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
 {
     struct pl_json_doc doc;

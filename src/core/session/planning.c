@@ -1,7 +1,7 @@
 /* Planning: a mode of the session in which nothing is changed. A person chooses it with a message;
- * a model enters and leaves it by tools, and reports its plan by one. The host checks the arguments
- * and, before planning is left, asks the person; what the tools mean is decided here, when their
- * result comes. */
+ * a model enters and leaves it by tools, and reports its plan with another tool. The host checks
+ * the arguments and asks the person before planning ends. This file applies the tools' effects when
+ * their results come. */
 #include "session/session_int.h"
 
 static void add_block(struct pl_step *x, struct pl_turn *turn, enum pl_block_type type,
@@ -42,7 +42,7 @@ static void leave(struct pl_step *x, struct pl_turn *turn, const struct pl_tool_
     pl_mode_change(x, turn, PL_CHAT_MODE_EXECUTING, true);
 }
 
-/* The arguments are the current plan. */
+/* Reports the arguments as the current plan. */
 static void report(struct pl_step *x, struct pl_turn *turn, const struct pl_tool_call *call)
 {
     struct pl_json_doc plan;

@@ -1,9 +1,10 @@
-/* Questions to a person. The AskUserQuestion tool, tools that need a confirmation, and capabilities
- * that an extension requests are one mechanism: a call waits in awaiting_answer, its row survives
- * restarts, and it is answered once.
+/* Questions to a person. One mechanism serves the AskUserQuestion tool, tools that need a
+ * confirmation, and capabilities that an extension requests: a call waits in awaiting_answer, its
+ * row survives restarts, and it is answered once.
  *
- * A question of a child loop is also shown on the parent's Agent call (pending_question_ref), all
- * the way up, so that a client that shows only the root sees what the session waits for. */
+ * A question of a child loop is also shown on the Agent calls of all loops above it
+ * (pending_question_ref), so that a client that shows only the root sees what the session waits
+ * for. */
 #include "session/session_int.h"
 
 #include "base/sha/sha256.h"
@@ -19,7 +20,7 @@ void pl_question_destroy(struct pl_question *question)
     pl_mem_free(question);
 }
 
-/* --- what may be asked ----------------------------------------------------------------------- */
+/* --- checking questions ---------------------------------------------------------------------- */
 
 static bool is_optional_text(const struct pl_json_doc *doc, const struct pl_json_node *object,
                              const char *key)
@@ -58,7 +59,7 @@ static const char *wrong_with_question(const struct pl_json_doc *doc,
                : "it needs options: an array of {label, description?}";
 }
 
-/* The first thing that is wrong with the i-th question or its options; false: nothing is. */
+/* Finds the first error in the i-th question or its options; false: no error. */
 static bool is_wrong(const struct pl_json_doc *doc, const struct pl_json_node *question, size_t i,
                      char ret_wrong[PL_QUESTIONS_WRONG])
 {
@@ -102,7 +103,7 @@ const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
     return questions;
 }
 
-/* --- on the parents -------------------------------------------------------------------------- */
+/* --- showing questions on the parents' calls ------------------------------------------------- */
 
 static bool is_below(const struct pl_agent_loop *loop, const struct pl_agent_loop *above)
 {
@@ -120,7 +121,7 @@ static const struct pl_question *first_below(const struct pl_session *s,
     return NULL;
 }
 
-/* The text of the first question, as it was spelled. */
+/* The text of the first question, as JSON. */
 static struct pl_str description_of(struct pl_step *x, const struct pl_question *question)
 {
     struct pl_json_doc doc;
@@ -147,7 +148,7 @@ static struct pl_str ref_of(struct pl_step *x, const struct pl_question *questio
     return pl_step_take_text(x);
 }
 
-/* The calls above this loop show the first question below them, or none. */
+/* Updates the calls above this loop: each shows the first question below it, or none. */
 void pl_questions_refresh(struct pl_step *x, struct pl_agent_loop *loop)
 {
     for (; loop && loop->parent; loop = loop->parent) {
@@ -191,8 +192,8 @@ static void hash_arguments(const struct pl_tool_call *call, char ret_hex[PL_SHA2
     pl_sha256_hex(call->arguments, ret_hex);
 }
 
-/* What a yes allows and how much it weighs, where who asks has not said it: reaching out of an
- * extension weighs most. */
+/* Adds what the asker left out: `capability`, what a yes allows, as null; and `risk`, which is high
+ * for a capability of an extension and medium otherwise. */
 static void put_weight(struct pl_json_out *out, const struct pl_json_doc *doc,
                        const struct pl_json_node *question, struct pl_str kind)
 {
@@ -205,7 +206,7 @@ static void put_weight(struct pl_json_out *out, const struct pl_json_doc *doc,
         pl_out_member(out, "risk", is_capability ? PL_STR("high") : PL_STR("medium"));
 }
 
-/* The questions, each with the call that is asked about, and the hash of its arguments. */
+/* Adds to each question the call it is about and the hash of its arguments. */
 static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call, struct pl_str kind,
                           struct pl_str questions)
 {
@@ -307,7 +308,7 @@ void pl_questions_cancel(struct pl_step *x, const struct pl_turn *turn)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-/* An ask_user_answer is an object; any other answer is wrapped in one. */
+/* The content of an ask_user_answer is an object; any other answer is wrapped in one. */
 static void add_answer_block(struct pl_step *x, struct pl_turn *turn,
                              const struct pl_tool_call *call, const struct pl_json_doc *answer)
 {
@@ -359,7 +360,7 @@ bool pl_tool_is_allowed(const struct pl_session *s, struct pl_str tool_name)
     return false;
 }
 
-/* The person does not want to be asked again for this tool, in this session. */
+/* Notes that this tool needs no further confirmation in this session. */
 static void allow(struct pl_step *x, struct pl_str tool_name)
 {
     PL_CLEANUP_BUF struct pl_buf names;
@@ -375,7 +376,7 @@ static void allow(struct pl_step *x, struct pl_str tool_name)
     x->has_settings = true;
 }
 
-/* What the person said, to the call that waited for it. */
+/* Gives the person's answer to the call that waited for it. */
 static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                         bool is_ask, bool is_approved, const struct pl_json_doc *answer)
 {
@@ -390,7 +391,7 @@ static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl
         if (pl_json_is(scope, PL_JSON_STRING) && pl_json_text_is(answer, scope, PL_STR("session")))
             allow(x, call->tool_name);
         call->is_confirmed = true;
-        call->is_started = false; /* it is started like any other, when there is room */
+        call->is_started = false; /* it starts like any other call, when there is room */
         pl_tool_call_set_status(x, loop->turn, call, PL_TOOL_CALL_PENDING);
     } else {
         deny(x, loop, call, answer);
@@ -399,7 +400,8 @@ static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl
     pl_questions_refresh(x, loop);
 }
 
-/* An approval is valid for the arguments that were shown: an answer may name them. */
+/* An approval is valid only for the arguments that were shown. Whether the answer names others, by
+ * their hash. */
 static bool means_others(const struct pl_tool_call *call, const struct pl_json_doc *answer)
 {
     char hash[PL_SHA256_HEX + 1];

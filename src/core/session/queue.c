@@ -1,5 +1,5 @@
-/* Messages that wait: until the chat before them has ended or, when they steer, until the root loop
- * is about to call its model again. */
+/* Queued messages. They wait for the end of the chat or, if they steer it, for the next model call
+ * of the root loop. */
 #include "session/session_int.h"
 
 #include "json/number.h"
@@ -175,7 +175,7 @@ enum pl_status pl_queued_read(const struct pl_queued *queued, struct pl_arena *a
     return status;
 }
 
-/* position and client_message_id; the message is in the body's own words. */
+/* Writes position, client_message_id and the members of the body, which has the message. */
 void pl_queued_write(const struct pl_queued *queued, struct pl_json_out *out)
 {
     pl_json_out_open(out, '{');

@@ -1,14 +1,14 @@
-/* replay_state of a session that plays another again: {source_session_id, from_sequence, total,
- * position, speed, status}. The session keeps two members of it: `status`, which follows the
- * session's own (running, paused, stopped, finished), and `position`, the number of messages that
- * were said. Both are published and stored with the change that causes them, so that a replay never
- * seems to run when it does not. */
+/* replay_state of a session that replays another: {source_session_id, from_sequence, total,
+ * position, speed, status}. The session updates two of its members: `status` (running, paused,
+ * stopped, finished), which follows the session's own status, and `position`, the number of
+ * messages replayed. Both are published and stored with the change that causes them, so that a
+ * replay never seems to run when it does not. */
 #include "session/session_int.h"
 
 #include "json/number.h"
 #include "json/text.h"
 
-/* The state as a document; false: there is none. */
+/* Reads the state as a document; false: not a replay. */
 static bool read_state(struct pl_step *x, struct pl_json_doc *ret_state)
 {
     const struct pl_session_record *record = &x->s->record;
@@ -16,7 +16,7 @@ static bool read_state(struct pl_step *x, struct pl_json_doc *ret_state)
            pl_json_kind(ret_state->root) == PL_JSON_OBJECT;
 }
 
-/* The same with another value for a member that is there, or added. */
+/* Sets or adds a member. */
 static void set_member(struct pl_step *x, const char *key, struct pl_str value)
 {
     struct pl_json_doc state;
@@ -51,7 +51,7 @@ static bool is_under_way(struct pl_str status)
     return pl_str_eq(status, PL_STR("\"running\"")) || pl_str_eq(status, PL_STR("\"paused\""));
 }
 
-/* What becomes of a replay when the session's status changes; NULL: nothing. */
+/* The replay's next status when the session's status changes; NULL: unchanged. */
 static const char *next_status(const struct pl_session *s, struct pl_str now)
 {
     switch (s->record.status) {

@@ -1,4 +1,4 @@
-/* Rows as the objects of seed 003. */
+/* Writes rows as the objects of seed 003. */
 #include "session/rows.h"
 #include "session/turn/turn_int.h"
 

@@ -35,7 +35,7 @@ static void reset(struct pl_session_out *out)
     out->refusal = PL_REFUSAL_NONE;
 }
 
-/* --- made and loaded ------------------------------------------------------------------------- */
+/* --- creating and loading -------------------------------------------------------------------- */
 
 void pl_session_destroy(struct pl_session *session)
 {
@@ -60,7 +60,7 @@ void pl_session_destroy(struct pl_session *session)
     pl_mem_free(session);
 }
 
-/* Empty text is null, except where a text must be. */
+/* Empty strings become null, except in members that must be text. */
 static void copy_record(struct pl_step *x, const struct pl_session_record *from)
 {
     struct pl_session_record *to = &x->s->record;
@@ -134,7 +134,7 @@ enum pl_status pl_session_create(const struct pl_session_record *record, struct 
     return PL_OK;
 }
 
-/* A loop is identified by its open turn, its parent by the call that the turn names. */
+/* A loop is identified by its open turn, its parent loop by the call in that turn. */
 static enum pl_status load_turn(struct pl_step *x, const struct pl_turn_row *row)
 {
     struct pl_session *s = x->s;
@@ -170,7 +170,7 @@ static enum pl_status load_turn(struct pl_step *x, const struct pl_turn_row *row
     return PL_OK;
 }
 
-/* By age of their turns: a parent's turn is older than those of its children. */
+/* Sorts by age of the turns: a parent's turn is older than its children's. */
 static void sort_loops(struct pl_session *s)
 {
     for (size_t i = 1; i < s->loops.len; i++) {
@@ -190,7 +190,8 @@ static void find_parents(struct pl_session *s)
         if (!call_id.len || call_id.len >= PL_ID_MAX || !pl_tool_call_find(s, call_id, &parent))
             continue;
         for (size_t k = 0; k < i; k++) {
-            if (s->loops.ptr[k] != parent) /* a parent is first; anything else is damage */
+            if (s->loops.ptr[k] != parent) /* a parent precedes its children; otherwise the data is
+                                            * damaged */
                 continue;
             loop->parent = parent;
             loop->depth = parent->depth + 1;
@@ -199,7 +200,7 @@ static void find_parents(struct pl_session *s)
     }
 }
 
-/* The root is first, with or without a turn, while there is a chat. */
+/* During a chat the root loop is first, with or without a turn: adds it if missing. */
 static void find_root(struct pl_step *x)
 {
     struct pl_session *s = x->s;
@@ -328,7 +329,7 @@ static enum pl_status change_settings(struct pl_step *x)
         bool has;
         struct pl_str value;
         struct pl_str *to;
-        bool is_setting; /* kept by a row of its own */
+        bool is_setting; /* stored in a row of its own */
     } texts[] = {
         {set->has_intent, set->intent.len ? set->intent : PL_STR(""), &r->intent, false},
         {set->has_model, set->model.len ? set->model : (struct pl_str){0}, &r->model, false},
@@ -394,7 +395,7 @@ static enum pl_status (*const handlers[])(struct pl_step *x) = {
     [PL_SE_MEMORY] = pl_step_memory,
 };
 
-/* The rows of what is still open; those of what ended are there already. */
+/* Adds rows of open turns; ended turns have added theirs. */
 static void put_rows(struct pl_step *x)
 {
     for (size_t i = 0; i < x->s->loops.len; i++) {
@@ -428,7 +429,7 @@ enum pl_status pl_session_apply(struct pl_session *session, const struct pl_sess
     return status;
 }
 
-/* --- looking --------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 const struct pl_session_record *pl_session_record(const struct pl_session *session)
 {
@@ -490,7 +491,7 @@ size_t pl_session_n_open_turns(const struct pl_session *session)
     return n;
 }
 
-/* Turns that are older than this one and open. */
+/* Number of open turns that are older than this one. */
 static size_t rank_of(const struct pl_session *session, const struct pl_turn *turn)
 {
     size_t n = 0;

@@ -1,17 +1,17 @@
-/* What a session does next: one pure function, apply(session, event) -> frames, rows, effects.
+/* A session as one pure function: apply(session, event) -> frames, rows, effects.
  *
  * Time, ids and randomness arrive inside the event; nothing here reads a clock or waits. So storing
  * the rows, sending the frames, replaying after a reconnect, recovering after a crash and testing
- * with a script are all the same operation. Objects and fields are seed 003's.
+ * with a script are all the same operation. Objects and fields are those of seed 003.
  *
- * The order the host must keep, for every apply:
- *   1. rows are committed in one transaction;
- *   2. frames are published, in order, after those of every earlier apply. Frames without
- *      is_durable need not wait for their own rows (a checkpoint), but never overtake;
- *   3. effects are carried out, and their outcome comes back as events.
+ * For every apply, the host, in this order:
+ *   1. commits the rows in one transaction;
+ *   2. publishes the frames in order, after those of every earlier apply. Frames without is_durable
+ *      need not wait for their own rows (a checkpoint), but never overtake others;
+ *   3. carries out the effects, and applies their outcome as events.
  *
- * One owner calls it. After PL_NOMEM a session is good for nothing but destroy: load it again from
- * the store and apply RECOVER. After any other failure it is unchanged. */
+ * A session has one caller. After PL_NOMEM it can only be destroyed: load it again from the store
+ * and apply RECOVER. After any other failure it is unchanged. */
 #ifndef PL_SESSION_SESSION_H
 #define PL_SESSION_SESSION_H
 
@@ -28,16 +28,16 @@ struct pl_session; /* owned */
 #define PL_SESSION_MAX_TURN_TEXT    (4u << 20)
 #define PL_SESSION_MAX_PATCH        (256u << 10)
 #define PL_SESSION_MAX_RESULT       (1u << 20)
-#define PL_SESSION_MAX_SHOWN        (64u << 10) /* of a result, to a model */
+#define PL_SESSION_MAX_SHOWN        (64u << 10) /* of a result, as shown to a model */
 #define PL_SESSION_MAX_CALLS        128         /* per chat: from a user's message to chat:end */
 #define PL_SESSION_MAX_BLOCKS       4096        /* of a turn */
-#define PL_SESSION_MAX_WHOLE        1024 /* of them whole ones: the row is written with each */
+#define PL_SESSION_MAX_WHOLE        1024 /* whole blocks among them: the row is written with each */
 #define PL_SESSION_MAX_ASIDES       16   /* open questions of extensions */
 #define PL_SESSION_MAX_PARALLEL     8
 #define PL_SESSION_MAX_DEPTH        8
-#define PL_SESSION_MAX_MS           (30 * 60 * 1000) /* of a chat, while it waits for nobody */
+#define PL_SESSION_MAX_MS           (30 * 60 * 1000) /* of a chat; every answer restarts it */
 #define PL_SESSION_MAX_QUEUED       64
-#define PL_SESSION_MAX_QUEUED_BYTES (4u << 20) /* together; one alone may have any length */
+#define PL_SESSION_MAX_QUEUED_BYTES (4u << 20) /* in total; a single message may be longer */
 #define PL_SESSION_MAX_COMPACTIONS  2          /* in a row */
 #define PL_SESSION_FULL_PERCENT     80         /* of the window: compact before the next call */
 #define PL_SESSION_COALESCE_MS      20
@@ -45,68 +45,71 @@ struct pl_session; /* owned */
 #define PL_SESSION_CHECKPOINT_MS    250
 #define PL_SESSION_CHECKPOINT_BYTES 4096 /* or an eighth of the turn's text, if that is more */
 
-/* --- events: what happened ------------------------------------------------------------------- */
+/* --- events: the input ----------------------------------------------------------------------- */
 
 enum pl_session_event_kind {
-    PL_SE_CHAT,         /* a user says something */
+    PL_SE_CHAT,         /* a user sends a message */
     PL_SE_ANSWER,       /* a user answers a question */
     PL_SE_STOP,         /* a user stops everything; always accepted */
     PL_SE_COMPACT,      /* a user (or the context's size) asks for compaction */
     PL_SE_SETTINGS,     /* intent, model, pin, sharing, memory … */
-    PL_SE_TICK,         /* the time pl_session_next_tick_ms named has come */
+    PL_SE_TICK,         /* the time of pl_session_next_tick_ms has come */
     PL_SE_MODEL_TEXT,   /* a delta of text or thinking */
     PL_SE_MODEL_BLOCK,  /* a whole block of any type */
     PL_SE_MODEL_CALL,   /* a whole tool call */
     PL_SE_MODEL_END,    /* the model has finished this turn */
-    PL_SE_MODEL_FAILED, /* it has not, and will not */
-    PL_SE_TOOL_RESULT,  /* a tool has finished, well or not */
-    PL_SE_TOOL_ASKS,    /* a tool wants a person's word before it runs */
-    PL_SE_SUMMARY,      /* what SUMMARISE was asked for */
+    PL_SE_MODEL_FAILED, /* the model failed */
+    PL_SE_TOOL_RESULT,  /* a tool has finished, with or without an error */
+    PL_SE_TOOL_ASKS,    /* a tool needs a person's approval before it runs */
+    PL_SE_SUMMARY,      /* the result of SUMMARISE */
     PL_SE_SUMMARY_FAILED,
-    PL_SE_RECOVER,      /* after a crash: settle what was open; the epoch is a new one */
-    PL_SE_SHUT_DOWN,    /* before an orderly end: as stop, but the queue stays for the next start */
-    PL_SE_NOTICE,       /* a system:notification into the session */
-    PL_SE_MEMORY,       /* memories went to the model with the context of this turn */
-    PL_SE_MODEL_PROOF,  /* what only its vendor can check, of the words that have just ended */
-    PL_SE_GO_ON,        /* after a restart: the queue goes on, if nothing is at work */
-    PL_SE_MODEL_RESULT, /* of a call that was recorded: what came of it then */
-    PL_SE_TOOL_CLIENT,  /* a tool is the client's: the call waits for what the client says */
-    PL_SE_CLIENT_RESULT, /* a client has run its tool, well or not */
-    PL_SE_ASIDE,         /* something at work asks a person, and goes on meanwhile */
-    PL_SE_ASIDE_END,     /* … and no longer wants to know */
-    PL_SE_TOOL_GO,       /* a call of the session's own tools was let through (gates_calls) */
+    PL_SE_RECOVER,       /* after a crash: ends what was open; the epoch is new */
+    PL_SE_SHUT_DOWN,     /* before an orderly exit: like stop, but the queue is kept for the next
+                         * start */
+    PL_SE_NOTICE,        /* a system:notification to the session */
+    PL_SE_MEMORY,        /* the memories that the model got with this turn's context */
+    PL_SE_MODEL_PROOF,   /* a proof for the text or thinking that just ended, which only the vendor
+                         * can check */
+    PL_SE_GO_ON,         /* after a restart: continues with the queue, if the session is idle */
+    PL_SE_MODEL_RESULT,  /* the recorded result of a call */
+    PL_SE_TOOL_CLIENT,   /* the client runs the tool: the call waits for the client's result */
+    PL_SE_CLIENT_RESULT, /* a client has run its tool, with or without an error */
+    PL_SE_ASIDE,         /* an extension asks a person; its work continues meanwhile */
+    PL_SE_ASIDE_END,     /* … and withdraws the question */
+    PL_SE_TOOL_GO,       /* the host admits a call of the session's own tools (gates_calls) */
 };
 
 enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };
 enum pl_chat_mode { PL_CHAT_MODE_KEEP, PL_CHAT_MODE_PLANNING, PL_CHAT_MODE_EXECUTING };
-/* Of the person who chats: in which names of tools are shown. */
+/* Language of the person who chats: for the display names of tools. */
 enum pl_chat_language { PL_CHAT_ENGLISH, PL_CHAT_CHINESE };
 
 /* All strings are views, valid during the call. JSON is one valid value without U+0000 and without
- * lone surrogates: the edge has refused those. */
+ * lone surrogates, which the caller has refused. */
 struct pl_session_event {
     enum pl_session_event_kind kind;
     struct pl_id_seed *seed; /* borrowed: time (unix ms) and randomness for new ids */
     union {
         struct {
             struct pl_str message;           /* JSON: a string, or an array of parts */
-            bool is_recorded;                /* said before, in a session that is played again */
-            struct pl_str client_message_id; /* may be empty; the host has looked it up already */
-            struct pl_str model;             /* resolved name for this chat; empty: keep */
+            bool is_recorded;                /* a replay of a recorded message */
+            struct pl_str client_message_id; /* may be empty; the host has already checked for a
+                                              * repetition */
+            struct pl_str model;             /* resolved name for this chat; empty: unchanged */
             int64_t context_window;          /* of that model */
             enum pl_chat_mode mode;
             enum pl_chat_language language;
             enum pl_when_busy when_busy;
-            /* JSON {system_prompt?, settings?, tools?}, in place of the session's own as long as
-             * this chat goes on; empty: none */
+            /* JSON {system_prompt?, settings?, tools?}, in place of the session's own during this
+             * chat; empty: none */
             struct pl_str override;
             struct pl_str trace_id; /* W3C, 32 hex digits, of the request; empty: a new one */
-            struct pl_str key_id;   /* of who says it: whose limits count; may be empty */
+            struct pl_str key_id;   /* of the sender's key, for its limits; may be empty */
         } chat;
         struct {
             struct pl_str tool_call_id;
             struct pl_str answer; /* JSON; for a confirmation {"approve":bool, "reason"?:string} */
-            struct pl_str trace_id; /* as in chat; empty: the one of the chat goes on */
+            struct pl_str trace_id; /* as in chat; empty: the chat's own */
             struct pl_str key_id;
         } answer;
         struct {
@@ -119,10 +122,10 @@ struct pl_session_event {
                 has_handoff;
             struct pl_str intent, model, solution_id, biz_role_id;
             bool shared, is_pinned, memory_enabled, is_persistent;
-            /* JSON; empty: null. The session keeps a member `status` of it: from running to
-             * finished or stopped, and back to running when what was stopped goes on. */
+            /* JSON; empty: null. The session updates its member `status`: from running to finished
+             * or stopped, and back to running when a stopped replay continues. */
             struct pl_str replay_state;
-            /* For a running replay: how fast it goes on (JSON, a number), and whether. */
+            /* For a running replay: its speed (JSON number), and whether it is paused. */
             bool has_replay_speed, has_replay_paused, replay_paused;
             struct pl_str replay_speed;
             struct pl_str system_prompt;            /* empty: null */
@@ -133,31 +136,31 @@ struct pl_session_event {
         struct {
             struct pl_str loop_id, turn_id;
             bool is_thinking;
-            struct pl_str text;    /* MODEL_TEXT: UTF-8, may end inside nothing: whole characters */
-            struct pl_str type;    /* MODEL_BLOCK: one of the 12 types */
-            struct pl_str content; /* MODEL_BLOCK: JSON */
+            struct pl_str text;         /* MODEL_TEXT: UTF-8, whole characters */
+            struct pl_str type;         /* MODEL_BLOCK: one of the 12 types */
+            struct pl_str content;      /* MODEL_BLOCK: JSON */
             struct pl_str tool_call_id; /* MODEL_BLOCK: of a call that ran elsewhere; or empty */
             struct pl_str tool_name;    /* MODEL_CALL; MODEL_BLOCK: of that call; or empty */
             struct pl_str display_name; /* the same */
             struct pl_str arguments;    /* MODEL_CALL: text that should be JSON */
-            bool is_unknown;            /* MODEL_CALL: of a tool that was not offered */
+            bool is_unknown;            /* MODEL_CALL: the tool was not offered */
             /* MODEL_PROOF, MODEL_CALL (or empty): JSON object {vendor, signature?, id?, data?};
-             * with data it is encrypted thinking */
+             * with data, the thinking is encrypted */
             struct pl_str proof;
-            struct pl_str model;  /* MODEL_END: who really answered; may be empty */
+            struct pl_str model;  /* MODEL_END: the model that answered; may be empty */
             struct pl_str usage;  /* MODEL_END: JSON {input_tokens, output_tokens, …}; or empty */
             struct pl_str timing; /* MODEL_END: JSON {ttft_ms, total_ms, cost_usd}; or empty */
-            /* MODEL_END: JSON object of what else the model says of its answer, by the names of
-             * seed 001, A.6: model_version, system_fingerprint, finish_reason, safety_check,
-             * citation_map; or empty */
+            /* MODEL_END: JSON object with further metadata of the answer, named as in seed 001,
+             * A.6: model_version, system_fingerprint, finish_reason, safety_check, citation_map; or
+             * empty */
             struct pl_str metadata;
             struct pl_str memory_refs; /* MEMORY: JSON array of MemoryRef */
             struct pl_str reason;      /* MODEL_FAILED: a sentence */
             struct pl_str error_info;  /* MODEL_FAILED: JSON {code, detail, …}; or empty */
             bool is_overflow; /* MODEL_FAILED: the context was too long: compact, try again */
-            bool is_recorded; /* MODEL_CALL: it ran elsewhere and is not run again */
-            bool is_last;     /* MODEL_END: nothing follows, whatever was called */
-            size_t call;      /* MODEL_RESULT: of which call of the turn, from 0 … */
+            bool is_recorded; /* MODEL_CALL: it ran elsewhere and must not run again */
+            bool is_last;     /* MODEL_END: the loop ends, even after calls */
+            size_t call;      /* MODEL_RESULT: index of the call in the turn, from 0 … */
             struct pl_str result;
             bool is_error;
             int64_t duration_ms;
@@ -169,19 +172,19 @@ struct pl_session_event {
             int64_t duration_ms;
             struct pl_str question_kind; /* TOOL_ASKS: "confirm", "capability" */
             struct pl_str questions; /* TOOL_ASKS: JSON {questions:[…]} as for AskUserQuestion */
-            int64_t wait_ms;         /* TOOL_CLIENT: how long its client may take; 0: any time */
+            int64_t wait_ms;         /* TOOL_CLIENT: time limit for the client; 0: none */
         } tool;
         struct {
             struct pl_str loop_id, compaction_id;
             struct pl_str summary; /* text */
             struct pl_str reason;  /* SUMMARY_FAILED */
-            /* SUMMARY: of the call that wrote it, as in MODEL_END; all empty: there was none */
+            /* SUMMARY: of the model call that wrote it, as in MODEL_END; all empty: none */
             struct pl_str model, usage, timing;
             int64_t tokens_before, tokens_after, archived_count;
         } summary;
         struct {
-            struct pl_str id;        /* unique; what the answer names as tool_call_id */
-            struct pl_str turn_id;   /* of the call it comes from; empty: of none */
+            struct pl_str id;        /* unique; answers use it as tool_call_id */
+            struct pl_str turn_id;   /* of the call that asks; empty: none */
             struct pl_str kind;      /* "ask", "capability" */
             struct pl_str questions; /* JSON {questions:[…]} as for AskUserQuestion */
         } aside;
@@ -191,7 +194,7 @@ struct pl_session_event {
     };
 };
 
-/* --- what comes out -------------------------------------------------------------------------- */
+/* --- the output ------------------------------------------------------------------------------ */
 
 /* X(name, text, is_durable): the events of a session on the wire. */
 #define PL_FRAME_TABLE(X)                                                                          \
@@ -216,11 +219,11 @@ const char *pl_frame_text(enum pl_frame_kind kind);
 
 struct pl_session_frame {
     enum pl_frame_kind kind;
-    bool is_durable; /* as the table says; a patch together with a durable change is one too */
+    bool is_durable; /* as in the table; a patch with a durable change is durable, too */
     int64_t sequence;
     struct pl_str data; /* JSON object; has session_id and sequence; arena of the out */
-    /* turn:patch of text where `data` leaves `content` out: the same with it, built only when
-     * out->wants_whole; otherwise {NULL, 0}. */
+    /* For a turn:patch of text without `content` in `data`: the same with `content`, built only
+     * if out->wants_whole; otherwise {NULL, 0}. */
     struct pl_str whole;
 };
 
@@ -240,9 +243,9 @@ struct pl_session_effect {
     enum pl_chat_mode mode;
     enum pl_chat_language language;
     struct pl_str trace_id; /* CALL_MODEL, SUMMARISE: of the request that caused it */
-    struct pl_str key_id;   /* … and of the key it came with; may be empty */
+    struct pl_str key_id;   /* … and the key of that request; may be empty */
     struct pl_str tool_call_id, tool_name, arguments;
-    bool is_confirmed; /* a person said yes to exactly these arguments */
+    bool is_confirmed; /* a person approved exactly these arguments */
 };
 
 enum pl_refusal {
@@ -251,23 +254,23 @@ enum pl_refusal {
     PL_REFUSAL_QUESTION_PENDING,     /* question_pending */
     PL_REFUSAL_QUESTION_NOT_PENDING, /* question_not_pending */
     PL_REFUSAL_QUEUE_FULL,           /* rate_limited */
-    PL_REFUSAL_INVALID,              /* invalid_request: err says what and where */
+    PL_REFUSAL_INVALID,              /* invalid_request: err has the details */
     PL_REFUSAL_NOT_FOUND,
 };
 
-/* Reused from apply to apply: the arena and the vectors are emptied by pl_session_apply. */
+/* Reused by each apply: pl_session_apply empties the arena and the vectors. */
 struct pl_session_out {
     struct pl_arena arena;
     PL_VEC(struct pl_session_frame) frames;
     PL_VEC(struct pl_session_row) rows;
     PL_VEC(struct pl_session_effect) effects;
-    struct pl_buf text;  /* what frames are written into before they move to the arena */
-    struct pl_str reply; /* JSON object to answer the caller with: {"turn_id":…} and the like */
+    struct pl_buf text;      /* scratch for frames before they move to the arena */
+    struct pl_str reply;     /* JSON object for the caller: {"turn_id":…} and the like */
     enum pl_refusal refusal; /* with PL_CONFLICT, PL_LIMIT, PL_INVALID or PL_NOT_FOUND */
-    bool is_behind;   /* set by the host: rows of before are not stored yet, no checkpoint now */
+    bool is_behind;   /* set by the host: earlier rows are not stored yet, so no checkpoint now */
     bool wants_whole; /* set by the host: some subscriber asked for content:"always" */
-    /* Set by the host: calls of the session's own tools pass it as RUN_TOOL first, and go on with
-     * TOOL_GO or end with TOOL_RESULT. */
+    /* Set by the host: it gets calls of the session's own tools as RUN_TOOL first, and answers with
+     * TOOL_GO to run them or with TOOL_RESULT. */
     bool gates_calls;
 };
 void pl_session_out_init(struct pl_session_out *out);
@@ -275,12 +278,12 @@ void pl_session_out_deinit(struct pl_session_out *out);
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* A new session; its row is in *out (status created, epoch 1). Empty fields are null. next_entry is
- * the number of turns it starts with; the host stores those in the same transaction. */
+/* Creates a session; its row is in *out (status created, epoch 1). Empty fields are null.
+ * next_entry is the number of its initial turns; the host stores them in the same transaction. */
 enum pl_status pl_session_create(const struct pl_session_record *record, struct pl_session_out *out,
                                  struct pl_session **ret_session, struct pl_error *err);
-/* From the store: the session's row, its turns that are not terminal, its open questions, its
- * queue. Rows are copied. A session that was running gets RECOVER next. */
+/* Loads a session from its stored rows: the session, its open turns, its open questions, its queue.
+ * Rows are copied. If the session was running, apply RECOVER next. */
 enum pl_status pl_session_load(const struct pl_session_record *record,
                                const struct pl_turn_row *turns, size_t n_turns,
                                const struct pl_question_row *questions, size_t n_questions,
@@ -291,33 +294,33 @@ void pl_session_destroy(struct pl_session *session); /* accepts NULL */
 enum pl_status pl_session_apply(struct pl_session *session, const struct pl_session_event *event,
                                 struct pl_session_out *out, struct pl_error *err);
 
-/* --- looking --------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 const struct pl_session_record *pl_session_record(const struct pl_session *session);
 /* Sequence of the last event. The text waiting to be coalesced is not part of any projection. */
 int64_t pl_session_position(const struct pl_session *session);
 /* When to apply TICK (unix ms); INT64_MAX: no need. */
 int64_t pl_session_next_tick_ms(const struct pl_session *session);
-/* No turn open, nothing queued, no question: it may leave the memory. */
+/* No open turn, empty queue, no question: the session may be unloaded. */
 bool pl_session_is_quiet(const struct pl_session *session);
-/* Whether a model, a tool or a summary is at work for it. */
+/* Whether a model, a tool or a summary is running for it. */
 bool pl_session_is_running(const struct pl_session *session);
-/* The W3C trace of what is being worked on, 32 digits; empty: none yet. */
+/* The W3C trace of the current request, 32 digits; empty: none yet. */
 struct pl_str pl_session_trace(const struct pl_session *session);
 
-/* The Session object, as GET answers it. */
+/* Writes the Session object, as for GET. */
 void pl_session_write(const struct pl_session *session, struct pl_buf *to);
-/* What the messages that wait take of the memory. */
+/* Memory taken by the queue. */
 size_t pl_session_queued_bytes(const struct pl_session *session);
 /* Projections of the open turns, oldest first, as array elements without brackets. */
 size_t pl_session_n_open_turns(const struct pl_session *session);
 void pl_session_write_open_turn(const struct pl_session *session, size_t i, struct pl_buf *to);
-/* False when no open turn has this id. */
+/* False if no open turn has this id. */
 bool pl_session_write_turn(const struct pl_session *session, struct pl_str turn_id,
                            struct pl_buf *to);
 /* The open questions as a JSON array. */
 void pl_session_write_questions(const struct pl_session *session, struct pl_buf *to);
-/* The messages waiting as a JSON array. */
+/* The queue as a JSON array. */
 void pl_session_write_queue(const struct pl_session *session, struct pl_buf *to);
 
 #endif

@@ -113,7 +113,8 @@ void pl_step_tell_question(struct pl_step *x, enum pl_frame_kind kind,
                            struct pl_str answer)
 {
     int64_t settled_ms = kind == PL_FRAME_QUESTION_RESOLVED ? x->now_ms : 0;
-    if (!question->is_client) { /* a client's call is published as a call, and needs no answer */
+    if (!question->is_client) { /* a client's call is published as a call, and no person answers
+                                 * it */
         struct pl_json_out out = pl_frame_begin(x, kind, true);
         pl_json_out_key(&out, "question");
         pl_question_write(question, state, answer, settled_ms, &out);
@@ -174,7 +175,7 @@ void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind)
     row.session.model = pl_step_keep(x, r->model);
     row.session.replay_state = pl_step_keep(x, r->replay_state);
     row.session.source = pl_step_keep(x, r->source);
-    /* They may be long and change seldom: a row of the session leaves them where they are. */
+    /* Settings may be long and change rarely: a row of the session does not contain them. */
     bool has_settings = kind != PL_ROW_SESSION;
     row.session.system_prompt = has_settings ? pl_step_keep(x, r->system_prompt) : none;
     row.session.settings = has_settings ? pl_step_keep(x, r->settings) : none;
@@ -250,7 +251,7 @@ void pl_step_set_text(struct pl_step *x, struct pl_str *field, struct pl_str val
     *field = (struct pl_str){copy, copy ? value.len : 0};
 }
 
-/* --- what came in ---------------------------------------------------------------------------- */
+/* --- checking the input ---------------------------------------------------------------------- */
 
 enum pl_status pl_step_refuse(struct pl_step *x, enum pl_status status, enum pl_refusal refusal,
                               const char *message)

@@ -1,8 +1,7 @@
-/* Ends that come from outside: a person stops everything, the server shuts down in order, or it
- * crashed. */
+/* Ends from outside: a person stops everything, the server shuts down in order, or it crashed. */
 #include "session/session_int.h"
 
-/* Work for this loop no longer has a receiver. */
+/* Cancels the work for this loop: its results have no receiver any more. */
 static void cancel_work(struct pl_step *x, const struct pl_agent_loop *loop)
 {
     struct pl_session_effect effect = {
@@ -32,7 +31,7 @@ static void cancel_work(struct pl_step *x, const struct pl_agent_loop *loop)
     }
 }
 
-/* After a crash nobody knows how far a call got: it counts as failed, and is not repeated
+/* After a crash it is unknown how far a call got: it counts as failed and is not repeated
  * automatically. */
 static void fail_calls(struct pl_step *x, struct pl_agent_loop *loop)
 {
@@ -84,7 +83,7 @@ enum pl_status pl_step_stop(struct pl_step *x)
     return PL_OK;
 }
 
-/* Everything waits for a person: a restart takes nothing from it. */
+/* Whether everything waits for a person: then a restart loses nothing. */
 static bool only_waits(const struct pl_session *s)
 {
     for (size_t i = 0; i < s->loops.len; i++) {
@@ -121,9 +120,8 @@ enum pl_status pl_step_recover(struct pl_step *x)
     return PL_OK;
 }
 
-/* Messages acknowledged as queued are said, even though the process that acknowledged them has
- * ended. Messages waiting in a replay were recorded, not said: an interrupted replay has
- * stopped. */
+/* Queued messages were acknowledged, so they are handled after a restart, too. Not in a replay,
+ * whose messages are recorded: an interrupted replay stays stopped. */
 enum pl_status pl_step_take_up(struct pl_step *x)
 {
     x->may_start_next = !x->s->record.replay_state.len;

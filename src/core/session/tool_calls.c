@@ -2,13 +2,13 @@
  * them, at most PL_SESSION_MAX_PARALLEL at once. A call that cannot run gets an error that the
  * model can act on.
  *
- * Two tools belong to every session: AskUserQuestion asks a person (question.c), and Agent starts a
- * loop of its own, whose last text is the result. */
+ * Every session has two tools: AskUserQuestion asks a person (question.c), and Agent starts a loop;
+ * the last text of that loop is the result. */
 #include "session/session_int.h"
 
 #include "json/text.h"
 
-enum { MAX_HALT = 64 << 10 }; /* a text longer than this is a result and nothing else */
+enum { MAX_HALT = 64 << 10 }; /* a longer text is only a result */
 
 void pl_tool_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_tool_call *call,
                              enum pl_tool_call_status status)
@@ -127,7 +127,7 @@ static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl
     pl_agent_loop_call_model(x, child);
 }
 
-/* The tool and how it starts. */
+/* A tool and its start function. */
 static const struct builtin {
     const char *tool_name;
     void (*start)(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
@@ -163,7 +163,7 @@ static void run_tool(struct pl_step *x, const struct pl_agent_loop *loop,
     pl_step_want(x, &effect);
 }
 
-/* The arguments as a document in the arena of the out, or false after an error result. */
+/* Reads the arguments as a document in the arena of the out; false after an error result. */
 static bool read_arguments(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                            struct pl_json_doc *ret_doc)
 {
@@ -216,7 +216,7 @@ static void start(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_
         run_tool(x, loop, call);
 }
 
-/* The host has let it through. */
+/* The host admits the call. */
 enum pl_status pl_step_tool_go(struct pl_step *x)
 {
     struct pl_agent_loop *loop = NULL;
@@ -257,7 +257,7 @@ void pl_tool_calls_start(struct pl_step *x, struct pl_agent_loop *loop)
 /* --- results --------------------------------------------------------------------------------- */
 
 /* {"status":"halted","reason":"human_confirmation_required","message"?} (seed 001), as an object or
- * as the text of one: the tool has done nothing and wants a person's word. */
+ * as its text: the tool has done nothing and needs a person's approval. */
 static bool is_halted(struct pl_step *x, const struct pl_json_doc *result,
                       struct pl_json_doc *ret_halt)
 {
@@ -297,7 +297,7 @@ static void ask_person(struct pl_step *x, struct pl_agent_loop *loop, struct pl_
         pl_question_ask(x, loop, call, PL_STR("confirm"), questions);
 }
 
-/* What a tool said that failed, as an error the model knows how to read. */
+/* The result of a failed tool, as an error in the model's format. */
 static struct pl_str wrapped(struct pl_step *x, const struct pl_json_doc *result)
 {
     pl_buf_clear(&x->out->text);
@@ -315,7 +315,7 @@ enum pl_status pl_step_tool_result(struct pl_step *x)
         return PL_OK;
     struct pl_str result = x->event->tool.result.len ? x->event->tool.result : PL_STR("null");
     struct pl_json_doc doc;
-    if (result.len > 2 * PL_SESSION_MAX_RESULT) { /* white space cannot make up for that much */
+    if (result.len > 2 * PL_SESSION_MAX_RESULT) { /* too long even if half of it is white space */
         pl_tool_call_settle(x, loop, call, true, result, x->event->tool.duration_ms);
         return PL_OK;
     }
@@ -340,7 +340,7 @@ enum pl_status pl_step_tool_result(struct pl_step *x)
             pl_planning_follow(x, loop->turn, call);
         return PL_OK;
     }
-    /* A call must not hang because the output of its tool is malformed. */
+    /* Malformed output of a tool must not leave its call open. */
     x->out->refusal = PL_REFUSAL_NONE;
     pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_INVALID_RESULT,
                       PL_STR("The tool answered with something that is not valid JSON"));

@@ -1,5 +1,5 @@
-/* Adds up both sides of a stream and compares them as whole answers. Losses that were reported for
- * events are not reported twice. */
+/* Adds up both sides of a stream and compares them as whole answers. A loss that was reported for
+ * an event is not reported again. */
 #include "stream/account.h"
 
 #include "base/map.h"
@@ -13,33 +13,33 @@
 struct answer {
     struct pl_buf text; /* owned */
     struct pl_json_doc doc;
-    struct pl_map says;  /* owned; decoded texts and numbers -> index of the first place + 1 */
-    struct pl_buf words; /* owned; all decoded texts, each after a NUL */
+    struct pl_map says;  /* owned; decoded strings and numbers -> index of the first place + 1 */
+    struct pl_buf words; /* owned; all decoded strings, each after a NUL */
 };
 
-/* A place of a value in the source. */
+/* Where a value is in the source. */
 struct place {
     struct pl_str pointer; /* arena */
-    size_t next;           /* the next one with the same value, + 1; 0: there is none */
-    size_t last;           /* of the first one: the last with the same value, + 1 */
+    size_t next;           /* the next place with the same value, + 1; 0: none */
+    size_t last;           /* in the first place: the last place with the same value, + 1 */
 };
 
 struct account {
     struct pl_arena arena;
     struct pl_buf *to;
     struct answer source, whole, target; /* whole: the source, converted */
-    PL_VEC(struct place) places;         /* of the values of the source */
-    struct pl_map reported;              /* owned; pointers that the report names as lost */
+    PL_VEC(struct place) places;         /* of the source's values */
+    struct pl_map reported;              /* owned; pointers that the report lists as lost */
     size_t n_losses;
-    size_t n_searched; /* bytes gone through for texts that are parts of others */
-    bool has_whole;    /* the source's answer could be converted */
+    size_t n_searched; /* bytes searched so far for strings inside other strings */
+    bool has_whole;    /* the source's answer was converted */
     bool is_lossy;
-    enum pl_status status; /* sticky: for parts that have no status of their own */
+    enum pl_status status; /* sticky: for functions that return no status */
     struct pl_error *err;
 };
 
-/* Searching for texts in texts costs the product of their lengths. After this many bytes, a text
- * that was not found as a whole counts as lost. */
+/* Searching for strings in strings costs the product of their lengths. After this many bytes, a
+ * string that was not found as a whole counts as lost. */
 static const size_t max_searched = (size_t)4 << 30;
 
 static void init_answer(struct answer *a)
@@ -73,7 +73,7 @@ static void add_loss(struct account *a, struct pl_str code, struct pl_str pointe
     a->is_lossy |= is_loss;
 }
 
-/* Whether the report already names this place or one around it. */
+/* Whether the report already has this pointer or one above it. */
 static bool is_reported(const struct account *a, struct pl_str pointer)
 {
     for (size_t n = pointer.len; n > 0; n--)
@@ -97,7 +97,7 @@ static enum pl_status add_dropped(struct account *a, struct pl_str pointer, cons
     return note_reported(a, pointer);
 }
 
-/* ---- what an answer says ---- */
+/* ---- values of an answer ---- */
 
 static enum pl_status text_at(struct account *a, const struct pl_json_doc *doc,
                               const struct pl_json_node *n, struct pl_str *ret_text)
@@ -131,7 +131,7 @@ static bool add_place(struct account *a, struct pl_map_entry *entry, struct pl_s
     return true;
 }
 
-/* Remembers all values of the answer, with their places if these are wanted. */
+/* Collects all values of the answer, with their places if wants_places. */
 static enum pl_status listen(struct account *a, struct answer *is, bool wants_places)
 {
     enum pl_status status =
@@ -170,7 +170,7 @@ static bool is_within(struct account *a, const struct answer *is, struct pl_str 
     return memmem(is->words.ptr, is->words.len, text.ptr, text.len) != NULL;
 }
 
-/* A text inside JSON that is itself a string: the arguments of a call. */
+/* Whether a string is inside JSON text in a string, such as the arguments of a call. */
 static bool is_within_quoted(struct account *a, const struct answer *is, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf quoted;
@@ -182,7 +182,8 @@ static bool is_within_quoted(struct account *a, const struct answer *is, struct 
            is_within(a, is, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
 }
 
-/* A text in several consecutive parts: something else came between them. */
+/* Whether a string is in the answer as several consecutive parts, with something else between
+ * them. */
 static bool is_in_parts(struct account *a, const struct answer *is, struct pl_str text)
 {
     size_t at = 0, before = SIZE_MAX;
@@ -226,7 +227,7 @@ static enum pl_status report_strays(struct account *a, const struct pl_sum *sum)
     return PL_OK;
 }
 
-/* The losses that the conversion of the whole answer has found. */
+/* Copies the losses that the conversion of the whole answer found. */
 static enum pl_status take_report(struct account *a, struct pl_str report)
 {
     struct pl_json_doc doc;
@@ -269,8 +270,7 @@ static enum pl_status convert(struct account *a, const struct pl_dialect *from,
                                            .kind = PL_KIND_RESPONSE,
                                        },
                                        &made, &why);
-    /* The stream broke off, so there is no whole answer: what it has is searched all the same.
-     */
+    /* A stream that broke off has no whole answer: its sum is compared instead. */
     bool is_answer = a->has_whole = status == PL_OK;
     if (status == PL_INVALID || status == PL_UNREADABLE || status == PL_SYNTAX)
         status = PL_OK;
@@ -284,7 +284,7 @@ static enum pl_status convert(struct account *a, const struct pl_dialect *from,
     return status == PL_OK ? a->whole.text.status : status;
 }
 
-/* Names all places of a value, or those under a pointer that ends in a slash. */
+/* Reports all places of a value, or only those below `under`, a pointer that ends in a slash. */
 static enum pl_status drop_places(struct account *a, const struct pl_map_entry *entry,
                                   struct pl_str under, const char *detail)
 {
@@ -301,7 +301,7 @@ static const char *detail_of(const struct account *a)
                         : "the target has no place for it";
 }
 
-/* The first words of the source that it is part of. */
+/* Reports the first string of the source that contains the text. */
 static enum pl_status drop_around(struct account *a, struct pl_str text)
 {
     for (size_t i = 0; i < a->source.says.n_entries; i++) {
@@ -312,7 +312,7 @@ static enum pl_status drop_around(struct account *a, struct pl_str text)
     return add_dropped(a, (struct pl_str){0}, detail_of(a));
 }
 
-/* A text that was joined from several texts of the source. */
+/* Reports the strings of the source that the text was joined from and that the target lacks. */
 static enum pl_status drop_pieces(struct account *a, struct pl_str text)
 {
     enum pl_status status = PL_OK;
@@ -326,8 +326,8 @@ static enum pl_status drop_pieces(struct account *a, struct pl_str text)
     return status;
 }
 
-/* Reports what the converted answer has and the target's events lack. A value that the source lacks
- * too was made up for the whole answer: a name, an id. */
+/* Reports values that the converted answer has and the target's events lack. A value that the
+ * source lacks too (a name, an id) was made up by the conversion. */
 static enum pl_status find_silent(struct account *a)
 {
     enum pl_status status = PL_OK;
@@ -346,7 +346,7 @@ static enum pl_status find_silent(struct account *a)
     return status;
 }
 
-/* The error of an answer has no fate: the target's error either contains it or not. */
+/* An error has no fate: the target's error either contains it or not. */
 static enum pl_status find_error(struct account *a, const struct pl_sum *sum)
 {
     const struct pl_json_node *error =
@@ -405,7 +405,7 @@ static enum pl_status account(struct account *a, const struct pl_dialect *from,
     return status;
 }
 
-/* The same bytes, and perhaps an end that was missing. */
+/* The target has the same bytes, and perhaps an end that was missing. */
 static void account_same(struct account *a, struct pl_str source, struct pl_str target)
 {
     if (target.len > source.len)
@@ -465,7 +465,7 @@ enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from
 
 /* ---- the way home ---- */
 
-/* Reports what the source has, its target had not, and the result lacks too. */
+/* Reports values of the source that neither its first target nor the result has. */
 static enum pl_status find_unhonoured(struct account *a)
 {
     enum pl_status status = PL_OK;

@@ -1,4 +1,4 @@
-/* Deltas in the order that every writer may rely on: see stream.h. */
+/* Puts deltas in the order that every writer may rely on: see stream.h. */
 #include "stream/stream.h"
 
 #include "json/text.h"
@@ -207,14 +207,14 @@ static void merge_counts(struct pl_stream *s, const struct pl_counts *now)
     };
 }
 
-/* A string that must outlive its event. */
+/* Copies a string that must outlive its event. */
 static void keep(struct pl_stream *s, struct pl_str *text)
 {
     size_t at = s->kept.len;
     pl_buf_add(&s->kept, *text);
     if (s->kept.status != PL_OK)
         s->status = PL_NOMEM;
-    /* An offset for now: the buffer may move. */
+    /* Stores an offset for now: the buffer may move. */
     text->ptr = (const char *)at;
 }
 
@@ -281,7 +281,7 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
         s->is_ended = true;
         break;
     case PL_DELTA_ERROR:
-        /* What was passed through is not written again. */
+        /* Bytes that were passed through are not written again. */
         if (s->from->release && s->from != s->to)
             s->from->release(s, s->reader);
         say_own(s);
@@ -294,7 +294,7 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
         break;
     case PL_DELTA_PART_START:
     case PL_DELTA_PART_END:
-        break; /* by pl_stream_open and pl_stream_close only */
+        break; /* emitted only by pl_stream_open and pl_stream_close */
     default:
         need_start(s);
         write_delta(s, delta);

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "json/text.h"
 
-/* A part that is open: of a call its arguments gather here, of every part its proof. */
+/* An open part. A call collects its arguments here, every part its signature. */
 struct heard_part {
     uint32_t number;
     enum pl_part_kind kind;
@@ -12,7 +12,7 @@ struct heard_part {
 };
 
 struct pl_hearing {
-    struct pl_stream *stream; /* owned; its writer is the one below */
+    struct pl_stream *stream; /* owned; its writer is below */
     const struct pl_hear_ops *ops;
     void *ctx;
     PL_VEC(struct heard_part) parts;    /* owned */
@@ -25,7 +25,7 @@ struct pl_hearing {
 
 /* --- decoding -------------------------------------------------------------------------------- */
 
-/* Decodes after what the buffer has. */
+/* Decodes `raw` and appends it. */
 static void add_decoded(struct pl_stream *s, struct pl_buf *to, struct pl_str raw)
 {
     char *at = pl_buf_reserve(to, raw.len);
@@ -111,7 +111,7 @@ static void end_part(struct pl_hearing *h, const struct pl_delta *delta)
     bool is_call = part->kind == PL_PART_CALL;
     if (!is_call)
         proof.id = pl_buf_str(&part->id);
-    /* An incomplete call does not count. */
+    /* An incomplete call is dropped. */
     if (h->stream->status == PL_OK && is_call && !delta->is_cut)
         h->ops->on_call(h->ctx, pl_buf_str(&part->id), pl_buf_str(&part->name),
                         pl_buf_str(&part->arguments), &proof);
@@ -121,7 +121,7 @@ static void end_part(struct pl_hearing *h, const struct pl_delta *delta)
     *part = h->parts.ptr[--h->parts.len];
 }
 
-/* --- the writer of a stream that is kept ----------------------------------------------------- */
+/* --- the writer of a stream that the caller keeps -------------------------------------------- */
 
 static void keep(struct pl_hearing *h, struct pl_buf *to, struct pl_str raw, struct pl_str *ret)
 {
@@ -132,7 +132,7 @@ static void keep(struct pl_hearing *h, struct pl_buf *to, struct pl_str raw, str
     *ret = pl_buf_str(to);
 }
 
-/* The last value counts: ratings are repeated as the answer grows. */
+/* Keeps the last value: ratings are repeated as the answer grows. */
 static void keep_json(struct pl_hearing *h, struct pl_buf *to, struct pl_str json,
                       struct pl_str *ret)
 {
@@ -215,7 +215,7 @@ static void write(struct pl_stream *s, void *state, const struct pl_delta *delta
 
 static pl_delta_writer *const writes[PL_DELTA_COUNT] = {[0 ... PL_DELTA_COUNT - 1] = write};
 
-/* If there are several answers, only the first is heard. */
+/* Of several answers, only the first is reported. */
 static const struct pl_dialect heard = {
     .name = "heard",
     .writer_size = sizeof(struct pl_hearing *),
@@ -245,7 +245,7 @@ enum pl_status pl_hearing_create(const struct pl_dialect *dialect, const struct 
         return status;
     }
     *(struct pl_hearing **)h->stream->writer = h;
-    /* Whoever keeps an answer keeps its proofs. */
+    /* The caller keeps the answer, and so its signatures. */
     h->stream->is_same_vendor = true;
     *ret_hearing = h;
     return PL_OK;
@@ -268,7 +268,7 @@ void pl_hearing_destroy(struct pl_hearing *h)
     pl_mem_free(h);
 }
 
-/* Bad input has already been reported as an error of the stream. */
+/* Bad input was already reported as an error of the stream. */
 static enum pl_status only_memory(enum pl_status status)
 {
     return status == PL_NOMEM ? PL_NOMEM : PL_OK;

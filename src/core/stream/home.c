@@ -1,5 +1,5 @@
-/* Translates the kept source again and compares the events with the given target. If they
- * differ, both are added up, and the whole answers take the way home of carry/. */
+/* Translates the kept source again and compares the events with the given target. If they differ,
+ * both are added up, and carry/ converts the whole answers back. */
 #include "stream/home.h"
 
 #include "base/text/base64.h"
@@ -74,7 +74,7 @@ static enum pl_status find_members(const struct pl_json_doc *doc,
     return PL_OK;
 }
 
-/* The bytes of the source that a carry keeps. */
+/* Reads the source's bytes from a carry. */
 static enum pl_status read_carry(struct pl_buf *to, const struct pl_dialect *from,
                                  const struct pl_dialect *into, struct pl_str carry,
                                  struct pl_error *err)
@@ -147,7 +147,7 @@ static enum pl_status next_event(struct events *e, struct pl_str *ret_data)
     return status;
 }
 
-/* Whether two events say the same, however their JSON is laid out. */
+/* Whether two events have equal JSON, apart from its layout. */
 static enum pl_status compare_data(struct pl_str a, struct pl_str b, bool *ret_is_same)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -193,8 +193,8 @@ static enum pl_status compare(const struct pl_dialect *dialect, struct pl_str a,
 
 struct trip {
     const struct pl_dialect *from, *into;
-    struct pl_str stream;       /* the target that was given */
-    struct pl_buf source, went; /* owned; what the carry keeps, and what it became */
+    struct pl_str stream;       /* the given target */
+    struct pl_buf source, went; /* owned; the source in the carry, and its translation */
     struct pl_buf *out;
     struct pl_error *err;
 };
@@ -244,7 +244,7 @@ static enum pl_status convert(struct pl_str text, const struct pl_dialect *from,
                       made, &why);
 }
 
-/* The events of a whole answer. False: it cannot be told as one. */
+/* Writes a whole answer as events. False: it is not an answer of the dialect. */
 static enum pl_status tell(struct trip *t, struct pl_str answer, bool *ret_is_told)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -256,7 +256,8 @@ static enum pl_status tell(struct trip *t, struct pl_str answer, bool *ret_is_to
     return status == PL_NOMEM ? status : t->out->status;
 }
 
-/* An edited target, by way of the whole answers: there with a carry, and home with it. */
+/* Takes an edited target home as a whole answer: converts the source with a carry, then the target
+ * back with that carry. */
 static enum pl_status go_edited(struct trip *t, bool *ret_is_told)
 {
     PL_CLEANUP_BUF struct pl_buf ours, theirs;
@@ -297,7 +298,7 @@ static enum pl_status travel(struct trip *t, bool *ret_is_same)
         pl_buf_add(t->out, pl_buf_str(&t->source));
         return t->out->status;
     }
-    /* A stream that breaks off is written as such, and has no whole answer. */
+    /* A stream that breaks off has no whole answer: it is translated as a stream. */
     enum pl_status broken = translate(&fresh, t->from, t->into, t->stream, t->err);
     if (broken == PL_OK)
         status = go_edited(t, &is_told);

@@ -1,14 +1,13 @@
-/* The members of an object that a reader knows, found in one pass: an event has few members and a
- * reader asks for as many, so that looking up one after the other would walk the object each time.
- */
+/* Finds all members that a reader knows in one pass. An event has few members and a reader needs
+ * most of them; separate lookups would walk the object each time. */
 #ifndef PL_STREAM_PICK_H
 #define PL_STREAM_PICK_H
 
 #include "json/json.h"
 #include "json/number.h"
 
-/* ret_nodes[i] is the value of member names[i], of two the later one; NULL when it is absent or
- * null, or when `object` is NULL or no object. */
+/* ret_nodes[i] is the value of member names[i], the last one of duplicates; NULL if it is absent
+ * or null, or if `object` is NULL or not an object. */
 static inline void pl_pick(const struct pl_json_doc *doc, const struct pl_json_node *object,
                            const struct pl_str *names, size_t n,
                            const struct pl_json_node **ret_nodes)
@@ -36,14 +35,14 @@ static inline struct pl_str pl_pick_raw(const struct pl_json_doc *doc,
     return pl_json_is(node, PL_JSON_STRING) ? pl_json_raw(doc, node) : (struct pl_str){0};
 }
 
-/* The same, or how a number is spelled: some codes are numbers. */
+/* The same, or the digits of a number: some codes are numbers. */
 static inline struct pl_str pl_pick_word(const struct pl_json_doc *doc,
                                          const struct pl_json_node *node)
 {
     return pl_json_is(node, PL_JSON_NUMBER) ? pl_json_span(doc, node) : pl_pick_raw(doc, node);
 }
 
-/* A counter; -1 when it is absent or not a number of things. */
+/* A counter; -1 when it is absent or not a count. */
 static inline int64_t pl_pick_count(const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
     int64_t value;

@@ -1,4 +1,4 @@
-/* Makes deltas of an answer by this server and passes them to a dialect's writer. */
+/* Turns an answer by this server into deltas for a dialect's writer. */
 #include "stream/speak.h"
 
 #include "json/text.h"
@@ -9,7 +9,7 @@ enum pl_status pl_speaker_init(struct pl_speaker *speaker, const struct pl_diale
 {
     *speaker = (struct pl_speaker){0};
     enum pl_status status = pl_stream_create(to, to, &speaker->stream);
-    /* Nothing is read that could be passed on. */
+    /* There is no input to pass through. */
     if (status == PL_OK)
         speaker->stream->passes_through = false;
     return status;
@@ -26,7 +26,7 @@ enum pl_status pl_speaker_status(const struct pl_speaker *speaker)
     return speaker->stream->status != PL_OK ? speaker->stream->status : speaker->stream->out.status;
 }
 
-/* Between the quotes of a JSON string; memory of the event's arena. */
+/* Escapes text as JSON string contents, in the event's arena. */
 static struct pl_str raw_of(struct pl_speaker *speaker, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf quoted;

@@ -1,11 +1,12 @@
-/* The pipeline of a translation: cut an event, try the patterns of repeat.h, else read it; emit
- * deltas in order; write. A stream that ends early ends with the target's error event. */
+/* The pipeline of a translation: match the next event against the patterns of repeat.h, else cut
+ * and read it; emit deltas in order; write. A stream that ends early gets the target's error
+ * event. */
 #include "stream/stream.h"
 
 #include "base/mem.h"
 #include "json/text.h"
 
-/* One event: a line of an image answer is megabytes long, a hostile one longer still. */
+/* Limit for one event: an image can take megabytes on one line. */
 enum { MAX_EVENT_BYTES = 64 << 20 };
 
 const struct pl_dialect *const pl_dialects[] = {
@@ -77,7 +78,7 @@ void pl_stream_destroy(struct pl_stream *s)
     pl_mem_free(s);
 }
 
-/* Error messages of a stream are JSON string contents too. */
+/* Error messages of a stream are JSON string contents, too. */
 static struct pl_str escaped(struct pl_stream *s, const char *text)
 {
     PL_CLEANUP_BUF struct pl_buf quoted;
@@ -88,7 +89,7 @@ static struct pl_str escaped(struct pl_stream *s, const char *text)
     return pl_arena_dup(&s->arena, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
 }
 
-/* The target gets its own error event, the caller *err. */
+/* Reports an error: to the target by its error event, to the caller in *err. */
 static enum pl_status break_off(struct pl_stream *s, enum pl_status status, struct pl_error *err)
 {
     if (status == PL_NOMEM)
@@ -104,8 +105,8 @@ static enum pl_status break_off(struct pl_stream *s, enum pl_status status, stru
     return status;
 }
 
-/* Passing through, whole events only: what is broken later was not let through before, however the
- * bytes were cut. n_left bytes of the input are not read yet. */
+/* Only whole events are passed through, so that the output before an error does not depend on how
+ * the input was split. n_left bytes of the input are unread. */
 static void note_whole(struct pl_stream *s, size_t n_left)
 {
     s->n_whole = s->held.len - n_left;
@@ -137,7 +138,7 @@ static enum pl_status take_event(struct pl_stream *s, const struct pl_sse_event 
     return status;
 }
 
-/* Bytes of an event like the one before, which has been taken; 0 when it is another one. */
+/* Takes an event that matches a pattern. Returns its length, or 0 if none matches. */
 static size_t take_again(struct pl_stream *s, struct pl_str input)
 {
     size_t n_bytes = s->is_ended ? 0 : pl_repeat_match(&s->repeat, input);
@@ -150,7 +151,7 @@ static size_t take_again(struct pl_stream *s, struct pl_str input)
     return n_bytes;
 }
 
-/* What has not been read of the bytes that were fed. */
+/* The unread input. */
 static struct pl_str *input_of(struct pl_stream *s)
 {
     return s->framing == PL_FRAMING_JSON ? &s->frames.input : &s->sse.input;
@@ -169,7 +170,7 @@ static enum pl_status next_event(struct pl_stream *s, struct pl_sse_event *ret_e
     return pl_sse_next(&s->sse, ret_event);
 }
 
-/* An event that is not like the one before; the next one may be like it. */
+/* Takes an event that matched no pattern and learns it. */
 static enum pl_status take_new(struct pl_stream *s, bool is_whole, struct pl_error *err)
 {
     struct pl_str input = *input_of(s);
@@ -189,8 +190,8 @@ static enum pl_status take_new(struct pl_stream *s, bool is_whole, struct pl_err
     return status;
 }
 
-/* Bytes that belong to no whole event, when some of `input` was just taken. Whether an LF comes
- * after a CR is not known everywhere that the CR is, so it never belongs to the event before. */
+/* Bytes after the last whole event. The LF of a CRLF never counts as part of the event before: it
+ * may be in the next piece of input. */
 static size_t n_left(const struct pl_str *input, const struct pl_str *rest)
 {
     size_t n = input->len - rest->len;
@@ -213,7 +214,7 @@ static enum pl_status take_events(struct pl_stream *s, struct pl_error *err)
     return status == PL_NOT_FOUND ? PL_OK : status;
 }
 
-/* JSON begins with a bracket, an event stream with a field name, a colon or a byte-order mark. */
+/* JSON starts with a bracket, an event stream with a field name, a colon or a byte-order mark. */
 static void find_framing(struct pl_stream *s, struct pl_str bytes)
 {
     for (size_t i = 0; i < bytes.len && s->framing == PL_FRAMING_UNKNOWN; i++) {

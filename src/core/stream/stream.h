@@ -1,4 +1,4 @@
-/* Streams: the events of one dialect into those of another, as the bytes arrive.
+/* Streams: translates the events of one dialect into another as the bytes arrive.
  *
  *     bytes --wire/sse--> event --reader--> deltas --pl_stream_emit--> deltas in order --writer--> bytes
  *
@@ -9,11 +9,11 @@
  *
  *   - parts are numbered from 0 in the order they start; several calls may be open at once, but any
  *     other part is closed before the next one starts
- *   - fragments are raw JSON string contents: escaped bytes that can stand between quotes as they
- *     are; no escape, surrogate pair or UTF-8 sequence is cut across two fragments, none is empty
- *   - USAGE comes at most once, with the last word of every counter
+ *   - fragments are raw JSON string contents: escaped bytes, ready to be put between quotes; no
+ *     fragment is empty or splits an escape, surrogate pair or UTF-8 sequence
+ *   - USAGE comes at most once, with the last value of every counter
  *   - nothing follows END or ERROR
- * State is bounded by what is open, but for writers whose dialect repeats the whole at the end. */
+ * State is bounded by the open parts, except in writers that repeat the whole answer at the end. */
 #ifndef PL_STREAM_STREAM_H
 #define PL_STREAM_STREAM_H
 
@@ -25,24 +25,24 @@
 
 enum pl_delta_kind {
     PL_DELTA_START,      /* id, model, created */
-    PL_DELTA_PART_START, /* part, part_kind; of a call: id, name, is_custom; REDACTED: raw is data
-                          */
-    PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, as part_kind says */
-    PL_DELTA_SIGNATURE,  /* part, raw; id of the item it belongs to, where it has one */
-    PL_DELTA_CITATION,   /* part, json: one citation as the source has it; url, title */
+    PL_DELTA_PART_START, /* part, part_kind; for a call id, name, is_custom; for REDACTED raw is
+                          * data */
+    PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, by part_kind */
+    PL_DELTA_SIGNATURE,  /* part, raw; id of its item, if any */
+    PL_DELTA_CITATION,   /* part, json: one citation as in the source; url, title */
     PL_DELTA_PART_END,   /* part, is_cut */
     PL_DELTA_USAGE,      /* usage */
     PL_DELTA_STOP,       /* finish, word, stop_sequence, detail */
     PL_DELTA_END,
     PL_DELTA_ERROR, /* type, code, message */
-    PL_DELTA_OTHER, /* json: parts that only the source's vendor has, with commas between them */
-    PL_DELTA_ABOUT, /* id: the fingerprint, or json: what a filter says of the answer. Nobody's
-                       events have a place for it but its own vendor's; whoever keeps the answer does */
+    PL_DELTA_OTHER, /* json: parts that only the source's vendor has, separated by commas */
+    PL_DELTA_ABOUT, /* id: the fingerprint, or json: ratings of a content filter. Only the same
+                     * vendor's events have a place for it, and callers that keep the answer */
 };
 enum { PL_DELTA_COUNT = PL_DELTA_ABOUT + 1 };
 
-/* -1: not said. Input includes what came from the cache, output includes reasoning, as most vendors
- * count; readers and writers of the others add and subtract. */
+/* -1: not given. Input includes cached tokens, output includes reasoning, as most vendors count;
+ * readers and writers of other vendors add and subtract. */
 struct pl_counts {
     int64_t input, output, total;
     int64_t cache_read, cache_write;
@@ -50,21 +50,21 @@ struct pl_counts {
     int64_t tool_input;
 };
 
-/* All strings are raw JSON string contents (escaped) unless said otherwise; empty when absent. */
+/* All strings are raw JSON string contents (escaped) unless noted otherwise; empty if absent. */
 struct pl_delta {
     enum pl_delta_kind kind;
-    uint32_t choice; /* of several answers; 0 nearly always */
+    uint32_t choice; /* index among several answers; nearly always 0 */
     uint32_t part;
     enum pl_part_kind part_kind; /* TEXT, THINKING, REDACTED, CALL, REFUSAL, OTHER */
     bool is_custom;
-    bool is_cut; /* the part is not whole, and never will be: an error follows */
+    bool is_cut; /* the part will never be complete: an error follows */
     struct pl_str raw;
     struct pl_str id, name, model;
     struct pl_str created; /* digits: seconds since 1970 */
     struct pl_str json;    /* JSON text */
     struct pl_str url, title;
     enum pl_finish finish;
-    struct pl_str word; /* the vendor's own word for it */
+    struct pl_str word; /* the vendor's own finish reason */
     struct pl_str stop_sequence;
     struct pl_str detail; /* why: an explanation for people */
     struct pl_counts counts;
@@ -75,84 +75,82 @@ struct pl_stream;
 struct pl_sum;
 struct pl_format;
 
-/* What a delta becomes, appended to s->out. `state` is the writer's. */
+/* Writes a delta to s->out. `state` is the writer's. */
 typedef void pl_delta_writer(struct pl_stream *s, void *state, const struct pl_delta *delta);
 
 /* One dialect. Reader and writer states are zeroed memory of the given sizes. */
 struct pl_dialect {
     const char *name;
-    bool reads_json_framing; /* the same objects may come as JSON lines or as one JSON array, too */
+    bool reads_json_framing; /* the same objects may also come as JSON lines or as one JSON array */
     size_t reader_size, writer_size;
 
-    /* One event; calls pl_stream_emit. PL_SYNTAX or PL_INVALID (with a message) for data that
-     * cannot be read: the stream then ends in an error. Unknown events are passed over. */
+    /* Reads one event; calls pl_stream_emit. PL_SYNTAX or PL_INVALID (with a message) for
+     * unreadable data: the stream then ends with an error. Unknown events are skipped. */
     enum pl_status (*read)(struct pl_stream *s, void *state, const struct pl_sse_event *event,
                            struct pl_error *err);
-    /* An event like the one s->repeat remembers: says s->repeat.words, as `read` would have done.
-     * False, with nothing done, when that takes more. Optional, as is offering. */
+    /* The event matched a pattern of s->repeat: emits s->repeat.words, as `read` would do. Returns
+     * false and does nothing if that is not enough. Optional, as is offering. */
     bool (*say_again)(struct pl_stream *s, void *state);
-    /* The input has ended: emit what was still waiting. Whether it ended as it should is decided
-     * by whether END or ERROR was emitted. */
+    /* The input has ended: emits everything that waits. The end is regular if END or ERROR was
+     * emitted. */
     void (*read_end)(struct pl_stream *s, void *state);
-    /* The answer breaks off, and an error will say so: emit first what was still waiting. Optional.
-     */
+    /* The answer breaks off: emits everything that waits, before the error. Optional. */
     void (*release)(struct pl_stream *s, void *state);
     void (*read_deinit)(void *state);
 
-    /* Adding up (sum.h): one event, the end of all of them, and the state of both. */
+    /* Adding up (sum.h): takes one event; ends the sum; size of the state of both. */
     size_t sum_size;
     void (*sum)(struct pl_sum *sum, const struct pl_json_doc *event);
     void (*sum_end)(struct pl_sum *sum);
     void (*sum_deinit)(void *state);
     const struct pl_format *format; /* of the whole answer */
 
-    /* By the kind of the delta; NULL: it has no place here. */
+    /* By the kind of the delta; NULL: not written. */
     pl_delta_writer *const *write; /* PL_DELTA_COUNT of them */
-    pl_delta_writer *write_first;  /* before any other, whatever comes first; optional */
-    bool has_choices; /* says further answers beside the first; others pass over them */
-    bool takes_all;   /* reads instead of writing: every answer, and what only one vendor has */
+    pl_delta_writer *write_first;  /* before the first delta of any kind; optional */
+    bool has_choices;              /* writes further answers beside the first; others skip them */
+    bool takes_all; /* writes no bytes: takes every answer, and parts that only one vendor has */
     void (*write_deinit)(void *state);
 };
 
 extern const struct pl_dialect pl_dialect_openai_chat, pl_dialect_openai_responses,
     pl_dialect_anthropic, pl_dialect_gemini, pl_dialect_patches;
-/* All of them, ended by NULL. */
+/* All dialects, ended by NULL. */
 extern const struct pl_dialect *const pl_dialects[];
 const struct pl_dialect *pl_dialect_find(struct pl_str name);
 
-/* A part that is open. */
+/* An open part. */
 struct pl_open_part {
     uint32_t choice, part;
     uint32_t key; /* the reader's own number for it */
     enum pl_part_kind kind;
-    char held[6]; /* half a surrogate pair, waiting for the other half */
+    char held[6]; /* half a surrogate pair that waits for the other half */
     uint8_t n_held;
     bool has_fragment;
 };
 
-/* Whether one of a vendor's own parts is a call whose result is a part of its own. */
+/* Whether a part that only one vendor has is a call whose result is another part. */
 enum pl_own_role { PL_OWN_ALONE, PL_OWN_CALL, PL_OWN_RESULT };
 
-/* Parts that only the source's vendor has, until they are said. */
+/* Parts that only the source's vendor has, until they are emitted. */
 struct pl_stream_own {
-    struct pl_buf parts; /* owned; JSON, with commas between them */
+    struct pl_buf parts; /* owned; JSON, separated by commas */
     uint32_t n_open;     /* calls without a result */
-    uint32_t n_called;   /* calls said so far */
+    uint32_t n_called;   /* calls emitted so far */
 };
 
-/* How the input is cut into events; told from its first byte. */
+/* How the input is split into events; detected from its first byte. */
 enum pl_framing { PL_FRAMING_UNKNOWN, PL_FRAMING_SSE, PL_FRAMING_JSON };
 
 struct pl_stream {
     const struct pl_dialect *from, *to;
-    bool is_same_vendor; /* signatures may pass */
-    bool passes_through; /* the same dialect: bytes go out as they came, only a missing end is added
-                          */
+    bool is_same_vendor; /* signatures are kept */
+    bool passes_through; /* the same dialect: bytes are copied, only a missing end is added */
     struct pl_sse sse;
     struct pl_json_frames frames;
     enum pl_framing framing;
-    bool is_array;         /* of JSON: its objects are the elements of one */
-    struct pl_buf out;     /* to be taken by the caller: read and pl_buf_clear */
+    bool is_array;         /* JSON framing: the objects are elements of one array */
+    struct pl_buf out;     /* the caller reads it and calls pl_buf_clear */
     struct pl_arena arena; /* of one event: reset before each */
     void *reader, *writer; /* owned */
     PL_VEC(struct pl_open_part) open;
@@ -160,16 +158,16 @@ struct pl_stream {
     bool is_written;                       /* a delta has reached the writer */
     bool is_started, is_stopped, is_ended; /* ended: END or ERROR has been written */
     struct pl_delta stop;    /* held back until the usage is known; strings in `kept` */
-    struct pl_counts counts; /* merged: the last word on each */
+    struct pl_counts counts; /* merged: the last value of each */
     bool has_usage;
-    int64_t made_s;           /* unix: when an answer was made that does not say it; 0: unknown */
-    struct pl_delta fragment; /* all of it empty but for what a fragment has */
+    int64_t made_s;           /* unix: creation time of an answer without its own; 0: unknown */
+    struct pl_delta fragment; /* empty except for the fields of a fragment */
     struct pl_repeat repeat;
     struct pl_stream_own own;
-    struct pl_buf held;    /* passing through: bytes of an event that is not whole yet */
-    size_t n_whole;        /* of them, those of whole events */
-    bool has_passed;       /* some have been passed on */
-    struct pl_buf kept;    /* memory of what is held back */
+    struct pl_buf held;    /* passing through: input that is not passed on yet */
+    size_t n_whole;        /* length of the whole events in `held` */
+    bool has_passed;       /* some bytes have been passed on */
+    struct pl_buf kept;    /* memory of deltas that are held back */
     enum pl_status status; /* sticky: PL_NOMEM, PL_LIMIT */
 };
 
@@ -177,28 +175,28 @@ enum pl_status pl_stream_create(const struct pl_dialect *from, const struct pl_d
                                 struct pl_stream **ret_stream);
 void pl_stream_destroy(struct pl_stream *stream);
 
-/* Takes bytes in, appends to stream->out. PL_SYNTAX or PL_INVALID: the input is broken; the
+/* Translates bytes and appends to stream->out. PL_SYNTAX or PL_INVALID: the input is broken; the
  * target's error event is in `out` already and further input is ignored. */
 enum pl_status pl_stream_feed(struct pl_stream *stream, struct pl_str bytes, struct pl_error *err);
-/* The input has ended. PL_INVALID when it ended too early (the error event is in `out`). */
+/* Ends the input. PL_INVALID when it ended too early (the error event is in `out`). */
 enum pl_status pl_stream_end(struct pl_stream *stream, struct pl_error *err);
 
 /* For readers. */
 void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta);
-/* A fragment of an open part; empty ones are passed over. */
+/* Emits a fragment of an open part; empty ones are skipped. */
 void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw);
 /* Opens a part under the reader's own key (if it is not open yet) and returns its number. */
 uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
                         const struct pl_delta *start);
 void pl_stream_close(struct pl_stream *s, uint32_t choice, uint32_t key);
-/* The same of a part that broke off. */
+/* The same for a part that broke off. */
 void pl_stream_cut(struct pl_stream *s, uint32_t choice, uint32_t key);
 /* The open part of that key, or NULL. */
 struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32_t key);
 /* Whether the target has a place for parts that only the source's vendor has. */
 bool pl_stream_wants_own(const struct pl_stream *s);
-/* Such a part, as JSON, of the first answer: it ends what is open. It is said when every call has
- * its result, or before anything else is. */
+/* Takes such a part of the first answer, as JSON; it closes open parts. It is emitted when every
+ * call has its result, or before the next other delta. */
 void pl_stream_take_own(struct pl_stream *s, struct pl_str part, enum pl_own_role role);
 /* Adds to s->own only (other.c). */
 void pl_stream_keep_own(struct pl_stream *s, struct pl_str part, enum pl_own_role role);
@@ -207,18 +205,18 @@ enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl
                               struct pl_error *err);
 
 /* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" after it. After bytes that
- * were passed through as they came it is the last one, and cut from them as their events were. */
+ * were passed through, the event is the last one and uses their framing. */
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
 void pl_stream_end_event(struct pl_stream *s);
-/* What a whole answer of the target says for parts that only the source's vendor has, in a document
- * of the event's arena: the list of its parts or items; of openai-chat the message. NULL: nothing,
- * or out of memory (s->status). */
+/* Converts parts that only the source's vendor has into a whole answer of the target, in a document
+ * of the event's arena. Returns its list of parts or items; for openai-chat the message. NULL:
+ * nothing, or out of memory (s->status). */
 const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct pl_delta *other,
                                                struct pl_json_doc *ret_doc);
-/* When the answer was made: as it says, or made_s. */
+/* Adds the creation time of the answer: its own, or made_s. */
 void pl_stream_add_created(const struct pl_stream *s, struct pl_buf *to,
                            const struct pl_delta *start);
-/* A JSON string around raw contents, through s->out. */
+/* Puts raw contents as a JSON string to s->out. */
 void pl_stream_put_string(struct pl_stream *s, struct pl_str raw);
 
 #endif

@@ -1,4 +1,4 @@
-/* A whole answer as events: see home.h. */
+/* Writes a whole answer as events: see home.h. */
 #include "json/text.h"
 #include "json/write.h"
 #include "stream/home.h"
@@ -20,7 +20,7 @@ static void put(struct pl_buf *to, const struct pl_json_doc *doc, const struct p
     pl_json_write_min(to, doc, value);
 }
 
-/* The members of an object but for some, each after a comma. */
+/* Puts the members of an object except some, each after a comma. */
 static void put_members(struct pl_buf *to, const struct pl_json_doc *doc,
                         const struct pl_json_node *object, const char *const *but)
 {
@@ -38,7 +38,7 @@ static void put_members(struct pl_buf *to, const struct pl_json_doc *doc,
     }
 }
 
-/* ---- openai-chat: one chunk with all of the message, one with the reason ---- */
+/* ---- openai-chat: one chunk with the whole message, one with the finish_reason ---- */
 
 static void put_calls(struct pl_buf *to, const struct pl_json_doc *doc,
                       const struct pl_json_node *calls)
@@ -107,7 +107,7 @@ static bool tell_chat(struct pl_buf *to, const struct pl_json_doc *doc)
 
 /* ---- anthropic ---- */
 
-/* The member of a block that comes as a delta: its name, its value at the start, and the delta. */
+/* The member of a block that comes as a delta: its name, its initial value, and the delta. */
 static const struct {
     const char *type, *key, *empty, *delta, *word;
 } anthropic_deltas[] = {
@@ -196,7 +196,7 @@ static bool tell_anthropic(struct pl_buf *to, const struct pl_json_doc *doc)
     return true;
 }
 
-/* ---- openai-responses: items whole, and everything at the end ---- */
+/* ---- openai-responses: whole items, and everything at the end ---- */
 
 static bool tell_responses(struct pl_buf *to, const struct pl_json_doc *doc)
 {

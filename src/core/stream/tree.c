@@ -97,8 +97,7 @@ static struct pl_tree *copy_one(struct pl_trees *t, const struct pl_json_doc *do
     }
 }
 
-/* Nodes stand in the order of the document: a container is left where the next node is after it.
- */
+/* Nodes are in document order: a container ends where the next node is after its end. */
 struct pl_tree *pl_tree_copy(struct pl_trees *t, const struct pl_json_doc *doc,
                              const struct pl_json_node *node)
 {
@@ -261,7 +260,7 @@ static void name(const struct pl_tree *tree, struct pl_buf *to)
     pl_buf_adds(to, "\":");
 }
 
-/* Down into containers, and after the last child up again. */
+/* Go down into containers, and up again after the last child. */
 void pl_tree_write(const struct pl_tree *top, struct pl_buf *to)
 {
     const struct pl_tree *at = top;

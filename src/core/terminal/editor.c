@@ -1,5 +1,4 @@
-/* Keys into changes of the text, one function for each kind of key. How it looks is in
- * editor_draw.c. */
+/* Applies keys to the text, with one function for each kind of key. Drawing is in editor_draw.c. */
 #include "terminal/editor.h"
 
 #include "base/ascii.h"
@@ -44,7 +43,7 @@ struct pl_str pl_editor_text(const struct pl_editor *editor)
 
 /* --- changes --------------------------------------------------------------------------------- */
 
-/* False: out of memory, which editor->status says; the buffer has what it had. */
+/* Returns false if out of memory, and sets editor->status; the buffer is unchanged. */
 static bool set(struct pl_editor *editor, struct pl_buf *buf, struct pl_str text)
 {
     if (text.len > buf->len && !pl_buf_reserve(buf, text.len - buf->len)) {
@@ -84,7 +83,7 @@ static void erase(struct pl_editor *editor, size_t from, size_t to)
     editor->cursor = from;
 }
 
-/* Cuts off and keeps; kills that follow each other are one. */
+/* Removes text and keeps it for Ctrl-Y. Consecutive kills are merged. */
 static void kill(struct pl_editor *editor, size_t from, size_t to, bool was_kill)
 {
     struct pl_str piece = pl_str_slice(pl_editor_text(editor), from, to);
@@ -99,7 +98,7 @@ static void kill(struct pl_editor *editor, size_t from, size_t to, bool was_kill
         pl_buf_add(&editor->killed, piece);
     }
     if (editor->killed.status != PL_OK)
-        editor->status = editor->killed.status; /* it is not brought back */
+        editor->status = editor->killed.status; /* Ctrl-Y cannot insert it */
     editor->killed.status = PL_OK;
     editor->was_kill = true;
     erase(editor, from, to);
@@ -138,8 +137,8 @@ static size_t right_of(const struct pl_editor *editor, size_t at)
     return at < editor->text.len ? pl_cluster_end(pl_editor_text(editor), at, &width) : at;
 }
 
-/* Letters and digits of any script; a wide character is a word of its own, as in Chinese texts,
- * where no space says where a word ends. */
+/* Letters and digits of any script. A wide character is a word of its own, because Chinese text has
+ * no spaces between words. */
 enum word_class { GAP, LETTER, WIDE };
 static enum word_class class_at(const struct pl_editor *editor, size_t at)
 {
@@ -188,8 +187,8 @@ static size_t space_left(const struct pl_editor *editor, size_t at)
 
 /* --- history --------------------------------------------------------------------------------- */
 
-/* An entry, or after the newest one what was typed before. False: there is nothing to show, or no
- * memory, and the text stays. */
+/* Shows an entry, or after the newest one the text that was typed before. Returns false if there is
+ * nothing to show or no memory; the text is unchanged. */
 static bool show_entry(struct pl_editor *editor, size_t at)
 {
     size_t n = editor->history ? editor->history->entries.len : 0;
@@ -205,7 +204,7 @@ static bool show_entry(struct pl_editor *editor, size_t at)
     return true;
 }
 
-/* The same cell of the line above or below, where there is one; otherwise false. */
+/* Moves to the same cell of the line above or below. Returns false if there is no such line. */
 static bool move_line(struct pl_editor *editor, bool is_up)
 {
     size_t start = line_start(editor, editor->cursor), end = line_end(editor, editor->cursor);
@@ -218,7 +217,7 @@ static bool move_line(struct pl_editor *editor, bool is_up)
     return true;
 }
 
-/* The newest entry before `below` that contains the query. */
+/* Shows the newest entry before `below` that contains the query. */
 static void search(struct pl_editor *editor, size_t below)
 {
     struct pl_str query = pl_buf_str(&editor->query);
@@ -233,7 +232,8 @@ static void search(struct pl_editor *editor, size_t below)
     }
 }
 
-/* True: the key was for the search. Any other key ends it and does its work. */
+/* Returns true if the key was for the search. Any other key ends the search and has its usual
+ * effect. */
 static bool take_searching(struct pl_editor *editor, const struct pl_key *key)
 {
     size_t n = editor->history ? editor->history->entries.len : 0;
@@ -291,7 +291,7 @@ static void transpose(struct pl_editor *editor)
     editor->cursor = end;
 }
 
-/* Enter after a backslash is a line break in its place. */
+/* Enter after a backslash replaces it by a line break. */
 static enum pl_editor_wish enter(struct pl_editor *editor)
 {
     size_t n = editor->text.len;
@@ -320,7 +320,7 @@ static void move_or_browse(struct pl_editor *editor, bool is_up)
         (void)show_entry(editor, editor->history_at + 1);
 }
 
-/* Keys that move or change; false: it is not one of them. */
+/* Handles keys that move or edit. Returns false for any other key. */
 static bool edit(struct pl_editor *editor, const struct pl_key *key, bool was_kill)
 {
     size_t at = editor->cursor;

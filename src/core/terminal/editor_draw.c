@@ -1,7 +1,7 @@
-/* How a text that is being edited looks: rows that are broken here and not by the terminal, and one
- * cell short of its width, so that no row wraps by itself. The last thing printed is the row of the
- * cursor up to the cursor: the terminal puts it in the right cell even where it counts an emoji
- * another way than we do. */
+/* Draws the text that is being edited. Rows are broken here, one cell before the width of the
+ * terminal, so that the terminal never wraps a row. The row of the cursor is printed last, up to
+ * the cursor: so the cursor is in the right cell even if the terminal measures an emoji
+ * differently. */
 #include "terminal/editor.h"
 #include "terminal/width.h"
 
@@ -9,13 +9,13 @@ enum { MIN_COLUMNS = 8, MIN_ROWS = 2, TAB_CELLS = 4 };
 
 struct row {
     size_t from, to;
-    unsigned cells; /* with what stands before it */
+    unsigned cells; /* including the prompt or indentation before it */
 };
 
 struct layout {
     PL_VEC(struct row) rows; /* owned */
     size_t cursor_row;
-    struct pl_str before; /* in front of the first row */
+    struct pl_str before; /* printed before the first row */
     unsigned before_cells;
 };
 
@@ -28,7 +28,7 @@ void pl_editor_forget(struct pl_editor *editor)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* A cluster as it is shown: tabs as spaces, other control characters as ^X. */
+/* Returns the width of a cluster as shown: tabs as spaces, other control characters as ^X. */
 static unsigned shown_width(struct pl_str text, size_t at, size_t *ret_end)
 {
     unsigned width;
@@ -130,7 +130,7 @@ static void draw_rows(struct pl_editor *editor, const struct layout *layout, siz
     }
 }
 
-/* The beginning of a prompt that would leave no room for text is left out. */
+/* Cuts the prompt to half of the columns, to leave room for text. */
 static struct pl_str prompt_of(const struct pl_editor *editor, const struct pl_editor_look *look,
                                size_t columns, struct pl_buf *searching)
 {
@@ -156,7 +156,7 @@ static void draw(struct pl_editor *editor, const struct pl_editor_look *look, bo
     if (lay_out(&layout, pl_editor_text(editor), editor->cursor, columns)) {
         size_t n = layout.rows.len;
         size_t first = n <= most || is_last ? 0 : layout.cursor_row;
-        if (first) /* the cursor in the middle, where there is text on both sides */
+        if (first) /* keep the cursor in the middle, if there is text on both sides */
             first = first > most / 2 ? first - most / 2 : 0;
         if (first + most > n)
             first = n > most && !is_last ? n - most : 0;
@@ -184,7 +184,7 @@ void pl_editor_leave(struct pl_editor *editor, const struct pl_editor_look *look
     pl_editor_forget(editor);
 }
 
-/* A terminal that became narrower breaks our rows; one that became wider leaves them. */
+/* A terminal that became narrower wraps our rows; one that became wider keeps them. */
 void pl_editor_resize(struct pl_editor *editor, size_t columns)
 {
     size_t n = 0;

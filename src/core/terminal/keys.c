@@ -1,5 +1,5 @@
-/* Sequences by a table; what is not in it is passed over by the grammar of ECMA-48, 5.4, so that no
- * unknown key leaves letters in the text. */
+/* Known sequences are in a table. Unknown sequences are skipped by the grammar of ECMA-48, 5.4, so
+ * that no unknown key leaves letters in the text. */
 #include "terminal/keys.h"
 
 #include "base/text/utf8.h"
@@ -51,7 +51,7 @@ static const struct {
 #define NO_KEY       (-1)
 #define CTRL(letter) ((letter) - '@')
 
-/* By the byte; a byte that is not here does nothing. */
+/* Keys by control byte. All other bytes are ignored. */
 static const struct {
     char byte;
     enum pl_key_kind kind;
@@ -115,7 +115,7 @@ static struct pl_str rest_of(const struct pl_keys *keys)
 
 /* --- sequences ------------------------------------------------------------------------------- */
 
-/* The length of the sequence at the beginning; 0: it is cut. */
+/* Returns the length of the sequence at the beginning; 0 if it is incomplete. */
 static size_t sequence_length(struct pl_str s)
 {
     if (s.len < 2)
@@ -127,7 +127,7 @@ static size_t sequence_length(struct pl_str s)
     for (size_t i = 2; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
         if (c < 0x20 || c > 0x7E)
-            return i; /* broken off: the byte stands for itself */
+            return i; /* aborted: the byte is not part of the sequence */
         if (c >= 0x40)
             return i + 1;
     }
@@ -157,8 +157,8 @@ static bool is_control(char byte)
     return (unsigned char)byte < 0x20 || byte == '\177';
 }
 
-/* Whole characters from the beginning up to a control character; what is no UTF-8 becomes U+FFFD.
- * C1 characters are controls too, and dropped. */
+/* Takes complete characters up to a control character. Invalid UTF-8 becomes U+FFFD. C1 characters
+ * are controls too and are dropped. */
 static size_t take_text(struct pl_keys *keys, struct pl_str s)
 {
     size_t at = 0;
@@ -187,8 +187,8 @@ static size_t take_pasted(struct pl_keys *keys, struct pl_str s)
     return 1;
 }
 
-/* Everything of a paste that is here. A sequence inside of it is text without its Escape: a paste
- * can press no key. */
+/* Takes all of a paste that has arrived. A sequence inside of it is text without its Escape, so a
+ * paste cannot press keys. */
 static bool next_pasted(struct pl_keys *keys, struct pl_key *ret_key)
 {
     struct pl_str s = rest_of(keys);
@@ -199,14 +199,14 @@ static bool next_pasted(struct pl_keys *keys, struct pl_key *ret_key)
             keys->is_pasting = keys->was_return = false;
             at += sizeof PASTE_END - 1;
         } else if (pl_str_starts(PL_STR(PASTE_END), rest)) {
-            break; /* perhaps the end of it */
+            break; /* perhaps the end of the paste */
         } else if (is_control(rest.ptr[0])) {
             at += take_pasted(keys, rest);
         } else {
             size_t n = take_text(keys, rest);
             keys->was_return = false;
             if (!n)
-                break; /* a character that is cut */
+                break; /* an incomplete character */
             at += n;
         }
     }
@@ -215,8 +215,8 @@ static bool next_pasted(struct pl_keys *keys, struct pl_key *ret_key)
     return keys->piece.len;
 }
 
-/* A sequence; *ret_n is 0 when it is cut. Nothing more comes when it is settled: an Escape alone is
- * the key, and anything else was never ended. */
+/* Takes a sequence; *ret_n is 0 if it is incomplete. If the input is settled, a single Escape is
+ * the key, and any other incomplete sequence is dropped. */
 static int take_sequence(struct pl_keys *keys, struct pl_str s, size_t *ret_n)
 {
     size_t n = sequence_length(s);

@@ -1,5 +1,5 @@
-/* What a terminal sends, as keys: UTF-8, control characters, the sequences of arrow and function
- * keys, and bracketed paste, cut anywhere. */
+/* Decodes terminal input into keys: UTF-8, control characters, escape sequences of arrow and
+ * function keys, and bracketed paste. The input may be split anywhere. */
 #ifndef PL_TERMINAL_KEYS_H
 #define PL_TERMINAL_KEYS_H
 
@@ -7,9 +7,9 @@
 
 enum pl_key_kind {
     PL_KEY_TEXT,  /* typed; without control characters */
-    PL_KEY_PASTE, /* a piece of a paste: line breaks and tabs, no other control characters */
+    PL_KEY_PASTE, /* part of a paste: line breaks and tabs, but no other control characters */
     PL_KEY_ENTER,
-    PL_KEY_NEWLINE, /* Alt-Enter, Shift-Enter where the terminal tells */
+    PL_KEY_NEWLINE, /* Alt-Enter, or Shift-Enter if the terminal reports it */
     PL_KEY_TAB,
     PL_KEY_BACK_TAB,
     PL_KEY_ESCAPE,
@@ -41,32 +41,32 @@ enum pl_key_kind {
 
 struct pl_key {
     enum pl_key_kind kind;
-    struct pl_str text; /* of TEXT and PASTE; valid until the next call */
+    struct pl_str text; /* for TEXT and PASTE; valid until the next call */
 };
 
 struct pl_keys {
-    struct pl_buf bytes; /* owned; not yet taken */
-    struct pl_buf piece; /* owned; of the last key */
+    struct pl_buf bytes; /* owned; n_taken of them are consumed */
+    struct pl_buf piece; /* owned; text of the last key */
     size_t n_taken;
-    enum pl_status status; /* sticky: PL_NOMEM when text was lost */
+    enum pl_status status; /* sticky: PL_NOMEM if text was lost */
     bool is_pasting;
-    bool is_settled; /* nothing more comes: a sequence that is cut is over */
+    bool is_settled; /* no more input comes: an incomplete sequence ends here */
     bool was_return; /* the last byte of the paste was a carriage return */
 };
 
 void pl_keys_init(struct pl_keys *keys);
 void pl_keys_deinit(struct pl_keys *keys);
-/* PL_NOMEM: nothing of it was taken. */
+/* PL_NOMEM: nothing was added. */
 enum pl_status pl_keys_feed(struct pl_keys *keys, struct pl_str bytes);
-/* False: there is no whole key. */
+/* Returns false if there is no complete key. */
 bool pl_keys_next(struct pl_keys *keys, struct pl_key *ret_key);
-/* Whether what is left may be the Escape key, or the beginning of a sequence: after a moment without
- * more, the caller says which by pl_keys_settle. */
+/* True if the rest may be the Escape key or the beginning of a sequence. If no more input comes for
+ * a moment, the caller decides by calling pl_keys_settle. */
 bool pl_keys_is_cut(const struct pl_keys *keys);
-/* Nothing more comes: the next Escape stands for itself. */
+/* No more input comes: a pending Escape is the key itself. */
 void pl_keys_settle(struct pl_keys *keys);
 
-/* Appends the bytes that are not taken, and forgets them. */
+/* Appends the unconsumed bytes and removes them. */
 void pl_keys_give_back(struct pl_keys *keys, struct pl_buf *to);
 
 #endif

@@ -1,4 +1,5 @@
-/* Lines: of what kind one is, by its first characters, and what is printed before and after it. */
+/* Lines: detects the kind of a line by its first characters, and prints what comes before and after
+ * it. */
 #include "terminal/markdown_int.h"
 
 #include "base/ascii.h"
@@ -84,7 +85,7 @@ static size_t run_of(struct pl_str s, size_t at, char c)
     return n;
 }
 
-/* Three or more of the same and nothing else. */
+/* Detects a rule: three or more of the same character and nothing else. */
 static enum line_kind look_rule(struct pl_str s, size_t at, bool is_end)
 {
     size_t n = run_of(s, at, s.ptr[at]);
@@ -240,7 +241,8 @@ static struct pl_str trim(struct pl_str s)
     return s;
 }
 
-/* The line at the beginning without its break; its length with it. 0: it is not whole. */
+/* Returns the length of the first line, including its line break; 0 if it is incomplete. *ret_line
+ * is the line without the break. */
 static size_t whole_line(struct pl_str held, bool is_end, struct pl_str *ret_line)
 {
     const char *end = held.len ? memchr(held.ptr, '\n', held.len) : NULL;
@@ -259,7 +261,7 @@ static void put_code_row(struct pl_str row, struct pl_buf *to)
     pl_buf_addc(to, '\n');
 }
 
-/* Tabs as spaces, control characters shown, rows as wide as the terminal. */
+/* Prints tabs as spaces and shows control characters. Rows are as wide as the terminal. */
 static void put_code(const struct pl_markdown *md, struct pl_str line, struct pl_buf *to)
 {
     enum { TAB = 4, FRAME = 3 };
@@ -316,7 +318,7 @@ static size_t begin_code(struct pl_markdown *md, const struct line *line, struct
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-/* What looked like a table and is none: its lines as they are. */
+/* Prints the lines of something that looked like a table but is not one. */
 static void put_lines(struct pl_markdown *md, struct pl_buf *to)
 {
     struct pl_str rest = pl_buf_str(&md->table);
@@ -390,7 +392,7 @@ static size_t start_line(struct pl_markdown *md, struct pl_str held, bool is_end
     }
 }
 
-/* One step; false: nothing more can be done with what is held. */
+/* Performs one step. Returns false if nothing more can be done with the held text. */
 static bool step(struct pl_markdown *md, size_t *at, bool is_end, struct pl_buf *to)
 {
     struct pl_str held = pl_str_slice(pl_buf_str(&md->held), *at, md->held.len);
@@ -433,7 +435,7 @@ static void run(struct pl_markdown *md, bool is_end, struct pl_buf *to)
         to->status = md->held.status;
 }
 
-/* Takes back what was shown of a word that goes on. */
+/* Erases the shown part of an unfinished word. */
 static void hide_word(struct pl_markdown *md, struct pl_buf *to)
 {
     if (md->n_shown)

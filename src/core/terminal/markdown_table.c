@@ -1,5 +1,5 @@
-/* A table: its cells without their marks, columns as wide as they need to be and the terminal lets
- * them, cells of several rows where they are longer. */
+/* Renders a table. Cells lose their emphasis marks. Columns are as wide as they need and the
+ * terminal allows; longer cells take several rows. */
 #include "terminal/markdown_int.h"
 
 #include "base/vec.h"
@@ -19,7 +19,7 @@ struct table {
     size_t widths[MAX_COLUMNS];
     enum align aligns[MAX_COLUMNS];
     struct pl_buf plain;       /* owned; printable texts of the cells */
-    PL_VEC(struct cell) cells; /* owned; rows of n_columns, the first of them names */
+    PL_VEC(struct cell) cells; /* owned; rows of n_columns; the first row is the header */
 };
 
 static struct pl_str trim(struct pl_str s)
@@ -33,7 +33,7 @@ static struct pl_str trim(struct pl_str s)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* The next cell of a row, which begins after a bar; false after the last. */
+/* Takes the next cell of a row, which begins after a bar. Returns false after the last one. */
 static bool next_cell(struct pl_str *rest, struct pl_str *ret_cell)
 {
     if (!rest->len || rest->ptr[0] != '|')
@@ -46,7 +46,7 @@ static bool next_cell(struct pl_str *rest, struct pl_str *ret_cell)
     return rest->len || ret_cell->len;
 }
 
-/* Without the bar that ends it, a row has as many cells as bars. */
+/* Removes the final bar of a row, so that it has as many cells as bars. */
 static struct pl_str open_row(struct pl_str row)
 {
     row = trim(row);
@@ -55,7 +55,7 @@ static struct pl_str open_row(struct pl_str row)
     return row;
 }
 
-/* The second row: dashes, and colons that say where the text stands. */
+/* Reads the second row: dashes, and colons for the alignment. */
 static bool read_aligns(struct table *table, struct pl_str row)
 {
     struct pl_str rest = open_row(row), cell;
@@ -129,7 +129,7 @@ static bool read_table(struct table *table, struct pl_str rows)
     return true;
 }
 
-/* The widest columns give way, until all of them fit. */
+/* Shrinks the widest columns until all columns fit. */
 static bool fit(struct table *table, size_t columns)
 {
     for (;;) {
@@ -171,7 +171,7 @@ static void put_edge(const struct table *table, const char *left, const char *cr
     pl_buf_addc(to, '\n');
 }
 
-/* As much of a cell as fits a row, up to a space where there is one. */
+/* Takes as much of a cell as fits a row, up to a space if there is one. */
 static struct pl_str take_part(struct pl_str *rest, size_t width)
 {
     struct pl_str part = pl_width_cut(*rest, width);

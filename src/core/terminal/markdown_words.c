@@ -1,4 +1,4 @@
-/* Words: emphasis inside of a line, and where a row is broken. */
+/* Words: emphasis inside a line, and row breaks. */
 #include "terminal/markdown_int.h"
 
 #include "base/ascii.h"
@@ -79,7 +79,7 @@ static void add_cluster(struct pl_markdown *md, struct pl_str cluster, int32_t c
     PL_CLEANUP_BUF struct pl_buf safe;
     pl_buf_init(&safe, 0);
     pl_safe_add_prose(&safe, cluster);
-    size_t cells = safe.len == cluster.len ? width : safe.len; /* an escape has a cell for a byte */
+    size_t cells = safe.len == cluster.len ? width : safe.len; /* escapes are ASCII */
     unsigned style = md->style | md->line_style | (md->n_ticks ? PL_MD_CODE : 0);
     bool is_edge = width == 2 || md->is_word_wide;
     if ((is_edge && width && !is_closing(c)) || md->word_cells + cells > room(md))
@@ -136,8 +136,8 @@ static unsigned style_of(char mark, size_t n)
     return n == 1 ? PL_MD_ITALIC : n == 2 ? PL_MD_BOLD : n == 3 ? PL_MD_BOLD | PL_MD_ITALIC : 0;
 }
 
-/* Switches a style on or off; false: the marks are text. A style begins where a word does, since
- * what follows is not known: a * b and snake_case stay. */
+/* Switches a style on or off. Returns false if the marks are text. A style begins only at the start
+ * of a word, because the rest of the text is not known yet: "a * b" and snake_case remain text. */
 static bool emphasise(struct pl_markdown *md, char mark, size_t n, int32_t next)
 {
     unsigned style = style_of(mark, n);
@@ -158,7 +158,7 @@ static bool is_mark(char c)
     return c == '*' || c == '_' || c == '~' || c == '`';
 }
 
-/* A run of marks and what it means. 0: it may go on. */
+/* Processes a run of marks. Returns 0 if more of it may follow. */
 static size_t take_marks(struct pl_markdown *md, struct pl_str s, bool is_end, struct pl_buf *to)
 {
     char mark = s.ptr[0];
@@ -193,7 +193,7 @@ static size_t take_escape(struct pl_markdown *md, struct pl_str s, bool is_end, 
     return is_escape ? 2 : 1;
 }
 
-/* A cluster; an emoji that ends what is held may be joined by what comes. */
+/* Takes a cluster. Waits if an emoji ends the held text, because more input may join it. */
 static size_t take_cluster(struct pl_markdown *md, struct pl_str s, bool is_end, struct pl_buf *to)
 {
     unsigned width;
@@ -224,7 +224,7 @@ size_t pl_md_words(struct pl_markdown *md, struct pl_str held, bool is_end, stru
         if (c == ' ' || c == '\t')
             add_spaces(md, c == '\t' ? TAB : 1, to);
         else if (c == '\r' && (rest.len < 2 ? !is_end : rest.ptr[1] == '\n'))
-            n = rest.len < 2 ? 0 : 1; /* of a line break */
+            n = rest.len < 2 ? 0 : 1; /* part of a line break */
         else if (is_mark(c))
             n = take_marks(md, rest, is_end, to);
         else if (c == '\\' && !md->n_ticks)

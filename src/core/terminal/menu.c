@@ -1,4 +1,4 @@
-/* Keys move over answers and take them; a drawing replaces the last. */
+/* Keys move between answers and select them. A drawing replaces the previous one. */
 #include "terminal/menu.h"
 
 #include "terminal/width.h"
@@ -29,7 +29,7 @@ static enum pl_menu_wish press(struct pl_menu *choice, char key)
     return PL_MENU_GOES_ON;
 }
 
-/* Enter takes what is marked; where nothing is, the answer under the cursor. */
+/* Enter selects the marked answers, or the one under the cursor if nothing is marked. */
 static enum pl_menu_wish take(struct pl_menu *choice)
 {
     if (is_alone(choice, choice->at))

@@ -1,4 +1,4 @@
-/* What was typed before: copies in a vector, and lines of a file. */
+/* History of typed messages: copies in a vector, and lines of a file. */
 #include "terminal/typed.h"
 
 #include "base/text/utf8.h"

@@ -1,4 +1,4 @@
-/* Widths by binary search in two tables of ranges; clusters by a few rules over them. */
+/* Widths by binary search in two range tables; clusters by a few rules. */
 #include "terminal/width.h"
 
 #include "base/text/utf8.h"
@@ -42,7 +42,7 @@ static bool is_flag(int32_t c)
     return c >= FIRST_FLAG && c <= LAST_FLAG;
 }
 
-/* Whether `c` belongs to the cluster that `before` ends; controls never do. */
+/* True if `c` belongs to the cluster that ends with `before`. Control characters never do. */
 static bool is_joined(int32_t before, int32_t c, unsigned base_width)
 {
     if (c < 0x20 || (c >= 0x7F && c < 0xA0))
@@ -72,8 +72,8 @@ size_t pl_cluster_end(struct pl_str text, size_t at, unsigned *ret_width)
     return at;
 }
 
-/* Clusters are found from the beginning of the line: whether a flag is the first or the second
- * letter of a pair is known only from there. */
+/* Scans from the beginning of the line: only from there is it known whether a regional indicator is
+ * the first or the second of a pair. */
 size_t pl_cluster_before(struct pl_str text, size_t at)
 {
     if (at == 0)

@@ -1,11 +1,12 @@
-/* A text is a row of pieces that hold together; the rules are those between two neighbours (after UAX #14). */
+/* A text is a row of unbreakable pieces. The rules apply between two neighbouring characters (after
+ * UAX #14). */
 #include "terminal/wrap.h"
 
 #include "base/ascii.h"
 #include "base/text/utf8.h"
 #include "terminal/width.h"
 
-/* What begins no line, and what ends none. */
+/* Characters that must not begin a line, and characters that must not end one. */
 static const char closing[] = "）》」』】〕”’，。、；：！？…—·.,;:!?)]}%";
 static const char opening[] = "（《「『【〔“‘([{";
 
@@ -23,7 +24,7 @@ static bool is_word(int32_t c)
     return c < 0x80 && pl_ascii_is_alnum((unsigned char)c);
 }
 
-/* Whether a line may end after `before` and the next begin with `after`, neither of them a space. */
+/* True if a line may end after `before` and the next may begin with `after`. Neither is a space. */
 static bool may_break(int32_t before, int32_t after)
 {
     bool is_wide_before = pl_width_of(before) == 2, is_wide_after = pl_width_of(after) == 2;

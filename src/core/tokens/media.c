@@ -3,9 +3,9 @@
  * PNG: ISO/IEC 15948 section 11.2.2. JPEG: ITU-T T.81 section B.2.2. GIF: GIF89a section 18. WebP:
  * RFC 9649 sections 2.5 to 2.7. WAV: RFC 2361 and Microsoft's Multimedia Programming Interface.
  *
- * Image libraries want the whole file in memory, decoded from base64; these readers ask for single
- * bytes by their place, and a place in base64 is found by division. A byte that is not there, or is
- * spelled with something that is not base64, makes everything read from it unknown. */
+ * Image libraries need the whole file in memory, decoded from base64. These readers fetch single
+ * bytes by offset, and a division maps an offset to its base64 digits. If a byte is missing or is
+ * not valid base64, every value read from it is unknown. */
 #include "tokens/media.h"
 
 #include "base/text/base64.h"
@@ -18,22 +18,22 @@ enum {
     MAX_SHORT_SIDE = 768,
     UNKNOWN_SIDE = 1024,
     AUDIO_TOKEN_MS = 100,
-    MAX_SEGMENTS = 4096, /* of a JPEG before its size, chunks of a WAV before its data */
+    MAX_SEGMENTS = 4096, /* segments of a JPEG before its size, chunks of a WAV before its data */
 };
 
-/* Reads numbers at places. Once a byte is missing, is_bad stays set and every byte is 0. */
+/* Reads numbers at offsets. Once a byte is missing, is_bad stays set and every byte is 0. */
 struct reader {
     const struct pl_media *media;
     bool is_bad;
 };
 
-/* Of the standard alphabet or of the one for URLs. */
+/* Accepts the standard alphabet and the URL-safe one. */
 static int base64_digit(unsigned char c)
 {
     return pl_base64_digit(c == '-' ? '+' : c == '_' ? '/' : c);
 }
 
-/* The byte at `at` of the file, or -1. Its bits lie in two neighbouring digits. */
+/* Returns the byte at offset `at` of the file, or -1. Its bits are in two neighbouring digits. */
 static int byte_of_base64(struct pl_str text, uint64_t at)
 {
     uint64_t first = at / 3 * 4 + at % 3;
@@ -43,7 +43,7 @@ static int byte_of_base64(struct pl_str text, uint64_t at)
     int low = base64_digit((unsigned char)text.ptr[first + 1]);
     if (high < 0 || low < 0)
         return -1;
-    unsigned shift = 2 * (unsigned)(at % 3) + 2; /* bits of `high` in use: 6, 4, 2 */
+    unsigned shift = 2 * (unsigned)(at % 3) + 2; /* `high` provides 6, 4 or 2 bits */
     return ((high << shift) & 0xFF) | low >> (6 - shift);
 }
 
@@ -93,14 +93,14 @@ static void read_gif(struct reader *in, struct pl_image_size *size)
     *size = (struct pl_image_size){little_endian(in, 6, 2), little_endian(in, 8, 2)};
 }
 
-/* From segment to segment up to the start of frame, which says the size. */
+/* Walks the segments up to the start of frame, which holds the size. */
 static void read_jpeg(struct reader *in, struct pl_image_size *size)
 {
     uint64_t at = 2;
     for (int i = 0; i < MAX_SEGMENTS && !in->is_bad; i++) {
         unsigned marker = byte_at(in, at + 1);
         if (byte_at(in, at) != 0xFF || marker == 0xD9 || marker == 0xDA)
-            return; /* not a marker, or the picture itself begins */
+            return; /* not a marker, or the image data begins */
         bool is_frame =
             marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
         if (is_frame) {
@@ -131,7 +131,7 @@ static void read_webp(struct reader *in, struct pl_image_size *size)
 
 static const struct {
     const char *start;
-    const char *more; /* at more_at; "" when the start says it all */
+    const char *more; /* at more_at; "" if the start is enough */
     uint64_t more_at;
     void (*read)(struct reader *in, struct pl_image_size *size);
 } image_kinds[] = {
@@ -175,7 +175,7 @@ uint64_t pl_image_tokens(enum pl_image_detail detail, const struct pl_image_size
     uint64_t long_side = is_wide ? size->width : size->height;
     uint64_t short_side = is_wide ? size->height : size->width;
     uint64_t n_tiles;
-    /* Sides after scaling are fractions, kept exact: 2048 of the long side, or 768 of the short. */
+    /* Scaled sides are kept as exact fractions: 2048 of the long side, or 768 of the short side. */
     bool fits = long_side <= MAX_LONG_SIDE;
     uint64_t scale = fits ? 1 : MAX_LONG_SIDE, unit = fits ? 1 : long_side;
     if (short_side * scale > MAX_SHORT_SIDE * unit)
@@ -208,8 +208,8 @@ bool pl_media_of_data_url(struct pl_str url, struct pl_media *ret_media)
     return true;
 }
 
-/* Chunks of a RIFF file: one has the rate, another the samples. A length of 0 or all ones means
- * that the writer did not know it yet; then the samples continue to the end. */
+/* Reads the chunks of a RIFF file: one holds the rate, another the samples. A length of 0 or all
+ * ones means that the writer did not know it yet; then the samples extend to the end. */
 static bool read_wav(const struct pl_media *media, uint64_t *ret_duration_ms)
 {
     struct reader in = {media, false};
@@ -233,7 +233,7 @@ static bool read_wav(const struct pl_media *media, uint64_t *ret_duration_ms)
     return false;
 }
 
-/* What speech is usually recorded with. */
+/* Usual rates of recorded speech. */
 static const struct {
     struct pl_str format;
     uint64_t bytes_per_second;

@@ -1,9 +1,8 @@
-/* Models by the beginning of their name. The longest beginning counts, so "gpt-4o" may stand beside
- * "gpt-4".
+/* Models by name prefix. The longest prefix wins, so the table can hold both "gpt-4o" and "gpt-4".
  *
- * Exact rows are the model table of tiktoken 1.0.22, read as families. Estimates are rules of
- * thumb, factors over o200k_base on the high side: a budget had better be too small than overrun.
- */
+ * Exact rows follow the model table of tiktoken 1.0.22, grouped into families. Estimates are rough
+ * factors over o200k_base. They err on the high side, because it is better to leave some of a
+ * budget unused than to overrun it. */
 #include "tokens/model.h"
 
 const char pl_model_tables_date[] = "2026-11-15";
@@ -53,8 +52,8 @@ static const struct {
 
 static const struct pl_model_counting any_model = ABOUT(115);
 
-/* "ft:gpt-4o:acme::x" is tuned from gpt-4o; "openai/gpt-5" and "models/gemini-2.5-pro" say where.
- */
+/* "ft:gpt-4o:acme::x" is tuned from gpt-4o; "openai/gpt-5" and "models/gemini-2.5-pro" have a path
+ * before the name. */
 static struct pl_str base_name(struct pl_str model)
 {
     if (pl_str_starts(model, PL_STR("ft:")))
@@ -84,7 +83,7 @@ uint64_t pl_model_counting_scale(const struct pl_model_counting *counting, uint6
     return hundreds * counting->percent + (rest * counting->percent + 99) / 100;
 }
 
-/* OpenAI Cookbook, "How to count tokens with tiktoken", the sections on messages and on tools. */
+/* From the OpenAI Cookbook, "How to count tokens with tiktoken", sections on messages and tools. */
 static const struct pl_chat_overhead overheads[PL_ENCODING_COUNT] = {
     [PL_ENCODING_O200K_BASE] = {.per_message = 3,
                                 .per_name = 1,

@@ -1,5 +1,5 @@
-/* Counting and encoding whole texts: cut into pieces, look each up, encode what is not a token by
- * itself, and remember how that went for as long as the text lasts. */
+/* Counts and encodes whole texts. Each text is cut into pieces, and each piece is looked up. A
+ * piece that is not a token is encoded, and its encoding is reused for the rest of the text. */
 #include "tokens/tokens.h"
 
 #include "tokens/bpe_int.h"
@@ -31,15 +31,15 @@ static enum pl_status put_one(struct token_sink *sink, uint32_t id)
     return !sink->ids || pl_vec_push(sink->ids, id) ? PL_OK : PL_NOMEM;
 }
 
-/* A piece that was encoded before in this text: names and phrases come again. */
+/* A piece that was already encoded in this text. Names and phrases recur. */
 struct memo {
-    const char *p; /* into the text; NULL: free */
+    const char *p; /* points into the text; NULL if free */
     uint32_t n_bytes;
     uint32_t n_tokens;
-    size_t first; /* of its ids, where they are kept */
+    size_t first; /* index of its first id in the sink */
 };
 
-/* Below MIN_MEMO_TEXT clearing the memos would cost more than they save. */
+/* Below MIN_MEMO_TEXT, clearing the memos would cost more than they save. */
 enum { N_MEMO_BITS = 9, MIN_MEMO_TEXT = 4096, MAX_MEMO_BYTES = 64 };
 
 static struct memo *memo_of(struct memo *memos, const char *p, size_t n)
@@ -116,7 +116,7 @@ static const struct special_token *special_at(const struct pl_tokens *v, struct 
     return NULL;
 }
 
-/* The text between two special tokens is encoded separately. */
+/* Text between two special tokens is encoded separately. */
 static enum pl_status put_with_specials(const struct pl_tokens *v, struct pl_str text,
                                         struct token_sink *sink)
 {
@@ -173,7 +173,7 @@ void pl_token_ids_deinit(struct pl_token_ids *ids)
     pl_vec_deinit(ids);
 }
 
-/* The bytes of an id; {NULL, 0} when there is no such token. */
+/* The bytes of an id; {NULL, 0} if there is no such token. */
 static struct pl_str spelling(const struct pl_tokens *v, uint32_t id)
 {
     if (id < v->source->n_tokens)

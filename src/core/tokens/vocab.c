@@ -1,20 +1,20 @@
-/* Unpacks an embedded vocabulary and makes the tables that encoding looks things up in.
+/* Unpacks an embedded vocabulary and builds the lookup tables for encoding.
  *
- * Everything is sized beforehand from the numbers the generator wrote, so unpacking is one pass
- * without growth: the text of a token is that of its parts, copied, and then its bytes go into the
- * table. */
+ * All sizes are known from the numbers that the generator wrote, so unpacking is one pass without
+ * reallocation. The text of a token is copied from its two parts, then the token is added to the
+ * tables. */
 #include "base/mem.h"
 #include "tokens/vocab_int.h"
 
 enum { BATCH = 64 };
 
-/* Reads eight bytes at a time; after the end there are zeros. */
+/* Reads eight bytes at a time. Bytes after the end are zero. */
 struct bit_reader {
     struct pl_str packed;
     size_t at_bit;
 };
 
-/* At most 57 bits at once. */
+/* Reads at most 57 bits at once. */
 static inline uint64_t read_bits(struct bit_reader *in, unsigned width)
 {
     size_t at = in->at_bit / 8, n_left = in->packed.len - at;
@@ -59,7 +59,7 @@ static void prefix_add(struct token_prefix *prefix, uint32_t id, size_t n_more)
         prefix->more |= 1u << ((n_more < VOCAB_MORE_BITS ? n_more : VOCAB_MORE_BITS) - 1);
 }
 
-/* A token that begins with a character of three bytes, and maybe with two. */
+/* Adds a token that begins with one three-byte character, or with two. */
 static void put_char(struct pl_tokens *v, uint32_t id, const char *p, size_t n)
 {
     uint32_t code = vocab_char(p);
@@ -73,8 +73,8 @@ static void put_char(struct pl_tokens *v, uint32_t id, const char *p, size_t n)
     prefix_add(&pair->prefix, id, n - 2 * VOCAB_CHAR_BYTES);
 }
 
-/* Tables are filled a batch at a time: first all places are worked out and fetched, then written.
- * One by one, every token would wait for memory. */
+/* Fills the tables in batches: first compute and prefetch all places, then write. One at a time,
+ * every token would wait for memory. */
 static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
 {
     struct token_key keys[BATCH];
@@ -100,7 +100,7 @@ static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
     }
     for (uint32_t id = from; id < to; id++) {
         uint32_t at = vocab_place(v, hashes[id - from]);
-        /* How many steps it takes cannot be guessed; the first two are no branches. */
+        /* The number of steps is unpredictable, so the first two are not branches. */
         for (int i = 0; i < 2; i++) {
             at += v->slots[at].n_bytes != 0;
             at = at < v->n_slots ? at : 0;
@@ -112,8 +112,8 @@ static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
     }
 }
 
-/* The bytes around the border of the two parts of a token. Where two single bytes are merged
- * nothing more needs to be known of a border. */
+/* Stores the bytes around the border between the two parts of a token. If two single bytes are
+ * merged, nothing more is stored for their border. */
 static void put_border(struct pl_tokens *v, const char *border, size_t n_left, size_t n_right)
 {
     uint16_t *kinds = &v->border_kinds[vocab_two(border - 1)];
@@ -145,7 +145,7 @@ static void unpack_single(struct pl_tokens *v, struct bit_reader *in)
     v->splits[VOCAB_SINGLE].start = VOCAB_SINGLE;
 }
 
-/* Reads the parts of tokens and spells them. */
+/* Reads the parts of tokens and builds their text. */
 static void unpack(struct pl_tokens *v, struct bit_reader *in, uint32_t from, uint32_t to)
 {
     for (uint32_t id = from; id < to; id++) {
@@ -211,7 +211,7 @@ static bool allocate(struct pl_tokens *v)
     return true;
 }
 
-/* False when the vocabulary is not one of those the tables were sized for. */
+/* Returns false if the vocabulary is not one that the tables were sized for. */
 static bool fill(struct pl_tokens *v)
 {
     const struct vocab_source *source = v->source;

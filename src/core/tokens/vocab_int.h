@@ -1,9 +1,9 @@
-/* The vocabulary inside: how it is embedded, and the tables made from it.
+/* Internals of a vocabulary: its embedded form, and the tables built from it.
  *
- * Rank and id of a token are the same number. A token of more than one byte was merged from exactly
- * two older tokens (its split); merging never makes it from any other two, because what two
- * neighbours that together spell the token were merged from is what the token's own bytes are
- * merged from, step by step. So one split per token says all there is to know about merging. */
+ * The rank and the id of a token are the same number. A token of more than one byte is merged from
+ * exactly two older tokens (its split). Merging never makes it from any other two: if two
+ * neighbours together spell the token, they were merged step by step in the same way as the token's
+ * own bytes are. So one split per token fully describes merging. */
 #ifndef PL_TOKENS_VOCAB_INT_H
 #define PL_TOKENS_VOCAB_INT_H
 
@@ -16,9 +16,9 @@ struct special_token {
     uint32_t id;
 };
 
-/* As written by tools/gen_vocab.mjs. `packed` is a stream of bits, lowest first: the 256 tokens of
- * one byte as that byte, then for each further token its two parts, each in as many bits as the
- * largest id before it needs. */
+/* Written by tools/gen_vocab.mjs. `packed` is a stream of bits, lowest first: each of the 256
+ * single-byte tokens as its byte, then the two parts of each further token, each in as many bits as
+ * the largest id before it needs. */
 struct vocab_source {
     struct pl_str packed;
     uint32_t n_tokens;
@@ -30,56 +30,56 @@ struct vocab_source {
 extern const struct vocab_source pl_vocab_sources[PL_ENCODING_COUNT];
 
 enum {
-    VOCAB_ID_BITS = 18,     /* of an id */
-    VOCAB_EXACT_BYTES = 12, /* of a token that a slot holds itself */
-    VOCAB_SINGLE = 256,     /* tokens of one byte come first */
+    VOCAB_ID_BITS = 18,     /* bits of an id */
+    VOCAB_EXACT_BYTES = 12, /* longest token that a slot holds itself */
+    VOCAB_SINGLE = 256,     /* number of single-byte tokens; they come first */
     VOCAB_MASK_BITS = 16,   /* 2^16 length masks */
-    VOCAB_MASKED = 6,       /* the length of bit 0 of a length mask */
-    VOCAB_LONG = 37,        /* and of bit 31, which stands for all longer ones too */
+    VOCAB_MASKED = 6,       /* the token length of bit 0 of a length mask */
+    VOCAB_LONG = 37,        /* the token length of bit 31, which also covers all longer ones */
     VOCAB_SHORT_BITS = 16,  /* 2^16 short masks */
-    VOCAB_SLACK = 16,       /* bytes after the text, so that copying may be careless */
-    VOCAB_BORDER_BITS = 20, /* 2^20 bits about borders: an eighth of a megabyte */
-    VOCAB_BORDER_BYTES = 3, /* on each side of one, at most */
-    VOCAB_FILTER_BITS = 15, /* 2^15 words in each filter: a quarter of a megabyte */
-    VOCAB_CHAR_BYTES = 3,   /* of the characters that have tables of their own */
-    VOCAB_TWO_BITS = 16,    /* of two bytes */
-    VOCAB_CODE_BITS = 16,   /* that tell one of them from the others */
-    VOCAB_PAIR_BITS = 14,   /* 2^14 places for two of them: not half are taken */
-    VOCAB_MORE_BITS = 32 - VOCAB_ID_BITS, /* lengths a prefix knows of */
+    VOCAB_SLACK = 16,       /* bytes after the text, all zero: a copy may run past its end */
+    VOCAB_BORDER_BITS = 20, /* 2^20 bits about borders: 128 KiB */
+    VOCAB_BORDER_BYTES = 3, /* at most, on each side of a border */
+    VOCAB_FILTER_BITS = 15, /* 2^15 words in each filter: 256 KiB */
+    VOCAB_CHAR_BYTES = 3,   /* length of the characters that have tables of their own */
+    VOCAB_TWO_BITS = 16,    /* bits of two bytes */
+    VOCAB_CODE_BITS = 16,   /* bits that identify a three-byte character */
+    VOCAB_PAIR_BITS = 14,   /* 2^14 places for pairs of them: less than half are used */
+    VOCAB_MORE_BITS = 32 - VOCAB_ID_BITS, /* lengths in a prefix */
 };
 
 #define VOCAB_NO_ID ((UINT32_C(1) << VOCAB_ID_BITS) - 1)
 
-/* 16 bytes: four to a cache line. Tokens of up to 12 bytes are compared without looking elsewhere.
- */
+/* 16 bytes: four to a cache line. Tokens of up to 12 bytes are compared in the slot alone. */
 struct token_slot {
     uint64_t head;                 /* first 8 bytes, zero after the end */
     uint32_t middle;               /* next 4 */
-    uint32_t id : 24, n_bytes : 8; /* n_bytes 0: free */
+    uint32_t id : 24, n_bytes : 8; /* n_bytes is 0 in a free slot */
 };
 
-/* What a token was merged from (both parts are itself when it is one byte), and where its text is:
- * from here to where that of the next token begins. */
+/* The two parts that a token was merged from (both are the token itself if it is one byte), and the
+ * start of its text. The text ends where that of the next token starts. */
 struct token_split {
     uint64_t left : VOCAB_ID_BITS, right : VOCAB_ID_BITS, start : 64 - 2 * VOCAB_ID_BITS;
 };
 
-/* What begins with certain bytes: the token they are themselves (or VOCAB_NO_ID), and which lengths
- * tokens have that go on after them. Bit 0 is one byte more, the last bit all that are longer. */
+/* The tokens that begin with certain bytes: the token that is exactly these bytes (or VOCAB_NO_ID),
+ * and the lengths of the longer ones. Bit 0 is one byte more; the last bit covers all longer
+ * lengths. */
 struct token_prefix {
     uint32_t id : VOCAB_ID_BITS, more : VOCAB_MORE_BITS;
 };
 
-/* The same for two characters of three bytes each; `codes` is both, 0 where the place is free: then
- * nothing begins so. */
+/* The same for two characters of three bytes each. `codes` holds both; it is 0 if the place is
+ * free, and then no token begins with them. */
 struct token_pair {
     uint32_t codes;
     struct token_prefix prefix;
 };
 
-/* Three bits of one word for each thing in a table (a Bloom filter): who lacks one is not there. A
- * table is too large for the fast caches, a filter is not, and most of what is looked up while
- * encoding a piece is in no table. */
+/* A Bloom filter with three bits of one word for each entry of a table. An entry that lacks one of
+ * its bits is not in the table. A table is too large for the fast caches, but a filter is not, and
+ * most lookups while encoding a piece find nothing. */
 struct token_filter {
     uint64_t words[1u << VOCAB_FILTER_BITS];
 };
@@ -90,16 +90,16 @@ struct pl_tokens {
     uint32_t n_slots;
     uint32_t max_bytes;         /* of the longest token */
     struct token_slot *slots;   /* owned; bytes -> id, linear probing */
-    struct token_split *splits; /* owned; by id, and one more for the end of the last */
-    char *text;                 /* owned; all tokens one after the other, and VOCAB_SLACK */
-    uint32_t *masks;      /* owned; by hash of 6 bytes: which lengths tokens have that begin so */
-    uint8_t *short_masks; /* owned; by hash of 4 bytes: bit n, is there one of n = 4, 5 bytes? */
-    struct token_filter *has_token; /* owned; over slots */
-    uint64_t *borders;              /* owned; bits by hash: bytes around the border of two parts */
-    uint16_t *border_kinds;         /* owned; by the two bytes at a border: which kinds there are */
-    uint32_t *twos;                 /* owned; by two bytes: the token they are, or VOCAB_NONE */
-    struct token_prefix *chars;     /* owned; by the 16 bits of a character of three bytes */
-    struct token_pair *pairs;       /* owned; by hash of two such characters, linear probing */
+    struct token_split *splits; /* owned; by id; one extra entry ends the last token */
+    char *text;                 /* owned; all tokens one after the other, then VOCAB_SLACK bytes */
+    uint32_t *masks;            /* owned; by hash of the first 6 bytes: lengths of the tokens */
+    uint8_t *short_masks;       /* owned; by hash of 4 bytes: bit n if a token has n = 4, 5 bytes */
+    struct token_filter *has_token; /* owned; filter of slots */
+    uint64_t *borders;      /* owned; bits by hash of the bytes around the border of two parts */
+    uint16_t *border_kinds; /* owned; by the two bytes at a border: kinds of borders */
+    uint32_t *twos;         /* owned; by two bytes: their token, or VOCAB_NONE */
+    struct token_prefix *chars; /* owned; by the 16 bits of a character of three bytes */
+    struct token_pair *pairs;   /* owned; by hash of two such characters, linear probing */
     uint32_t n_pairs;
     uint32_t byte_ids[256];
 };
@@ -116,7 +116,8 @@ static inline const char *vocab_text(const struct pl_tokens *v, uint32_t id)
     return v->text + v->splits[id].start;
 }
 
-/* Bytes that were copied into a number, the first one lowest whatever the machine. */
+/* Converts bytes that were copied into a number, so that the first byte is lowest on any
+ * machine. */
 static inline uint64_t vocab_little64(uint64_t bytes)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -141,11 +142,10 @@ struct token_key {
     uint32_t middle;
 };
 
-/* What to keep of them, by length: looked up, because lengths follow no order a processor could
- * guess. */
+/* Masks for the key, by length. A table, because a processor cannot predict the lengths. */
 extern const struct token_key pl_vocab_keep[VOCAB_EXACT_BYTES + 1];
 
-/* `n_readable` bytes may be read at p, also beyond n. */
+/* `n_readable` bytes may be read at p, even beyond n. */
 static inline struct token_key vocab_key(const char *p, size_t n, size_t n_readable)
 {
     struct token_key key;
@@ -163,7 +163,7 @@ static inline struct token_key vocab_key(const char *p, size_t n, size_t n_reada
     return key;
 }
 
-/* Nobody chooses what is in the tables, so no secret is needed: the longest chain is known. */
+/* The hash needs no secret: the contents of the tables are fixed, so the longest chain is known. */
 static inline uint64_t vocab_token_hash(struct token_key key, const char *p, size_t n)
 {
     uint64_t tail = 0;
@@ -203,7 +203,7 @@ static inline bool vocab_slot_holds(const struct pl_tokens *v, const struct toke
                                              p + VOCAB_EXACT_BYTES, n - VOCAB_EXACT_BYTES) == 0);
 }
 
-/* The token spelled by the n > 0 bytes at p, or VOCAB_NONE. */
+/* Returns the token spelled by the n > 0 bytes at p, or VOCAB_NONE. */
 static inline uint32_t vocab_find(const struct pl_tokens *v, const char *p, size_t n,
                                   size_t n_readable)
 {
@@ -236,8 +236,8 @@ static inline uint32_t vocab_short_place(const char *p)
     return (four * UINT32_C(0x9e3779b1)) >> (32 - VOCAB_SHORT_BITS);
 }
 
-/* True when the bytes at p look like a character of three bytes; at least three may be read. Of
- * what UTF-8 forbids some gets through, and is a key like any other. */
+/* True if the bytes at p look like a character of three bytes; at least three must be readable.
+ * Some invalid UTF-8 passes too and is a key like any other. */
 static inline bool vocab_is_char(const char *p)
 {
     const unsigned char *u = (const unsigned char *)p;
@@ -251,12 +251,12 @@ static inline uint32_t vocab_char(const char *p)
     return (u[0] & 0x0Fu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu);
 }
 
-/* Where the prefix of two characters is, or the free place where it would be. */
+/* Returns the entry of two characters, or the free place for it. */
 static inline struct token_pair *vocab_pair(const struct pl_tokens *v, uint32_t codes)
 {
     const uint32_t last = (1u << VOCAB_PAIR_BITS) - 1;
     uint32_t at = (codes * UINT32_C(0x9e3779b1)) >> (32 - VOCAB_PAIR_BITS);
-    /* Whether the first place is the one cannot be guessed, so there is no branch for it. */
+    /* A branch on the first place would be unpredictable, so there is none. */
     at = (at + ((v->pairs[at].codes != 0) & (v->pairs[at].codes != codes))) & last;
     while (v->pairs[at].codes && v->pairs[at].codes != codes)
         at = (at + 1) & last;
@@ -269,14 +269,14 @@ static inline uint32_t vocab_two(const char *p)
     return (uint32_t)(unsigned char)p[0] << 8 | (unsigned char)p[1];
 }
 
-/* Which bits of `more` are lengths of at most n more bytes. */
+/* The bits of `more` for lengths of at most n more bytes. */
 static inline uint32_t vocab_more_up_to(size_t n)
 {
     return (1u << (n < VOCAB_MORE_BITS ? n : VOCAB_MORE_BITS)) - 1;
 }
 
 /* The three bytes before p, the last one lowest, and the three at p, the first one lowest. Three
- * and four bytes may be read. */
+ * bytes before p and four at p must be readable. */
 static inline uint32_t vocab_left_of(const char *p)
 {
     uint32_t bytes;
@@ -291,8 +291,8 @@ static inline uint32_t vocab_right_of(const char *p)
     return vocab_little32(bytes);
 }
 
-/* The place of a bit for the bytes around the border of two tokens: up to three of each, so many as
- * the token has. */
+/* The bit for the bytes around the border of two tokens: up to three on each side, fewer if the
+ * token is shorter. */
 static inline uint32_t vocab_border(uint32_t left, unsigned n_left, uint32_t right,
                                     unsigned n_right)
 {
@@ -302,13 +302,13 @@ static inline uint32_t vocab_border(uint32_t left, unsigned n_left, uint32_t rig
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - VOCAB_BORDER_BITS));
 }
 
-/* Borders between ASCII characters are not looked into: nearly all are crossed by some token. */
+/* Borders between ASCII characters are not stored, because some token crosses nearly every one. */
 static inline bool vocab_is_plain_border(const char *border)
 {
     return ((unsigned char)border[-1] | (unsigned char)border[0]) < 0x80;
 }
 
-/* The bit of a kind of border: how many bytes of it count on each side. */
+/* The bit of a kind of border. A kind is the number of bytes that count on each side. */
 static inline unsigned vocab_border_kind(unsigned n_left, unsigned n_right)
 {
     return 1u << ((n_left - 1) << 2 | (n_right - 1));

@@ -1,4 +1,4 @@
-/* Scans brackets and strings, and gives out an object when its last bracket closes. */
+/* Scans brackets and strings, and returns an object when its last bracket closes. */
 #include "wire/json_frames.h"
 
 void pl_json_frames_init(struct pl_json_frames *frames, size_t max_bytes)
@@ -22,12 +22,12 @@ bool pl_json_frames_is_open(const struct pl_json_frames *frames)
     return frames->depth > 0;
 }
 
-/* Bytes that this room looks at. */
+/* Bytes that the scanner acts on. */
 static const bool means_something[256] = {
     ['"'] = true, ['\\'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true,
 };
 
-/* Bytes up to the object's end, or all of them; the state is kept. */
+/* Number of bytes up to the object's end, or all; keeps the state. */
 static size_t scan(struct pl_json_frames *frames, struct pl_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -55,7 +55,7 @@ static struct pl_str take(struct pl_json_frames *frames, size_t n)
     return piece;
 }
 
-/* What may stand between objects: white space, and the brackets and commas of an array. */
+/* Skips bytes allowed between objects: white space, and the brackets and commas of an array. */
 static enum pl_status skip_between(struct pl_json_frames *frames)
 {
     size_t n = 0;

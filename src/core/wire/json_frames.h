@@ -1,5 +1,5 @@
-/* Whole JSON objects out of a run of bytes that may be cut anywhere: objects one after another, one
- * per line, or the elements of one array. Only strings and brackets are looked at; errors inside an
+/* Finds whole JSON objects in bytes that may be split anywhere: objects one after another, one per
+ * line, or the elements of one array. Only strings and brackets are checked; errors inside an
  * object are found when it is parsed. */
 #ifndef PL_WIRE_JSON_FRAMES_H
 #define PL_WIRE_JSON_FRAMES_H
@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 struct pl_json_frames {
-    struct pl_buf object; /* the beginning of an object whose end has not come yet */
-    struct pl_str input;  /* not yet read; borrowed from the last feed */
-    uint32_t depth;       /* of open brackets, the object's own included */
+    struct pl_buf object; /* the beginning of an incomplete object */
+    struct pl_str input;  /* unread; borrowed from the last feed */
+    uint32_t depth;       /* open brackets, including the object's own */
     bool is_in_string, is_escaped;
-    bool is_given; /* the object in the buffer was handed out */
+    bool is_given; /* the object in the buffer was returned */
 };
 
 /* max_bytes caps one object (0: no cap). */
@@ -24,14 +24,14 @@ void pl_json_frames_deinit(struct pl_json_frames *frames);
 void pl_json_frames_feed(struct pl_json_frames *frames, struct pl_str bytes);
 
 /* The next whole object, valid until the next call. PL_NOT_FOUND: more bytes are needed. PL_SYNTAX:
- * something that is neither an object nor the brackets and commas between objects. */
+ * something other than an object or the brackets and commas between objects. */
 enum pl_status pl_json_frames_next(struct pl_json_frames *frames, struct pl_str *ret_object);
 
-/* Whether `input` begins with an object, once what may stand before it is passed over: then a
- * caller that knows its length may take it from there. */
+/* Skips bytes between objects; then whether `input` begins with an object, so that a caller that
+ * knows its length may take it from there. */
 bool pl_json_frames_is_at_object(struct pl_json_frames *frames);
 
-/* Whether an object was begun and not ended. */
+/* Whether an object has begun and not ended. */
 bool pl_json_frames_is_open(const struct pl_json_frames *frames);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/ascii.h"
 
-/* Takes what is before the next `mark` off *rest, without white space around it. */
+/* Takes the text before the next `mark` off *rest, trimmed. */
 static struct pl_str take(struct pl_str *rest, char mark)
 {
     const char *end = rest->len ? memchr(rest->ptr, mark, rest->len) : NULL;
@@ -16,7 +16,7 @@ static struct pl_str take(struct pl_str *rest, char mark)
     return piece;
 }
 
-/* "q=0.8" in thousandths; 1000 where nothing is said. */
+/* "q=0.8" in thousandths; 1000 if absent. */
 static int weight_of(struct pl_str parameters)
 {
     while (parameters.len) {

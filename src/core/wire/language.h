@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* Whether Chinese is preferred to English; the first of two equal ones counts. */
+/* Whether Chinese is preferred to English; of two equal weights the first one counts. */
 bool pl_language_wants_chinese(struct pl_str accept_language);
 
 #endif

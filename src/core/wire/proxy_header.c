@@ -1,5 +1,5 @@
-/* Strict: one spelling of each thing, as the specification has it. Who sends such a header was told to,
- * so what is unusual is a mistake or an attack. */
+/* Strict: accepts only the spelling in the specification. The sender was configured to send this
+ * header, so anything unusual is a mistake or an attack. */
 #include "wire/proxy_header.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static const char signature[SIGNATURE_BYTES + 1] = "\r\n\r\n\0\r\nQUIT\n";
 
 /* --- version 1 ------------------------------------------------------------------------------- */
 
-/* The word before the next space, or the rest; false: it is empty. */
+/* The word before the next space, or the rest; false: empty. */
 static bool take_word(struct pl_str *rest, struct pl_str *ret_word)
 {
     const char *space = rest->len ? memchr(rest->ptr, ' ', rest->len) : NULL;
@@ -42,13 +42,13 @@ static enum pl_proxy_result read_words(struct pl_str rest, struct pl_proxy_heade
     if (!take_word(&rest, &family))
         return PL_PROXY_WRONG;
     if (pl_str_eq(family, PL_STR("UNKNOWN")))
-        return PL_PROXY_WHOLE; /* what follows is to be ignored */
+        return PL_PROXY_WHOLE; /* the rest must be ignored */
     bool is_v6 = pl_str_eq(family, PL_STR("TCP6"));
     if (!is_v6 && !pl_str_eq(family, PL_STR("TCP4")))
         return PL_PROXY_WRONG;
     bool is_whole = take_word(&rest, &source) && take_word(&rest, &target) &&
                     take_word(&rest, &source_port) && take_word(&rest, &target_port) && !rest.len;
-    /* A space after the last word is followed by nothing. */
+    /* A trailing space is not allowed. */
     if (!is_whole || target_port.ptr[target_port.len] == ' ' ||
         !pl_address_parse(source, &header->source) || !pl_address_parse(target, &to) ||
         header->source.is_v6 != is_v6 || to.is_v6 != is_v6 ||
@@ -79,7 +79,7 @@ static enum pl_proxy_result read_line(struct pl_str bytes, struct pl_proxy_heade
 
 /* --- version 2 ------------------------------------------------------------------------------- */
 
-/* Of a stream; the bytes of both ends, each with its port. */
+/* Stream families; length of both addresses with their ports. */
 static const struct family {
     uint8_t byte;
     size_t n_bytes;
@@ -118,7 +118,7 @@ static enum pl_proxy_result read_binary(struct pl_str bytes, struct pl_proxy_hea
     if (bytes.len < FIXED_BYTES + n)
         return PL_PROXY_MORE;
     header->n_bytes = FIXED_BYTES + n;
-    if (at[0] == 0x20) /* LOCAL: the proxy itself, whatever else it says */
+    if (at[0] == 0x20) /* LOCAL: the proxy itself; the rest is ignored */
         return PL_PROXY_WHOLE;
     return read_ends(pl_str_slice(bytes, FIXED_BYTES, FIXED_BYTES + n), at[1], header);
 }

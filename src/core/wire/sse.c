@@ -1,4 +1,4 @@
-/* Cuts the input into lines and fields. Data of one line stays a view of the input where
+/* Splits the input into lines and fields. Data of one line stays a view of the input if
  * possible. */
 #include "wire/sse.h"
 
@@ -29,7 +29,7 @@ static enum pl_status trouble(const struct pl_sse *sse)
                                        : sse->type.status;
 }
 
-/* The input is about to go away: what was only looked at is kept. */
+/* Copies the view before the input becomes invalid. */
 static void keep_view(struct pl_sse *sse)
 {
     if (!sse->view.ptr)
@@ -51,7 +51,7 @@ static void add_data(struct pl_sse *sse, struct pl_str value, bool is_in_input)
     sse->has_data = true;
 }
 
-/* "field: value"; one space after the colon does not count. */
+/* "field: value"; one space after the colon is skipped. */
 static void take_field(struct pl_sse *sse, struct pl_str line, bool is_in_input)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
@@ -95,7 +95,7 @@ static void skip(struct pl_sse *sse, size_t n)
     sse->input = pl_str_slice(sse->input, n, sse->input.len);
 }
 
-/* The next whole line: a view of the input, or of sse->line when it came in pieces. */
+/* The next whole line: a view of the input, or of sse->line if it came in pieces. */
 static bool take_line(struct pl_sse *sse, struct pl_str *ret_line, bool *ret_is_in_input)
 {
     if (!pl_sse_end_line(sse) || !sse->input.len)

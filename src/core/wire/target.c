@@ -1,4 +1,4 @@
-/* What needs no decoding stays a view of the target; the rest is decoded into the arena. */
+/* Text that needs no decoding stays a view of the target; other text is decoded into the arena. */
 #include "wire/target.h"
 
 #include "base/ascii.h"
@@ -11,7 +11,7 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* Takes one character of `text`; false when it is a percent sign without two digits after it. */
+/* Takes one character of `text`; false if it is a percent sign without two hexadecimal digits. */
 static bool take_byte(struct pl_str text, size_t *at, bool is_plus_space, char *ret_byte)
 {
     char c = text.ptr[(*at)++];
@@ -30,7 +30,7 @@ static bool take_byte(struct pl_str text, size_t *at, bool is_plus_space, char *
     return true;
 }
 
-/* Whether the text stands for itself: visible ASCII without a percent sign or a plus. */
+/* Whether the text needs no decoding: visible ASCII without a percent sign or a plus. */
 static bool is_plain(struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -65,7 +65,7 @@ static enum pl_status decode(struct pl_arena *arena, struct pl_str text, bool is
     return PL_OK;
 }
 
-/* Up to the first `end` (or all of *rest), which moves past it. */
+/* The text up to the first `end` (or all); moves *rest past it. */
 static struct pl_str take_until(struct pl_str *rest, char end)
 {
     const char *found = rest->len ? memchr(rest->ptr, end, rest->len) : NULL;
@@ -82,7 +82,7 @@ static enum pl_status read_segments(struct pl_arena *arena, struct pl_target *ta
     bool is_more = rest.len > 0;
     while (is_more) {
         struct pl_str part = take_until(&rest, '/');
-        /* A final slash is followed by an empty segment. */
+        /* An empty segment follows a final slash. */
         is_more = part.ptr + part.len < target->path.ptr + target->path.len;
         if (target->n_segments == PL_TARGET_MAX_SEGMENTS)
             return pl_fail(err, PL_LIMIT, "the path has more than %d segments",
@@ -118,8 +118,8 @@ static enum pl_status read_params(struct pl_arena *arena, struct pl_str query,
     return PL_OK;
 }
 
-/* Takes "http://host" away from the front; what is left begins with a slash, a question mark or
- * nothing at all. */
+/* Removes "http://host" from the front; the rest is empty or begins with a slash or a question
+ * mark. */
 static bool skip_origin(struct pl_str *target)
 {
     static const struct pl_str schemes[] = {{"http://", 7}, {"https://", 8}};
@@ -156,7 +156,7 @@ enum pl_status pl_target_parse(struct pl_arena *arena, struct pl_str target,
         status = read_params(arena, query, &result, err);
     if (status != PL_OK)
         return status;
-    /* A target has room for far more than most of them hold. */
+    /* Copies only the used entries: most targets use few. */
     ret_target->path = result.path;
     ret_target->n_segments = result.n_segments;
     ret_target->n_params = result.n_params;

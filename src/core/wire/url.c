@@ -1,5 +1,5 @@
 /* The basic URL parser of the WHATWG URL Standard (4.4) as a table of its states. Every delimiter
- * is ASCII, so it goes by bytes of UTF-8; a state takes all that is its own at once. */
+ * is ASCII, so it works on UTF-8 bytes; each state consumes its whole part at once. */
 #include "wire/url_int.h"
 
 #include "base/text/utf8.h"
@@ -81,7 +81,7 @@ static void copy_query(struct pl_url_parser *p)
     p->url.query = copy(p, p->base->query);
 }
 
-/* The base with what follows: '?', '#', or a path in place of its last segment. */
+/* The base, followed by '?', '#', or a path that replaces its last segment. */
 static enum pl_url_state follow_base(struct pl_url_parser *p, bool keeps_path)
 {
     pl_buf_add(&p->path, p->base->path);
@@ -173,7 +173,7 @@ static enum pl_url_state special_relative_or_authority(struct pl_url_parser *p)
 static enum pl_url_state path_or_authority(struct pl_url_parser *p)
 {
     if (pl_url_peek(p) != '/') {
-        /* The slash that led here is the path's first. */
+        /* The slash before is the first of the path. */
         p->at--;
         return PL_URL_PATH_START;
     }
@@ -253,7 +253,7 @@ static bool read_port(struct pl_url_parser *p, struct pl_str digits)
     return true;
 }
 
-/* The colon in front of the port: the first outside of brackets. */
+/* The colon before the port: the first outside brackets. */
 static size_t find_port(struct pl_str text)
 {
     bool is_inside = false;
@@ -324,7 +324,7 @@ static enum pl_url_state file_host(struct pl_url_parser *p)
     size_t start = p->at;
     struct pl_str text = take_authority(p);
     if (pl_url_is_drive(text)) {
-        p->at = start; /* no host but the path */
+        p->at = start; /* not a host but a path */
         return PL_URL_PATH;
     }
     if (text.len && !pl_url_host(p, text))
@@ -363,7 +363,7 @@ static bool is_break(char c)
     return c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Without controls and spaces at both ends, and without tabs and line breaks anywhere. */
+/* Removes controls and spaces at both ends, and tabs and line breaks anywhere. */
 static enum pl_status strip(struct pl_url_parser *p, struct pl_str text)
 {
     while (text.len && (unsigned char)text.ptr[0] <= ' ')
@@ -437,7 +437,7 @@ void pl_url_write(const struct pl_url *url, struct pl_buf *to)
     if (url->host_kind != PL_URL_HOST_NONE)
         write_authority(url, to);
     else if (!url->has_opaque_path && pl_str_starts(url->path, PL_STR("//")))
-        pl_buf_adds(to, "/."); /* or the path would be read as a host */
+        pl_buf_adds(to, "/."); /* otherwise the path would be read as a host */
     pl_buf_add(to, url->path);
     if (url->query.ptr) {
         pl_buf_addc(to, '?');

@@ -1,4 +1,4 @@
-/* Hosts (WHATWG URL Standard, 3.5): domains, IPv4 in all its spellings, IPv6, and the opaque ones
+/* Hosts (WHATWG URL Standard, 3.5): domains, IPv4 in all its spellings, IPv6, and the opaque hosts
  * of other schemes. */
 #include "wire/url_int.h"
 
@@ -10,8 +10,7 @@ static bool refuse(struct pl_url_parser *p, const char *why)
     return false;
 }
 
-/* Of the forbidden host code points (3.1), NUL apart; a domain may not have controls, '%' and DEL
- * either. */
+/* The forbidden host code points (3.1) except NUL; in a domain also controls, '%' and DEL. */
 static bool is_forbidden(unsigned char c, bool is_domain)
 {
     if (c == 0 || (is_domain && (c < 0x20 || c == 0x7F || c == '%')))
@@ -29,7 +28,7 @@ static bool has_forbidden(struct pl_str text, bool is_domain)
 
 /* --- IPv4 ------------------------------------------------------------------------------------ */
 
-/* 3.5.1, "IPv4 number parser": decimal, 0x… or 0…; what is too large stays too large. */
+/* 3.5.1, "IPv4 number parser": decimal, 0x… or 0…; a value too large stays too large. */
 static bool read_number(struct pl_str text, uint64_t *ret)
 {
     unsigned radix = 10;
@@ -51,7 +50,7 @@ static bool read_number(struct pl_str text, uint64_t *ret)
     return true;
 }
 
-/* Takes the last part off; the dot in front of it, too. */
+/* Takes off the last part and the dot before it. */
 static struct pl_str take_last(struct pl_str *text)
 {
     size_t dot = pl_url_last(*text, '.');
@@ -60,7 +59,7 @@ static struct pl_str take_last(struct pl_str *text)
     return last;
 }
 
-/* Whether a domain is meant as an address, and no name whatever is in front. */
+/* Whether the last part is a number: then the domain must be an address. */
 static bool ends_in_number(struct pl_str text)
 {
     if (text.len && text.ptr[text.len - 1] == '.')
@@ -73,7 +72,7 @@ static bool ends_in_number(struct pl_str text)
     return last.len && (n_digits == last.len || read_number(last, &number));
 }
 
-/* One to four parts, the last of which stands for all the bytes that are left. */
+/* One to four parts; the last one stands for all remaining bytes. */
 static bool read_v4(struct pl_str text, uint8_t ret_bytes[4])
 {
     uint64_t parts[4], address = 0;
@@ -134,7 +133,7 @@ static bool read_opaque(struct pl_url_parser *p, struct pl_str text)
     return p->status == PL_OK;
 }
 
-/* The domain as it stands in the URL is in `out` when it is one. */
+/* Puts the ASCII form of a domain in `out`; false on failure. */
 static bool read_domain(struct pl_url_parser *p, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf decoded;

@@ -1,15 +1,15 @@
 /* Domain to ASCII (WHATWG URL Standard, 3.3). A domain in ASCII is not checked, with or without
- * xn--. For the rest libidn2 maps, checks and encodes by UTS 46, label by label, so that its limit
- * on the length of a whole name does not apply.
+ * xn--. Other domains are mapped, checked and encoded with libidn2 by UTS 46, label by label, so
+ * that its limit on the length of a whole name does not apply.
  *
- * libidn2 (2.3.3) differs from the standard: hyphens at the ends or in the third and fourth place
- * are refused beside other characters than ASCII; so is a label of more than 63 bytes; its tables
- * are older (the capital sharp s becomes "ss", letters Unicode has changed its mind about are
- * refused); directions are judged label by label and not over the whole name. All but the last and
+ * libidn2 (2.3.3) differs from the standard. In a label with characters outside ASCII it refuses
+ * hyphens at the ends or in the third and fourth place. It refuses a label of more than 63 bytes.
+ * Its tables are older (the capital sharp s becomes "ss", letters that Unicode has changed are
+ * refused). It checks directions label by label and not over the whole name. All but the last and
  * the sharp s refuse more than the standard does. tests/conformance/url_exceptions.txt has the
  * cases.
  *
- * libidn2 takes its few bytes from the C library and not from base/mem.h.   */
+ * libidn2 allocates a few bytes with the C library and not with base/mem.h. */
 #include "wire/url_int.h"
 
 #include "base/text/utf8.h"
@@ -25,7 +25,8 @@ static bool is_ascii(struct pl_str text)
     return true;
 }
 
-/* Written from right to left, or beside what is: there UTS 46 asks for rules of direction. */
+/* Right-to-left characters, and the joiners and direction marks: UTS 46 has Bidi rules for
+ * these. */
 static bool has_direction(struct pl_str text)
 {
     static const struct {
@@ -41,9 +42,9 @@ static bool has_direction(struct pl_str text)
     return false;
 }
 
-/* Symbols are valid by UTS 46 and not by IDNA 2008, and libidn2 takes them only on its transitional
- * way. That differs in four characters: sharp s, final sigma and the two joiners; and rules of
- * direction are not looked at. Without any of those both ways are one. */
+/* Symbols are valid by UTS 46 but not by IDNA 2008, and libidn2 accepts them only in transitional
+ * mode. That mode treats four characters differently (sharp s, final sigma and the two joiners) and
+ * does not check Bidi rules. Without any of these both modes agree. */
 static bool may_be_transitional(struct pl_str label)
 {
     for (size_t at = 0; at < label.len;) {
@@ -54,8 +55,8 @@ static bool may_be_transitional(struct pl_str label)
     return !has_direction(label);
 }
 
-/* The end of the label that begins at `at`, and how many bytes its dot has: '.', or one of the
- * three that are mapped to it. */
+/* The end of the label that begins at `at`, and the length of its dot: '.', or one of the three
+ * that are mapped to it. */
 static size_t label_end(struct pl_str domain, size_t at, size_t *ret_n_dot)
 {
     static const char *const dots[] = {"\u3002", "\uFF0E", "\uFF61"};
@@ -81,8 +82,8 @@ static void add_lower(struct pl_str text, struct pl_buf *to)
         pl_buf_addc(to, pl_ascii_lower(text.ptr[i]));
 }
 
-/* For libidn2: ended by NUL, and with the capital sharp s as a small one, which its tables would
- * make "ss" of. */
+/* Prepares a label for libidn2: NUL-terminated, and with the capital sharp s in lower case, which
+ * libidn2 would turn into "ss". */
 static void prepare(struct pl_str label, struct pl_buf *to)
 {
     static const struct pl_str capital = {"\u1E9E", 3};

@@ -1,4 +1,4 @@
-/* Shared by the files that implement url.h: the parser as it goes through its input. */
+/* Shared by the files that implement url.h: the state of the parser. */
 #ifndef PL_WIRE_URL_INT_H
 #define PL_WIRE_URL_INT_H
 
@@ -6,8 +6,8 @@
 
 #include "base/ascii.h"
 
-/* The states of the standard's basic URL parser (4.4) by their names there. Those of host and port
- * are part of AUTHORITY. */
+/* The states of the standard's basic URL parser (4.4), with the names used there. The host and port
+ * states are part of AUTHORITY. */
 enum pl_url_state {
     PL_URL_SCHEME_START,
     PL_URL_NO_SCHEME,
@@ -31,13 +31,13 @@ enum pl_url_state {
 
 struct pl_url_parser {
     struct pl_arena *arena;    /* borrowed */
-    struct pl_str in;          /* without white space at the ends, tabs and line breaks */
-    size_t at;                 /* the next byte of it */
+    struct pl_str in;          /* input without white space at the ends, tabs and line breaks */
+    size_t at;                 /* index of the next byte */
     const struct pl_url *base; /* borrowed; NULL: none */
-    struct pl_url url;         /* what is known; its path is in `path` until the end */
+    struct pl_url url;         /* the result so far; its path is in `path` until the end */
     struct pl_buf path;        /* owned; "/a/b", each segment with its slash */
     struct pl_buf out;         /* owned; one part at a time */
-    bool is_special;           /* the scheme is one of those with a host of the internet, or file */
+    bool is_special;           /* the scheme is special: an internet scheme with a host, or file */
     enum pl_status status;
     struct pl_error *err; /* borrowed; may be NULL */
 };
@@ -48,7 +48,7 @@ static inline int pl_url_peek(const struct pl_url_parser *p)
     return p->at < p->in.len ? (unsigned char)p->in.ptr[p->at] : -1;
 }
 
-/* A slash, or a backslash where the scheme takes that for one. */
+/* A slash, or a backslash if the scheme is special. */
 static inline bool pl_url_is_slash(const struct pl_url_parser *p, int c)
 {
     return c == '/' || (c == '\\' && p->is_special);
@@ -59,14 +59,14 @@ static inline struct pl_str pl_url_rest(const struct pl_url_parser *p)
     return pl_str_slice(p->in, p->at, p->in.len);
 }
 
-/* Of a hexadecimal digit; 16 for anything else. */
+/* The value of a hexadecimal digit; 16 for anything else. */
 static inline int pl_url_digit(char c)
 {
     int value = pl_ascii_hex(c);
     return value < 0 ? 16 : value;
 }
 
-/* Where c stands the last time; SIZE_MAX: nowhere. */
+/* The last position of c; SIZE_MAX: not found. */
 static inline size_t pl_url_last(struct pl_str text, char c)
 {
     for (size_t i = text.len; i-- > 0;)
@@ -75,14 +75,14 @@ static inline size_t pl_url_last(struct pl_str text, char c)
     return SIZE_MAX;
 }
 
-/* PL_SYNTAX with this sentence, or PL_NOMEM; the state to go on with. */
+/* Fails with PL_SYNTAX and this message, or PL_NOMEM; returns the next state. */
 enum pl_url_state pl_url_refuse(struct pl_url_parser *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum pl_url_state pl_url_no_memory(struct pl_url_parser *p);
 
 /* --- url_path.c ------------------------------------------------------------------------------ */
 
-/* Percent-encode sets (1.3), each the one before and more. */
+/* Percent-encode sets (1.3); each includes the one before. */
 enum pl_url_set {
     PL_URL_SET_C0,
     PL_URL_SET_FRAGMENT,
@@ -93,11 +93,11 @@ enum pl_url_set {
 };
 void pl_url_encode(struct pl_buf *to, struct pl_str text, enum pl_url_set set);
 
-/* What is in `out`, as memory of the arena; empties it. Never NULL unless the status says so. */
+/* The contents of `out` as arena memory; empties `out`. NULL only on failure. */
 struct pl_str pl_url_take(struct pl_url_parser *p);
 
 bool pl_url_is_drive(struct pl_str text);          /* "C:" or "C|" */
-bool pl_url_starts_with_drive(struct pl_str text); /* … and then nothing, a slash, '?' or '#' */
+bool pl_url_starts_with_drive(struct pl_str text); /* … followed by the end, a slash, '?' or '#' */
 void pl_url_shorten(struct pl_url_parser *p);
 
 enum pl_url_state pl_url_path_start(struct pl_url_parser *p);
@@ -108,13 +108,13 @@ enum pl_url_state pl_url_fragment(struct pl_url_parser *p);
 
 /* --- url_host.c ------------------------------------------------------------------------------ */
 
-/* Sets host_kind, host and address (3.5); false after refusing. */
+/* Sets host_kind, host and address (3.5); false on failure. */
 bool pl_url_host(struct pl_url_parser *p, struct pl_str text);
 
 /* --- url_idna.c ------------------------------------------------------------------------------ */
 
-/* Appends the ASCII form of a domain that is UTF-8 without NUL (3.3, not strict). PL_SYNTAX: there
- * is none. */
+/* Appends the ASCII form of a domain in UTF-8 without NUL (3.3, not strict). PL_SYNTAX: it has
+ * none. */
 enum pl_status pl_url_domain_to_ascii(struct pl_str domain, struct pl_buf *to);
 
 #endif

@@ -1,12 +1,11 @@
-/* Paths, queries and fragments (WHATWG URL Standard, 4.4), and how their bytes are spelled (1.3).
- */
+/* Paths, queries and fragments (WHATWG URL Standard, 4.4), and their percent-encoding (1.3). */
 #include "wire/url_int.h"
 
 #include <strings.h>
 
 /* --- percent signs --------------------------------------------------------------------------- */
 
-/* What each set has besides C0 controls, DEL and everything beyond ASCII. */
+/* Members of each set besides C0 controls, DEL and everything outside ASCII. */
 static const char *const set_chars[] = {
     [PL_URL_SET_C0] = "",
     [PL_URL_SET_FRAGMENT] = " \"<>`",
@@ -64,7 +63,7 @@ bool pl_url_starts_with_drive(struct pl_str text)
            (text.len == 2 || strchr("/\\?#", text.ptr[2]));
 }
 
-/* Takes the last segment away, but not the drive of a file. */
+/* Removes the last segment, but not the drive of a file URL. */
 void pl_url_shorten(struct pl_url_parser *p)
 {
     struct pl_str path = pl_buf_str(&p->path);
@@ -75,7 +74,7 @@ void pl_url_shorten(struct pl_url_parser *p)
         p->path.len = slash;
 }
 
-/* "." or "..", dots perhaps as %2e: how many; 0 for any other segment. */
+/* Number of dots in "." or "..", which may be spelled %2e; 0 for any other segment. */
 static int n_dots(struct pl_str segment)
 {
     int n = 0;
@@ -105,7 +104,7 @@ static void add_segment(struct pl_url_parser *p, struct pl_str segment, bool is_
         p->path.ptr[p->path.len - 1] = ':';
 }
 
-/* What comes after a path or a query. */
+/* The state after a path or a query. */
 static enum pl_url_state go_on(struct pl_url_parser *p)
 {
     switch (pl_url_peek(p)) {
@@ -149,7 +148,7 @@ enum pl_url_state pl_url_path(struct pl_url_parser *p)
     }
 }
 
-/* A space just before '?' or '#' is spelled out, so that it does not get lost at the end. */
+/* A space just before '?' or '#' becomes %20, so that it is not lost at the end. */
 enum pl_url_state pl_url_opaque_path(struct pl_url_parser *p)
 {
     size_t start = p->at;

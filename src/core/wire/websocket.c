@@ -1,8 +1,8 @@
-/* RFC 6455, section 5, on the server's side. A message that lies whole in what was fed is unmasked
- * there and handed out as a view; anything else is gathered in ws->message.
+/* RFC 6455, section 5, server side. A message that is complete in the fed bytes is unmasked there
+ * and returned as a view; any other message is collected in ws->message.
  *
- * A control frame may come between the frames of a message, and be cut too: it is then gathered
- * after the message, whose length leaves it out again when it is handed out. */
+ * A control frame may come between the frames of a message, and may be split too. It is then
+ * collected after the message in the same buffer, and removed when it is returned. */
 #include "wire/websocket.h"
 
 #include "base/text/base64.h"
@@ -17,7 +17,7 @@ enum {
     MASKED = 0x80,
     LENGTH = 0x7F,
     LENGTH_16 = 126, /* two bytes of length follow */
-    LENGTH_64 = 127, /* eight do */
+    LENGTH_64 = 127, /* eight bytes follow */
     MAX_CONTROL = 125,
     KEY_BYTES = 16,
 };
@@ -39,7 +39,7 @@ void pl_ws_feed(struct pl_ws *ws, char *bytes, size_t n)
     ws->n_input = n;
 }
 
-/* Ends the connection's reading: what comes now is not looked at. */
+/* Stops reading the connection: further bytes are ignored. */
 #define FAIL(ws, err, status, code, ...)                                                           \
     ((ws)->close_code = (code), (ws)->is_closed = true, pl_fail((err), (status), __VA_ARGS__))
 
@@ -48,7 +48,7 @@ static bool is_control(const struct pl_ws *ws)
     return ws->opcode & CONTROL;
 }
 
-/* All that the first two bytes can be wrong about. */
+/* Checks everything that the first two bytes can get wrong. */
 static enum pl_status check_start(struct pl_ws *ws, struct pl_error *err)
 {
     uint8_t opcode = ws->head[0] & OPCODE, length = ws->head[1] & LENGTH;
@@ -82,7 +82,7 @@ static uint8_t head_size(const struct pl_ws *ws)
     return (uint8_t)(2 + (length == LENGTH_16 ? 2 : length == LENGTH_64 ? 8 : 0) + 4);
 }
 
-/* The head is whole: takes it apart and begins the frame. */
+/* The head is complete: parses it and begins the frame. */
 static enum pl_status begin_frame(struct pl_ws *ws, struct pl_error *err)
 {
     uint64_t n = ws->head[1] & LENGTH;
@@ -147,7 +147,7 @@ static void unmask(struct pl_ws *ws, char *bytes, size_t n)
     ws->mask_at = (uint8_t)((ws->mask_at + n) % 4);
 }
 
-/* The bytes of the frame that are here, unmasked. */
+/* The available bytes of the frame, unmasked. */
 static struct pl_str take_payload(struct pl_ws *ws)
 {
     size_t n = ws->n_left < ws->n_input ? (size_t)ws->n_left : ws->n_input;
@@ -159,8 +159,8 @@ static struct pl_str take_payload(struct pl_ws *ws)
     return piece;
 }
 
-/* Text so far, of which the first n_before bytes were here before and all but the last utf8_state
- * of those are known to be good. */
+/* `text` is the text so far. Its first n_before bytes are old; all of these but the last utf8_state
+ * are known to be valid. */
 static enum pl_status check_text(struct pl_ws *ws, struct pl_str text, size_t n_before, bool is_end,
                                  struct pl_error *err)
 {
@@ -201,11 +201,11 @@ static enum pl_status give_close(struct pl_ws *ws, struct pl_str payload,
     return PL_OK;
 }
 
-/* PL_NOT_FOUND: the frame goes on in bytes that have not come. */
+/* PL_NOT_FOUND: the frame continues in bytes not yet received. */
 static enum pl_status read_control(struct pl_ws *ws, struct pl_ws_message *ret_message,
                                    struct pl_error *err)
 {
-    /* head[1] stays as it was until the next frame. */
+    /* head[1] stays unchanged until the next frame. */
     size_t n_all = ws->head[1] & LENGTH;
     bool is_whole = ws->n_left == n_all && ws->n_input >= n_all;
     struct pl_str payload = take_payload(ws);
@@ -225,12 +225,12 @@ static enum pl_status read_control(struct pl_ws *ws, struct pl_ws_message *ret_m
     return PL_OK;
 }
 
-/* PL_NOT_FOUND: the frame goes on in bytes that have not come, or the message in another frame. */
+/* PL_NOT_FOUND: the frame continues in bytes not yet received, or the message in another frame. */
 static enum pl_status read_data(struct pl_ws *ws, struct pl_ws_message *ret_message,
                                 struct pl_error *err)
 {
-    /* Only the first frame has an opcode; the first piece of it is all there is when none is left
-     * after it. */
+    /* Only the first frame has an opcode. A first frame that is final and all here needs no
+     * buffer. */
     size_t n_before = ws->message.len;
     bool is_single = ws->opcode != PL_WS_CONTINUATION && n_before == 0 && ws->is_final &&
                      ws->n_input >= ws->n_left;
@@ -257,14 +257,14 @@ static enum pl_status read_data(struct pl_ws *ws, struct pl_ws_message *ret_mess
 
 enum pl_status pl_ws_next(struct pl_ws *ws, struct pl_ws_message *ret_message, struct pl_error *err)
 {
-    /* What was handed out from the buffer is done with. */
+    /* The message returned from the buffer is no longer used. */
     if (!ws->message_opcode && !ws->is_in_frame && ws->message.ptr)
         pl_buf_deinit(&ws->message);
     while (!ws->is_closed) {
         enum pl_status status = ws->is_in_frame ? PL_OK : read_head(ws, err);
         if (status != PL_OK)
             return status;
-        /* A frame without bytes is read as well: it may be the end of its message. */
+        /* An empty frame is read too: it may end its message. */
         if (ws->n_left && !ws->n_input)
             return PL_NOT_FOUND;
         status =
@@ -298,7 +298,7 @@ void pl_ws_frame_write(struct pl_buf *to, enum pl_ws_opcode opcode, struct pl_st
 void pl_ws_close_write(struct pl_buf *to, uint16_t code, struct pl_str reason)
 {
     char payload[MAX_CONTROL] = {(char)(code >> 8), (char)code};
-    /* A reason that is too long is cut, at the end of a character. */
+    /* A long reason is cut at a character boundary. */
     reason = pl_str_slice(reason, 0, sizeof payload - 2);
     reason.len = reason.len ? pl_utf8_valid_prefix(reason) : 0;
     if (reason.len)
@@ -317,7 +317,7 @@ bool pl_ws_accept(struct pl_str key, char ret_accept[PL_WS_ACCEPT_SIZE])
     memcpy(text, key.ptr, key.len);
     memcpy(text + key.len, guid, sizeof guid);
     pl_sha1((struct pl_str){text, key.len + sizeof guid - 1}, digest);
-    /* Room enough is lent, so nothing is allocated. */
+    /* The buffer is large enough, so nothing is allocated. */
     struct pl_buf accept = {.ptr = ret_accept, .cap = PL_WS_ACCEPT_SIZE, .max = PL_WS_ACCEPT_SIZE};
     pl_base64_encode(&accept, (struct pl_str){(const char *)digest, sizeof digest});
     return true;

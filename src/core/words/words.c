@@ -1,25 +1,25 @@
-/* Finds the sentence that a text is, and says it in Chinese.
+/* Finds the sentence that matches a text and translates it.
  *
- * A text may hold what a stranger sent. So the work is bounded: texts that are longer than any
- * message are left alone, each piece of a sentence is looked for once, from the place where the last
- * one ended, and a hole that is said in Chinese is a part of the text that holds it. */
+ * A text may contain data from strangers, so the work is bounded. Texts longer than any message are
+ * left alone. Each piece of a sentence is searched once, from the end of the previous piece. A
+ * translated hole is always shorter than the text around it. */
 #include "words/words.h"
 
 #include "base/ascii.h"
 #include "words/words_int.h"
 
 enum {
-    MAX_TEXT = 4096, /* bytes of a text that is compared with sentences that have holes */
-    MAX_DEPTH = 3,   /* sentences inside of sentences */
-    MIN_CUT = 8,     /* bytes of a sentence that must be there when its end was cut off */
+    MAX_TEXT = 4096, /* bytes; a longer text is not compared with sentences that have holes */
+    MAX_DEPTH = 3,   /* nested sentences */
+    MIN_CUT = 8,     /* bytes of a truncated sentence that must match */
 };
 
 static const char dots[] = "…";
 
 struct fit {
-    const struct pl_words_row *row; /* NULL: none */
+    const struct pl_words_row *row; /* NULL if no sentence matches */
     struct pl_str holes[PL_WORDS_HOLES_MAX];
-    size_t n_bytes; /* of the sentence, that were found */
+    size_t n_bytes; /* matched bytes of the sentence */
 };
 
 static const struct pl_words_row *find_whole(struct pl_str english)
@@ -44,7 +44,8 @@ const char *pl_words_of(const char *english)
     return row ? row->chinese.ptr : english;
 }
 
-/* Takes the piece before the next hole off *sentence. False: it was the last, and no hole follows. */
+/* Takes the piece before the next hole off *sentence. Returns false if it was the last piece, with
+ * no hole after it. */
 static bool take_piece(struct pl_str *sentence, struct pl_str *ret_piece)
 {
     const char *hole = memchr(sentence->ptr, PL_WORDS_HOLE, sentence->len);
@@ -68,7 +69,7 @@ static bool is_number(struct pl_str text)
     return i && i == text.len;
 }
 
-/* Whether a text is the sentence. With `is_cut` the sentence may go on after the text. */
+/* True if the text matches the sentence. With `is_cut` the sentence may be longer than the text. */
 static bool fits(struct pl_str sentence, struct pl_str text, bool is_cut, struct fit *fit)
 {
     struct pl_str piece;
@@ -115,7 +116,7 @@ static void find_holed(struct pl_str english, struct fit *ret_fit)
         }
 }
 
-/* "a, b or c" as "a、b 或 c". */
+/* Translates "a, b or c" to "a、b 或 c". */
 static void add_list(struct pl_buf *to, struct pl_str list)
 {
     static const struct {

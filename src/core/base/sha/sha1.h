@@ -1,5 +1,5 @@
-/* SHA-1 (RFC 3174), which the handshake of WebSocket asks for. It is broken: use it for nothing
- * else, and SHA-256 (sha256.h) for everything that has a choice. */
+/* SHA-1 (RFC 3174), which the WebSocket handshake requires. SHA-1 is broken: use SHA-256 (sha256.h)
+ * for everything else. */
 #ifndef PL_BASE_SHA1_H
 #define PL_BASE_SHA1_H
 

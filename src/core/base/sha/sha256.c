@@ -1,5 +1,5 @@
-/* The compression function and its constants. Cutting the input into blocks is shared with the
- * other hash (sha_blocks.h). */
+/* The compression function and its constants. SHA-1 shares the code that cuts the input into blocks
+ * (sha_blocks.h). */
 #include "base/sha/sha256.h"
 
 #include "base/sha/sha_blocks.h"

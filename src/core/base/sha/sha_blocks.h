@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* To the right. */
+/* Rotates to the right. */
 static inline uint32_t pl_sha_rotate(uint32_t x, int n)
 {
     return x >> n | x << (32 - n);
@@ -18,18 +18,18 @@ static inline uint32_t pl_sha_load(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* One block into the state. */
+/* Mixes one block into the state. */
 typedef void pl_sha_mix_fn(uint32_t *state, const unsigned char *block);
 
 enum { PL_SHA_BLOCK = 64 };
 
-/* Mixes the whole blocks of the bytes in and returns what is left over of them. */
+/* Mixes in all whole blocks and returns the remaining bytes. */
 struct pl_str pl_sha_add(struct pl_str bytes, pl_sha_mix_fn *mix, uint32_t *state);
-/* Mixes what was left over of n_bytes and the padding in, then writes n_words of the state as the
- * digest. */
+/* Mixes in the remaining bytes and the padding for n_bytes in all, then writes n_words of the state
+ * as the digest. */
 void pl_sha_end(struct pl_str rest, uint64_t n_bytes, pl_sha_mix_fn *mix, uint32_t *state,
                 size_t n_words, unsigned char *ret_digest);
-/* Both at once. */
+/* Both in one call. */
 void pl_sha_digest(struct pl_str bytes, pl_sha_mix_fn *mix, uint32_t *state, size_t n_words,
                    unsigned char *ret_digest);
 

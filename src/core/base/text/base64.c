@@ -1,4 +1,4 @@
-/* Checks first, then decodes: a text that is not canonical base64 changes nothing. */
+/* Checks first, then decodes: text that is not canonical base64 appends nothing. */
 #include "base/text/base64.h"
 
 #include <stdint.h>

@@ -6,8 +6,8 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* Value of a character of the standard alphabet, or -1. Arithmetic instead of a table: the ranges
- * are few and it inlines. */
+/* Value of a character of the standard alphabet, or -1. Arithmetic instead of a table: it is short
+ * and inlines. */
 static inline int pl_base64_digit(unsigned char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -19,15 +19,15 @@ static inline int pl_base64_digit(unsigned char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Bytes `text` stands for; false when it is not canonical base64 (stray character, wrong padding,
- * non-zero spare bits). Does not decode. */
+/* Size of the decoded bytes; false if `text` is not canonical base64 (stray character, wrong
+ * padding, non-zero unused bits). Does not decode. */
 bool pl_base64_size(struct pl_str text, size_t *ret_size);
 
-/* Appends the decoded bytes; PL_SYNTAX when text is not base64 (nothing is appended then). */
+/* Appends the decoded bytes; PL_SYNTAX if text is not base64 (then nothing is appended). */
 enum pl_status pl_base64_decode(struct pl_buf *to, struct pl_str text);
 
-/* Decodes the beginning into at most n bytes and returns how many, for callers that need only the
- * first bytes: the rest is not checked. */
+/* Decodes the first n bytes at most and returns how many, for callers that need only the beginning:
+ * the rest is not checked. */
 size_t pl_base64_decode_head(struct pl_str text, char *to, size_t n);
 
 void pl_base64_encode(struct pl_buf *to, struct pl_str bytes);

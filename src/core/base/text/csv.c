@@ -1,4 +1,4 @@
-/* A cell is read to the comma or the line break after it. */
+/* A cell is read up to the next comma or line break. */
 #include "base/text/csv.h"
 
 struct pl_csv pl_csv(struct pl_str text)
@@ -19,7 +19,7 @@ static bool is_at(const struct pl_csv *csv, size_t at, char c)
     return at < csv->text.len && csv->text.ptr[at] == c;
 }
 
-/* Bytes of the line break at `at`; 0: there is none. */
+/* Length of the line break at `at`; 0: no line break. */
 static size_t break_at(const struct pl_csv *csv, size_t at)
 {
     if (is_at(csv, at, '\n'))
@@ -27,7 +27,7 @@ static size_t break_at(const struct pl_csv *csv, size_t at)
     return is_at(csv, at, '\r') && is_at(csv, at + 1, '\n') ? 2 : 0;
 }
 
-/* Moves past what ends a cell, which is at csv->at. */
+/* Moves past the separator at csv->at. */
 static void pass_end(struct pl_csv *csv, struct pl_csv_cell *cell)
 {
     csv->is_row_open = is_at(csv, csv->at, ',');
@@ -48,7 +48,7 @@ static enum pl_status read_plain(struct pl_csv *csv, struct pl_csv_cell *cell, s
     return PL_OK;
 }
 
-/* The end of a quoted text that begins at `from`: the place of its closing quote. */
+/* The offset of the closing quote of the quoted text that begins at `from`. */
 static size_t find_quote(const struct pl_csv *csv, size_t from, size_t *ret_n_doubled)
 {
     size_t at = from;

@@ -1,4 +1,4 @@
-/* Whole numbers as digits, without printf: written, and read from a stranger's text. */
+/* Whole numbers as digits, without printf: written, and read from untrusted text. */
 #ifndef PL_BASE_DECIMAL_H
 #define PL_BASE_DECIMAL_H
 
@@ -9,7 +9,7 @@
 
 enum { PL_DECIMAL_MOST = 10 }; /* digits of a uint32_t */
 
-/* Writes the digits, returns how many. */
+/* Writes the digits and returns how many. */
 static inline size_t pl_decimal_put(char *to, uint32_t number)
 {
     size_t n = 1;
@@ -20,7 +20,7 @@ static inline size_t pl_decimal_put(char *to, uint32_t number)
     return n;
 }
 
-/* The value of a text of digits only; false if it is not such a text, or does not fit an int64. */
+/* The value of a text of digits; false if it has other characters or does not fit an int64. */
 static inline bool pl_decimal_read(struct pl_str text, int64_t *ret_number)
 {
     int64_t number = 0;

@@ -8,7 +8,7 @@
 
 struct pattern {
     struct pl_str head;
-    size_t at; /* of `more` */
+    size_t at; /* offset of `more` */
     struct pl_str more;
     const char *type;
 };
@@ -54,7 +54,7 @@ static bool is_mp4(struct pl_str bytes)
     return false;
 }
 
-/* 6.2.2: EBML whose DocType (42 82, a length, perhaps zeros) is "webm". */
+/* 6.2.2: EBML with a DocType (42 82, a length, perhaps zeros) of "webm". */
 static bool is_webm(struct pl_str bytes)
 {
     enum { LOOKED_AT = 38 };
@@ -79,8 +79,9 @@ static bool is_webm(struct pl_str bytes)
     return false;
 }
 
-/* 6.2.3.1: bytes of the MP3 frame (layer III) that begins at `at`; 0 when none does. The standard's
- * arithmetic fits MPEG-1 only; here the versions of half the rate have their own. */
+/* 6.2.3.1: length of the MP3 frame (layer III) that begins at `at`; 0 if there is no frame. The
+ * standard's formula fits MPEG-1 only; here MPEG-2 and 2.5, with half the samples, have their
+ * own. */
 static size_t mp3_frame(struct pl_str bytes, size_t at)
 {
     static const uint16_t kbit_full[] = {0,   32,  40,  48,  56,  64,  80, 96,
@@ -102,7 +103,7 @@ static size_t mp3_frame(struct pl_str bytes, size_t at)
     return (is_full ? 144u : 72u) * bits_per_s / samples_per_s + padding;
 }
 
-/* 6.2.3: a frame and after it the next. */
+/* 6.2.3: a frame that is followed by another. */
 static bool is_mp3(struct pl_str bytes)
 {
     size_t n = mp3_frame(bytes, 0);
@@ -122,7 +123,7 @@ const char *pl_mime_sniff(struct pl_str bytes)
                             : NULL;
 }
 
-/* Other names, and names of what a container holds besides what the standard calls it. */
+/* Other names of the types, and more specific names for the contents of a container. */
 static const struct {
     const char *name, *type;
 } aliases[] = {

@@ -1,4 +1,4 @@
-/* Finds the sentence of a table that a text is, and says it in the other language. */
+/* Finds the row of a table that matches a sentence, and translates it. */
 #include "base/text/phrase.h"
 
 enum { MAX_WORDS = 4, MAX_DEPTH = 2 };
@@ -11,7 +11,7 @@ static size_t find(struct pl_str text, struct pl_str words)
     return text.len + 1;
 }
 
-/* What stands before the next * of a pattern. */
+/* The words before the next * of a pattern. */
 static struct pl_str take_words(const char **pattern)
 {
     size_t n = strcspn(*pattern, "*");

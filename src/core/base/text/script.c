@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Runs of code points, in order. */
+/* A range of code points; sorted. */
 struct run {
     uint32_t first, last;
 };
@@ -23,7 +23,7 @@ static const struct run unspaced[] = {
     {0xF900, 0xFAFF},   /* Han */
     {0xFF66, 0xFF9F},   /* kana, half width */
     {0x1B000, 0x1B16F}, /* kana */
-    {0x20000, 0x3FFFF}, /* Han, and what is set aside for it */
+    {0x20000, 0x3FFFF}, /* Han, and code points reserved for it */
 };
 
 static const struct run marks[] = {
@@ -46,7 +46,7 @@ static bool is_in(const struct run *runs, size_t n, uint32_t code)
     return low < n && runs[low].first <= code;
 }
 
-/* The first look is for the many characters that come before all of them. */
+/* The first comparison handles the many characters below all ranges. */
 bool pl_script_is_unspaced(uint32_t code)
 {
     return code >= unspaced[0].first && is_in(unspaced, sizeof unspaced / sizeof *unspaced, code);

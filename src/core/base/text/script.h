@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 bool pl_script_is_unspaced(uint32_t code);
-/* A mark of one of them: it stands on the character before it. */
+/* A mark of such a script: it combines with the character before it. */
 bool pl_script_is_mark(uint32_t code);
 
 #endif

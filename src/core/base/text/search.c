@@ -1,4 +1,4 @@
-/* A place is looked at only where the first and the last byte of the part both match, and 64 places
+/* A position is checked only if the first and the last byte of the part both match; 64 positions
  * are compared at once. */
 #include "base/text/search.h"
 
@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* Of 32 places those where both bytes match. */
+/* Of 32 positions, those where both bytes match. */
 __attribute__((target("avx2,bmi"))) static inline __m256i both_match(const char *p, size_t to_last,
                                                                      __m256i first, __m256i last)
 {
@@ -16,7 +16,7 @@ __attribute__((target("avx2,bmi"))) static inline __m256i both_match(const char 
     return _mm256_and_si256(_mm256_cmpeq_epi8(heads, first), _mm256_cmpeq_epi8(tails, last));
 }
 
-/* Gives up where fewer than 64 places are left: *ret_at is the first of them. */
+/* Stops when fewer than 64 positions are left: *ret_at is the first of them. */
 __attribute__((target("avx2,bmi"))) static bool search_avx2(struct pl_str s, struct pl_str part,
                                                             size_t *ret_at)
 {

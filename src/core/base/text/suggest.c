@@ -1,5 +1,5 @@
-/* Distance by optimal string alignment (insert, delete, replace, swap neighbours), on words of at
- * most 31 bytes: option and command names. Three rows of a fixed table are all it needs. */
+/* Distance by optimal string alignment (insert, delete, replace, swap neighbours), for words of at
+ * most 31 bytes: names of options and commands. Needs only three rows of a fixed table. */
 #include "base/text/suggest.h"
 
 enum { MAX_WORD = 31, TOO_FAR = 1000 };
@@ -37,7 +37,8 @@ void pl_suggest_offer(struct pl_suggest *suggest, const char *word)
     struct pl_str known = pl_str_of(word), typed = suggest->typed;
     if (typed.len == 0 || typed.len > MAX_WORD || known.len > MAX_WORD)
         return;
-    /* Half a word typed right is nearer than a whole word typed wrong; of several, the shortest. */
+    /* A correct prefix is nearer than a whole word with a typo; of several words, the shortest
+     * wins. */
     bool is_begun = pl_str_starts(known, typed);
     unsigned d = is_begun ? 1 : distance(typed, known);
     unsigned allowed = known.len < 5 ? 1 : known.len < 9 ? 2 : 3;

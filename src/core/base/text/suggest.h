@@ -6,7 +6,7 @@
 
 struct pl_suggest {
     struct pl_str typed;
-    const char *best; /* NULL until something near enough was offered */
+    const char *best; /* NULL until a near enough word was offered */
     unsigned distance;
 };
 

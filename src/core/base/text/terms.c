@@ -1,11 +1,10 @@
-/* Terms: a text is cut at characters that are in no word; words are folded (small letters without
+/* Terms: a text is cut at characters that do not belong to words; words are folded (lower case, no
  * accents) and lose a plural 's'. A run of a script without spaces is cut into characters, each
- * with the marks that stand on it.
+ * with its marks.
  *
  *     "Two cafés, 两只猫"   ->   two cafe 两 两只 只 只猫 猫
  *
- * A query leaves out words that occur in every other sentence, unless it has no others: they would
- * find everything and say nothing. */
+ * A query leaves out very common words, unless it has no others: they would match everything. */
 #include "base/text/terms.h"
 #include "base/text/script.h"
 #include "base/text/terms_table.h"
@@ -15,7 +14,7 @@ enum kind { GAP, WORD, CHARACTER };
 
 enum { MAX_QUERY_TERMS = 32 };
 
-/* In the order of the alphabet; as they are written, small. */
+/* In alphabetical order, in lower case. */
 static const char *const common[] = {
     "a",      "about", "am",    "an",    "and",  "any",  "are",   "as",   "at",   "be",    "been",
     "but",    "by",    "can",   "could", "did",  "do",   "does",  "for",  "from", "had",   "has",
@@ -51,13 +50,13 @@ static enum kind kind_of(uint32_t code)
     return pl_script_is_unspaced(code) ? CHARACTER : WORD;
 }
 
-/* Accents that follow their letter: what is written with one is found without. */
+/* Combining accents: a word written with one is also found without it. */
 static bool is_accent(uint32_t code)
 {
     return code >= 0x300 && code <= 0x36F;
 }
 
-/* The small letters without accents of a letter: one or two. */
+/* A letter in lower case without accents: one or two letters. */
 static size_t fold(uint32_t code, uint32_t ret_codes[2])
 {
     ret_codes[0] = code;
@@ -75,11 +74,11 @@ static size_t fold(uint32_t code, uint32_t ret_codes[2])
 
 /* --- words ----------------------------------------------------------------------------------- */
 
-/* Something that is cut off a text: a word, or one character with its marks. */
+/* A piece of a text: a word, or one character with its marks. */
 struct piece {
     enum kind kind;
-    bool is_joined; /* a character right after another */
-    bool is_full;   /* what follows is cut off */
+    bool is_joined; /* a character directly after another */
+    bool is_full;   /* the rest is cut off */
     size_t n;
     char bytes[PL_TERMS_MAX_WORD];
 };
@@ -103,7 +102,7 @@ static void add_folded(struct piece *piece, uint32_t code)
         add_code(piece, codes[i]);
 }
 
-/* The next piece from *at on; false at the end. */
+/* The next piece, starting at *at; false at the end. */
 static bool next_piece(struct pl_str text, size_t *at, struct piece *piece)
 {
     enum kind before = piece->kind;
@@ -114,7 +113,7 @@ static bool next_piece(struct pl_str text, size_t *at, struct piece *piece)
         enum kind kind = code < 0 ? GAP : kind_of((uint32_t)code);
         if (piece->n && kind == CHARACTER && piece->kind == CHARACTER &&
             pl_script_is_mark((uint32_t)code))
-            kind = WORD; /* it goes on */
+            kind = WORD; /* it continues */
         else if (piece->n && (kind != WORD || piece->kind != WORD))
             return true;
         if (piece->n == 0) {
@@ -135,7 +134,7 @@ static bool ends(const struct piece *piece, const char *end)
     return piece->n >= n && memcmp(piece->bytes + piece->n - n, end, n) == 0;
 }
 
-/* Harman's S stemmer: the first rule whose ending fits decides. */
+/* Harman's S stemmer: the first rule with a matching ending decides. */
 static void drop_plural(struct piece *piece)
 {
     if (piece->n < 4 || piece->bytes[piece->n - 1] != 's')
@@ -186,7 +185,7 @@ void pl_terms_of_text(struct pl_str text, struct pl_buf *to)
 
 struct question {
     struct pl_buf *to;
-    size_t start; /* of the terms in *to */
+    size_t start; /* start of the terms in *to */
     size_t n_terms;
     bool is_typing, has_common;
 };
@@ -207,7 +206,7 @@ static bool is_common(const struct piece *piece)
     return false;
 }
 
-/* Whether the term that begins at `from` is among those before it. */
+/* Whether the term that begins at `from` occurs before it. */
 static bool is_double(const struct question *q, size_t from)
 {
     struct pl_str all = pl_buf_str(q->to), before = pl_str_slice(all, q->start, from), term;
@@ -241,7 +240,7 @@ static void ask_word(struct question *q, struct piece *word, bool is_last)
 static void ask_all(struct question *q, struct pl_str text)
 {
     struct piece pieces[2] = {0};
-    bool is_alone = false; /* the piece before is a character without a neighbour so far */
+    bool is_alone = false; /* the previous piece is a character without a neighbour so far */
     size_t at = 0, i = 0;
     for (;; i ^= 1) {
         struct piece *piece = &pieces[i], *before = &pieces[i ^ 1];

@@ -96,8 +96,8 @@ static const struct {
     {0x1FB94, 0x1FBCA},
 };
 
-/* What becomes of every step-th letter from first to last: first becomes `to`, and so on; `second`
- * stands after it, where one letter becomes two. */
+/* Replaces every step-th letter from first to last: first by `to`, the next by `to` + step, and so
+ * on. `second` follows `to` if two characters replace the letter; otherwise it is 0. */
 static const struct {
     uint32_t first, last, to;
     uint16_t step, second;

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* The least second byte. Below it are overlong forms. */
+/* The smallest second byte. Smaller ones are overlong forms. */
 static unsigned char low_second(unsigned char lead)
 {
     return lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
@@ -23,7 +23,7 @@ static size_t sequence_length(const unsigned char *p, size_t n)
     size_t len = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
     if (len == 0 || len > n)
         return 0;
-    /* The second byte is where overlong forms, surrogates and values beyond U+10FFFF show. */
+    /* The second byte reveals overlong forms, surrogates and values above U+10FFFF. */
     unsigned char low = low_second(lead);
     unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (p[1] < low || p[1] > high)
@@ -76,7 +76,7 @@ enum {
 
 #define AVX2 __attribute__((target("avx2")))
 
-/* The bytes of `in` moved up by n, filled from the end of the block before. */
+/* The bytes of `in` moved up by n, filled from the end of the previous block. */
 #define SHIFTED(in, before, n)                                                                     \
     _mm256_alignr_epi8(in, _mm256_permute2x128_si256(before, in, 0x21), 16 - (n))
 
@@ -107,7 +107,7 @@ AVX2 static inline __m256i block_errors(__m256i in, __m256i before)
             _mm256_shuffle_epi8(by_low_of_first, _mm256_and_si256(first, low_nibble))),
         _mm256_shuffle_epi8(by_high_of_second,
                             _mm256_and_si256(_mm256_srli_epi16(in, 4), low_nibble)));
-    /* Third and fourth bytes are where two continuations in a row are right, not wrong. */
+    /* Two continuation bytes in a row are correct in third and fourth bytes. */
     __m256i third = _mm256_subs_epu8(SHIFTED(in, before, 2), _mm256_set1_epi8(0xE0 - 0x80));
     __m256i fourth =
         _mm256_subs_epu8(SHIFTED(in, before, 3), _mm256_set1_epi8((char)(0xF0 - 0x80)));
@@ -115,13 +115,13 @@ AVX2 static inline __m256i block_errors(__m256i in, __m256i before)
     return _mm256_xor_si256(wanted, special);
 }
 
-/* True when the 64 bytes at p, read after the vector `before`, hold no error. */
+/* Whether the 64 bytes at p, after the vector `before`, have no error. */
 AVX2 static inline bool is_block_valid(const unsigned char *p, __m256i *before)
 {
     __m256i a = _mm256_loadu_si256((const __m256i *)p);
     __m256i b = _mm256_loadu_si256((const __m256i *)(p + 32));
-    /* ASCII after ASCII needs no more than this; a sequence that the block before left open shows
-     * in the top bits of its last three bytes. */
+    /* ASCII after ASCII needs no more checks; an open sequence of the previous block shows in the
+     * top bits of its last three bytes. */
     bool is_ascii = !_mm256_movemask_epi8(_mm256_or_si256(a, b)) &&
                     !((unsigned)_mm256_movemask_epi8(*before) >> 29);
     __m256i last = *before;
@@ -139,14 +139,13 @@ AVX2 static size_t valid_prefix_avx2(const unsigned char *p, size_t n)
     while (n - i >= 64 && is_block_valid(p + i, &before))
         i += 64;
     if (n - i < 64) {
-        /* Zeros after the end: a sequence cut off there is then too short. */
+        /* Zeros after the end make a cut-off sequence too short. */
         unsigned char tail[64] = {0};
         memcpy(tail, p + i, n - i);
         if (is_block_valid(tail, &before))
             return n;
     }
-    /* Everything before i is well-formed, but a sequence may reach beyond i: go back to its lead.
-     */
+    /* Everything before i is well-formed, but a sequence may extend past i: go back to its lead. */
     for (size_t back = 1; back <= 3 && back <= i && p[i - back] >= 0x80; back++)
         if (p[i - back] >= 0xC0) {
             i -= back;
@@ -176,7 +175,7 @@ bool pl_utf8_is_cut(struct pl_str tail)
 {
     if (tail.len == 0 || tail.len > 3)
         return false;
-    /* Filled up with the least bytes that may follow, it must be a sequence longer than it was. */
+    /* Filled up with the smallest continuation bytes, it must be a longer sequence than before. */
     unsigned char whole[4] = {(unsigned char)tail.ptr[0], low_second((unsigned char)tail.ptr[0]),
                               0x80, 0x80};
     memcpy(whole, tail.ptr, tail.len);

@@ -2,8 +2,8 @@
  *
  *     0, 41 bits of the seed + n, 32 bits hashed from the seed and n
  *
- * The counter makes ids of one seed sort; its random start and the hash keep the ids of seeds drawn
- * in the same millisecond apart, and one id does not tell the next. */
+ * The counter keeps the ids of one seed in order. Its random start and the hash keep the ids of
+ * seeds drawn in the same millisecond apart, and one id does not reveal the next. */
 #include "base/text/uuid.h"
 
 #include "base/ascii.h"
@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-/* Where the 32 digits stand among the hyphens: 8-4-4-4-12. */
+/* Positions of the hyphens: 8-4-4-4-12. */
 static bool is_hyphen_at(size_t i)
 {
     return i == 8 || i == 13 || i == 18 || i == 23;

@@ -1,6 +1,6 @@
-/* Tries candidates for the edited source, beginning with the smallest change: set values, merge
- * additions, merge everything, and last the target as it is now. Each is converted and compared
- * with the target; the nearest one wins. */
+/* Tries candidates for the edited source, the smallest change first: set values, merge additions,
+ * merge everything, and last the current target. Each is converted and compared with the target;
+ * the nearest one wins. */
 #include "carry/home/home.h"
 
 #include "carry/difference.h"
@@ -9,17 +9,17 @@
 #include "carry/home/home_own.h"
 #include "carry/home/merge.h"
 
-/* Rounds of setting and merging: an edit that was merged may show values to be set. */
+/* Rounds of setting and merging: after a merge there may be new values to set. */
 enum { MOST_ROUNDS = 3 };
 
 /* How much of the source a result keeps. */
 enum keeps { KEEPS_ALL, KEEPS_ELEMENTS, KEEPS_NOTHING };
 
-/* A result, and how far it is from the target. */
+/* A candidate, and its distance from the target. */
 struct candidate {
     struct pl_str text; /* arena */
     enum keeps keeps;
-    struct pl_leg there; /* owned; there.made is what it says in the target's format, when that
+    struct pl_leg there; /* owned; there.made is the candidate in the target's format, if that
                             differs from the target */
     size_t n_differences;
     bool is_usable; /* it can be converted, and no text is missing */
@@ -28,17 +28,17 @@ struct candidate {
 struct journey {
     const struct pl_home *home;
     struct pl_format_task there, back;
-    struct pl_leg now; /* owned; the target as it is, come back as if there were no carry */
+    struct pl_leg now; /* owned; the current target, converted back without the carry */
     bool has_now;
     bool is_short;          /* a text of the source is in neither the carry nor the target */
     struct candidate *best; /* arena; owned */
-    struct pl_home_own own; /* what the source has and the target has no place for */
+    struct pl_home_own own; /* values of the source that the target has no place for */
     bool is_changed;        /* best is not the source */
-    bool has_given_up;      /* no result that keeps the source is usable: `now` is the result */
+    bool has_given_up;      /* no candidate that keeps the source is usable: `now` is the result */
     struct pl_error *err;
 };
 
-/* Errors that end the search; any other makes one result unusable. */
+/* Errors that end the search; any other error makes one candidate unusable. */
 static bool is_fatal(enum pl_status status)
 {
     return status == PL_NOMEM || status == PL_LIMIT;
@@ -49,7 +49,7 @@ static bool has_missing(struct pl_str text)
     return pl_str_find(text, pl_carry_missing()) != SIZE_MAX;
 }
 
-/* Whether a document of gpt-oss can be written as its text, and read again. */
+/* Whether a gpt-oss document can be written as text and read again. */
 static enum pl_status check_text(const struct pl_json_doc *doc, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf text, again;
@@ -61,7 +61,7 @@ static enum pl_status check_text(const struct pl_json_doc *doc, struct pl_error 
     return status;
 }
 
-/* To be closed whatever it returns. */
+/* Close the candidate whatever this returns. */
 static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_error *err)
 {
     enum pl_status status = pl_leg_write(&c->there, j->home, &j->there, c->text, err);
@@ -71,7 +71,7 @@ static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_er
         return status;
     c->is_usable = !j->is_short || !has_missing(c->text);
     if (c->is_usable && pl_str_eq(pl_buf_str(&c->there.out), j->home->target->text))
-        return PL_OK; /* to the byte: nothing has to be compared */
+        return PL_OK; /* identical bytes: nothing to compare */
     status = pl_leg_parse(&c->there, j->home, err);
     return status == PL_OK ? pl_difference_size(j->home->arena, &c->there.made, j->home->target,
                                                 &c->n_differences)
@@ -83,7 +83,7 @@ static bool is_done(const struct journey *j)
     return j->best->is_usable && j->best->n_differences == 0;
 }
 
-/* Takes a text when it is nearer to the target than the best so far. */
+/* Accepts a text if it is nearer to the target than the best so far. */
 static enum pl_status offer(struct journey *j, const struct pl_buf *text, enum keeps keeps,
                             bool *ret_is_taken)
 {
@@ -160,15 +160,15 @@ static enum pl_status come_back(struct journey *j)
     return status == PL_OK ? run_back(j, text) : status;
 }
 
-/* How many of the edits a merge takes. */
+/* Which of the edits a merge applies. */
 enum reach {
-    REACH_ADDED, /* only what is new: nothing is removed */
+    REACH_ADDED, /* only additions: nothing is removed */
     REACH_ALL,
-    REACH_WHOLE, /* … and elements that changed, whole */
+    REACH_WHOLE, /* … and changed elements, whole */
 };
 
-/* The values that are merged: the documents, or their lists where one is a bare list and another
- * has members around it. */
+/* The values to merge: the documents, or their lists if only one of the two has members around its
+ * list. */
 struct roots {
     const struct pl_json_node *ours, *base, *theirs;
 };
@@ -215,8 +215,8 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, en
     return status == PL_OK ? offer(j, &text, keeps, ret_is_taken) : status;
 }
 
-/* The base of a merge where the old target cannot be converted back. A writer that refuses a
- * conversation without messages has written the document around them, with an empty list; without
+/* The base of a merge if the old target cannot be converted back. A writer that refuses a
+ * conversation without messages has still written the document with an empty list. Without even
  * that, everything in the new target counts as added. */
 static enum pl_status settle_for_less(const struct journey *j, struct pl_leg *was)
 {
@@ -226,7 +226,7 @@ static enum pl_status settle_for_less(const struct journey *j, struct pl_leg *wa
     return pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was->made, NULL);
 }
 
-/* What was added, removed and moved. */
+/* Merges what was added, removed and moved. */
 static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret_is_taken)
 {
     struct pl_leg was;
@@ -308,9 +308,8 @@ static enum pl_status give_up(struct journey *j)
     return status;
 }
 
-/* Reports the losses of a conversion without a carry, each at its place in the target, and that it
- * had none.
- */
+/* Reports the losses of a conversion without a carry, each at its place in the target, and that no
+ * carry was used. */
 static enum pl_status report_given_up(struct journey *j)
 {
     struct pl_conv *from = &j->now.conv, *to = j->home->conv;
@@ -328,7 +327,7 @@ static enum pl_status report_given_up(struct journey *j)
     return from->status != PL_OK ? from->status : to->status;
 }
 
-/* A merge that has made other elements of one (a document that became text) says so, too. */
+/* Also reports a merge that replaced elements by others (a document that became text). */
 static enum pl_status look_for_own(struct journey *j, enum keeps *keeps)
 {
     struct pl_home_own left;
@@ -361,14 +360,14 @@ static enum pl_status report(struct journey *j)
         pl_conv_loss(home->conv, PL_LOSS_DROPPED, home->target->root,
                      "%s, what only %s can express was not kept", where[keeps], j->back.to->name);
     const struct pl_json_doc *made = &j->best->there.made;
-    if (made->root) /* otherwise its bytes are the target's */
+    if (made->root) /* otherwise its bytes equal the target's */
         status = pl_home_report_twice(home->conv, home->arena, made);
     if (status != PL_OK || !j->best->n_differences)
         return status != PL_OK ? status : home->conv->status;
     return pl_home_report(home->conv, home->arena, made, &home->task);
 }
 
-/* For a target that was edited, or rewritten by another program. */
+/* For a target that was edited or rewritten by another program. */
 static enum pl_status travel(const struct pl_home *home, const struct pl_carry *carry,
                              struct pl_buf *to, struct pl_error *err)
 {
@@ -404,7 +403,7 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     return status == PL_OK ? to->status : status;
 }
 
-/* The target is unchanged: the result is the source as it was, if that is a document. */
+/* The target is unchanged: the result is the original source, if that is a document. */
 static enum pl_status take_source(const struct pl_home *home, const struct pl_carry *carry,
                                   struct pl_buf *to, struct pl_error *err)
 {

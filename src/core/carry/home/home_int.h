@@ -5,13 +5,13 @@
 #include "carry/carry.h"
 #include "carry/home/home.h"
 
-/* One conversion of a whole document, with everything known about it. */
+/* One conversion of a whole document, with all its data. */
 struct pl_leg {
-    struct pl_str text;      /* borrowed; what was converted */
+    struct pl_str text;      /* borrowed; the input */
     struct pl_json_doc doc;  /* arena; … parsed */
     struct pl_conv conv;     /* owned */
     struct pl_writer writer; /* owned; with all links */
-    struct pl_buf out;       /* owned; what was made */
+    struct pl_buf out;       /* owned; the output */
     struct pl_json_doc made; /* arena; … parsed */
 };
 
@@ -19,25 +19,25 @@ struct pl_leg {
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
                           const struct pl_format_task *task, struct pl_str text,
                           struct pl_error *err);
-/* Frees everything but `made`; frees `made` alone. */
+/* pl_leg_run() in two steps: everything but `made`, then `made`. */
 enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
                             const struct pl_format_task *task, struct pl_str text,
                             struct pl_error *err);
 enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, struct pl_error *err);
-/* Only the first half: parsed and read. */
+/* The first half: parses and reads. */
 enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            const struct pl_format_task *task, struct pl_str text,
                            struct pl_error *err);
 void pl_leg_close(struct pl_leg *leg);
 
-/* Applies values that changed in the target to the places in the source they came from: appends the
- * changed source. *ret_n is the number of changes. All other bytes stay. */
+/* Applies values that changed in the target to their places in the source: appends the changed
+ * source. *ret_n is the number of changes. All other bytes stay. */
 enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
                                   const struct pl_leg *there, const struct pl_json_doc *target,
                                   size_t *ret_n);
 
-/* Whether a link of the leg comes from the bytes [off, off + len) of its source. A
- * pl_merge_is_said_fn: ctx is a pl_home_said. */
+/* pl_home_is_said(): whether a link of the leg comes from the bytes [off, off + len) of its source.
+ * A pl_merge_is_said_fn: ctx is a pl_home_said. */
 struct pl_home_said {
     const uint32_t *offsets; /* arena; of the links, in order */
     size_t n;
@@ -46,13 +46,13 @@ enum pl_status pl_home_find_said(struct pl_home_said *said, struct pl_arena *are
                                  const struct pl_leg *leg);
 bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 
-/* Reports to `conv`, which is over the target, how `there` (the result in the target's format)
+/* Reports to `conv`, which is of the target, how `there` (the result in the target's format)
  * differs from the target. */
 enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
                               const struct pl_json_doc *there, const struct pl_format_task *task);
 
-/* Reports the members of the target whose name a later member of the same object has too, but for
- * those that `there` has as well. */
+/* Reports members of the target that a later member of the same name replaces, except those that
+ * `there` also has. */
 enum pl_status pl_home_report_twice(struct pl_conv *conv, struct pl_arena *arena,
                                     const struct pl_json_doc *there);
 

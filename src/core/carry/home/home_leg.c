@@ -6,7 +6,7 @@
 #include "format/adapt/fit.h"
 #include "format/source.h"
 
-/* Out of memory may look like a document that cannot be read or written. */
+/* Running out of memory may look like a document that cannot be read or written. */
 static enum pl_status settle(const struct pl_leg *leg, enum pl_status status)
 {
     bool is_out = leg->conv.status == PL_NOMEM || leg->out.status == PL_NOMEM;

@@ -1,28 +1,28 @@
-/* A value is known by its name and its bytes. The elements of both documents are never matched here: an
- * edit may have split one, or made another kind of it. */
+/* A value is identified by its name and its bytes. The elements of the two documents are not
+ * matched here: an edit may have split one or changed its kind. */
 #include "carry/home/home_own.h"
 
 #include "base/hash.h"
 #include "base/sort.h"
 
-/* A text that is shorter may be anywhere. With its quotes. */
+/* A shorter text may occur anywhere. Length with quotes. */
 enum { LEAST_TEXT = 10, MOST_DEPTH = 136 };
 
 struct pl_home_own_value {
     uint64_t hash; /* of its name and its bytes */
-    uint64_t text; /* of the longest text of its element that the target has; 0: there is none */
+    uint64_t text; /* hash of the longest text of its element that the target has; 0: none */
 };
 
-/* A container around the present node. */
+/* A container around the current node. */
 struct around {
     const struct pl_json_node *node;
     bool is_measured;
-    uint64_t text; /* if it is */
+    uint64_t text; /* if is_measured */
 };
 
 struct finder {
     const struct pl_json_doc *doc;
-    struct pl_home_said said; /* words of the grammar are not */
+    struct pl_home_said said; /* values that the writer used; words of the grammar are not */
     struct around around[MOST_DEPTH];
     size_t depth;
 };
@@ -54,7 +54,7 @@ static uint64_t longest_text(const struct finder *f, const struct pl_json_node *
     return longest ? hash_text(f->doc, longest) : 0;
 }
 
-/* The element of a list that the present node is in, or else the document. */
+/* The list element that contains the current node, or else the document. */
 static struct around *element_of(struct finder *f)
 {
     size_t i = f->depth - 1;
@@ -64,7 +64,7 @@ static struct around *element_of(struct finder *f)
     return &f->around[i];
 }
 
-/* Goes on to a node after the last one. */
+/* Moves to a later node. */
 static void enter(struct finder *f, const struct pl_json_node **at, const struct pl_json_node *to)
 {
     for (; *at < to; (*at)++) {
@@ -130,7 +130,7 @@ static int by_both(const void *ctx, const void *a, const void *b)
     return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : by_text(ctx, a, b);
 }
 
-/* In this order; NULL: out of memory. The scratch room comes after them. */
+/* Sorts them by hash and text; NULL: out of memory. The second half is scratch space. */
 static const void **sorted(struct pl_arena *arena, const struct pl_home_own *own)
 {
     const void **order = pl_arena_alloc(arena, 2 * own->n + 1, sizeof *order);
@@ -141,7 +141,7 @@ static const void **sorted(struct pl_arena *arena, const struct pl_home_own *own
     return order;
 }
 
-/* How many at the beginning are the same value. */
+/* The number of leading values with this hash. */
 static size_t count_same(const void **values, size_t n, uint64_t hash)
 {
     size_t i = 0;
@@ -150,7 +150,8 @@ static size_t count_same(const void **values, size_t n, uint64_t hash)
     return i;
 }
 
-/* Moves those of `source` that `result` does not have with the same text to `to`; returns how many. */
+/* Puts into `to` the values of `source` that `result` does not have with the same text. Returns
+ * their number. */
 static size_t take_missing(const void **source, size_t n_source, const void **result,
                            size_t n_result, const void **to)
 {
@@ -166,8 +167,8 @@ static size_t take_missing(const void **source, size_t n_source, const void **re
     return n;
 }
 
-/* The values that the result does not have as often as the source, in place. Returns how many. Where the
- * same value is in several elements, their texts tell which one has lost it. */
+/* Keeps, in place, the values that the result has less often than the source. Returns their number.
+ * If several elements have the same value, their texts show which one lost it. */
 static size_t keep_lost(const void **source, size_t n_source, const void **result, size_t n_result)
 {
     size_t n = 0;
@@ -183,7 +184,7 @@ static size_t keep_lost(const void **source, size_t n_source, const void **resul
     return n;
 }
 
-/* Adds, at the first of those that have a text, how often the document has it. */
+/* Counts how often the document has the text of each value, at the first value with that text. */
 static void count_texts(const void **lost, size_t n, const struct pl_json_doc *doc,
                         uint32_t *n_times)
 {

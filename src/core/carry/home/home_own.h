@@ -1,5 +1,5 @@
-/* Inside the way home: what only the source can express. The target does not have it, so that comparing
- * with the target does not show whether the result still has it. */
+/* Inside the way home: values that only the source can express. The target lacks them, so comparing
+ * with the target does not show whether the result still has them. */
 #ifndef PL_CARRY_HOME_OWN_H
 #define PL_CARRY_HOME_OWN_H
 
@@ -12,11 +12,11 @@ struct pl_home_own {
     size_t n;
 };
 
-/* What this conversion has left out of its target. */
+/* Finds the values that this conversion left out of its target. */
 enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena,
                                 struct pl_leg *leg);
-/* Whether an element of the source has lost such a value although it is still there: the result has its
- * longest text as often as the source. An element that was deleted has lost nothing. */
+/* Whether an element that is still there lost such a value: the result has its longest text as
+ * often as the source. A deleted element has lost nothing. */
 enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_own *source,
                                  const struct pl_home_own *result, bool *ret_loses);
 

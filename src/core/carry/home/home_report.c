@@ -5,12 +5,12 @@
 #include "json/text.h"
 
 struct reporter {
-    struct pl_conv *conv; /* over the target */
+    struct pl_conv *conv; /* of the target */
     const struct pl_json_doc *there;
     const struct pl_format_task *task;
 };
 
-/* At most so much of a value is shown. */
+/* At most this much of a value is shown. */
 enum { SHOWN = 60 };
 
 static struct pl_str shown(const struct pl_json_doc *doc, const struct pl_json_node *n)

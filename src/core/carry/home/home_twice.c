@@ -1,6 +1,6 @@
-/* Members of an edited target that are there twice. The last one counts, so the others did not come
- * home, and comparing values cannot show it. What the source has twice and the target copied is no
- * edit. */
+/* Duplicate members of an edited target. The last one counts, so the others were not restored, and
+ * comparing values cannot show it. Duplicates of the source that the target copied are not
+ * edits. */
 #include "carry/home/home_int.h"
 
 #include "base/map.h"
@@ -9,11 +9,11 @@
 
 struct twice {
     struct pl_arena *arena;
-    struct pl_map copied; /* owned; the texts of such members in what the result says */
-    struct pl_conv *conv; /* over the target; NULL while `copied` is filled */
+    struct pl_map copied; /* owned; the texts of such members in the converted result */
+    struct pl_conv *conv; /* of the target; NULL while `copied` is filled */
 };
 
-/* A member that a later one of its name replaces. */
+/* Visits a member that a later one of the same name replaces. */
 static enum pl_status visit(struct twice *t, const struct pl_json_doc *doc,
                             const struct pl_json_node *key)
 {
@@ -31,7 +31,7 @@ static enum pl_status visit(struct twice *t, const struct pl_json_doc *doc,
 static enum pl_status visit_object(struct twice *t, const struct pl_json_doc *doc,
                                    const struct pl_json_node *object)
 {
-    struct pl_map last = {0}; /* name to its last key so far, as an offset from the root */
+    struct pl_map last = {0}; /* name -> its last key so far, as an offset from the root */
     enum pl_status status = PL_OK;
     for (const struct pl_json_node *key = pl_json_first_member(object);
          key < pl_json_end(object) && status == PL_OK; key = pl_json_next_member(key)) {
@@ -50,7 +50,7 @@ static enum pl_status visit_object(struct twice *t, const struct pl_json_doc *do
     return status;
 }
 
-/* Whether one of the notes, which are in the order of the text, is in this value. */
+/* Whether a note, of a list in text order, is inside this value. */
 static bool has_note(const struct pl_json_notes *notes, const struct pl_json_node *n)
 {
     uint32_t low = 0, high = notes->len;

@@ -1,9 +1,9 @@
-/* Sets values that changed in the target in the source, at the places they came from.
+/* Applies values that changed in the target to their places in the source.
  *
  * The writer's links map each value of the target to bytes of the source. So a change is inverted:
  * JSON in a string is written as a string, the data of a data URL is put back into its URL, and one
- * of several texts in one string is cut out again. Whether that was right is not decided here: the
- * result is converted and compared (home.c). */
+ * of several texts in one string is cut out again. Errors are found later: the result is converted
+ * and compared (home.c). */
 #include "carry/home/home_int.h"
 
 #include "base/sort.h"
@@ -58,7 +58,7 @@ static struct pl_str text_of(struct setter *s, const struct pl_json_doc *doc,
 /* --- strings ------------------------------------------------------------------------------------
  */
 
-/* Where in the bytes of a string, still escaped, its decoded byte `at` begins. */
+/* The offset of decoded byte `at` in the escaped bytes of a string. */
 static size_t raw_offset(const struct pl_json_doc *doc, const struct pl_json_node *string,
                          size_t at)
 {
@@ -76,7 +76,7 @@ static bool is_inside_character(struct pl_str text, size_t at)
     return at < text.len && ((unsigned char)text.ptr[at] & 0xC0) == 0x80;
 }
 
-/* How many bytes two texts have in common at the start, and at the end of what is left. */
+/* The length of the common start of two texts, and of the common end of the rest. */
 static void find_common(struct pl_str a, struct pl_str b, size_t *ret_head, size_t *ret_tail)
 {
     size_t least = a.len < b.len ? a.len : b.len, head = 0, tail = 0;
@@ -92,7 +92,7 @@ static void find_common(struct pl_str a, struct pl_str b, size_t *ret_head, size
     *ret_tail = tail;
 }
 
-/* Gives a string of the source the new `text`. The parts that stay the same keep their spelling. */
+/* Gives a string of the source the new `text`. Unchanged parts keep their spelling. */
 static void set_text(struct setter *s, const struct pl_json_node *string, struct pl_str text)
 {
     const struct pl_json_doc *doc = &s->there->doc;
@@ -111,7 +111,7 @@ static void set_text(struct setter *s, const struct pl_json_node *string, struct
 /* --- one way back for each kind of link ----------------------------------------------------------
  */
 
-/* `ours` after the change from a to b; before, it means the same as a in its own spelling. */
+/* Applies the change from a to b to `ours`, which means the same as a in its own spelling. */
 static struct pl_str merged(struct setter *s, const struct pl_json_doc *doc, struct pl_str text,
                             const struct pl_json_node *ours, const struct pl_json_doc *a_doc,
                             const struct pl_json_node *a, const struct pl_json_doc *b_doc,
@@ -141,7 +141,7 @@ static bool set_copy(struct setter *s, const struct pl_link *link, const struct 
     return true;
 }
 
-/* The value of the source is JSON, the target has its text in a string. */
+/* The source has JSON, the target has it as text in a string. */
 static bool set_quoted(struct setter *s, const struct pl_link *link, const struct pl_json_node *b)
 {
     const struct pl_json_node *ours = link->node;
@@ -159,7 +159,7 @@ static bool set_quoted(struct setter *s, const struct pl_link *link, const struc
     return true;
 }
 
-/* The string of the target ends with the piece. The piece may be the data of a data URL. */
+/* The target's string ends with a piece of the source's, such as the data of a data URL. */
 static bool set_inside(struct setter *s, const struct pl_link *link, const struct pl_json_node *a,
                        const struct pl_json_node *b)
 {
@@ -178,7 +178,7 @@ static bool set_inside(struct setter *s, const struct pl_link *link, const struc
     return true;
 }
 
-/* The string of the source holds JSON, which the target has as a value. */
+/* The source has JSON in a string, the target has it as a value. */
 static bool set_json(struct setter *s, const struct pl_link *link, const struct pl_json_node *a,
                      const struct pl_json_node *b)
 {
@@ -202,7 +202,8 @@ static bool set_json(struct setter *s, const struct pl_link *link, const struct 
     return true;
 }
 
-/* The text of the source is the message of an error object, which is the text of a string. */
+/* The source's text is the message of an error object; the target has that object as text in a
+ * string. */
 static bool set_message(struct setter *s, const struct pl_link *link, const struct pl_json_node *a,
                         const struct pl_json_node *b)
 {
@@ -229,12 +230,12 @@ static bool set_message(struct setter *s, const struct pl_link *link, const stru
 /* --- one string made of several texts -----------------------------------------------------------
  */
 
-/* The texts of a joined string, and what stands between them. */
+/* The texts of a joined string, and the glue between them. */
 struct joined {
     const struct pl_link *links;
     size_t first, end;  /* the texts that may have changed */
-    struct pl_str was;  /* the whole, as it was */
-    struct pl_str left; /* of the new string: those texts with their glue */
+    struct pl_str was;  /* the old string */
+    struct pl_str left; /* of the new string: these texts with their glue */
 };
 
 static struct pl_str part_of(const struct joined *j, size_t i)
@@ -242,7 +243,7 @@ static struct pl_str part_of(const struct joined *j, size_t i)
     return pl_str_slice(j->was, j->links[i].before, (size_t)j->links[i].before + j->links[i].own);
 }
 
-/* Between the text before `i` and `i`; of the last + 1: after the last. */
+/* The glue before text `i`; for i == n, the glue after the last text. */
 static struct pl_str glue_before(const struct joined *j, size_t i, size_t n)
 {
     size_t from = i ? (size_t)j->links[i - 1].before + j->links[i - 1].own : 0;
@@ -254,7 +255,7 @@ static bool ends_with(struct pl_str s, struct pl_str tail)
     return s.len >= tail.len && pl_str_eq(pl_str_slice(s, s.len - tail.len, s.len), tail);
 }
 
-/* Removes unchanged texts from both ends. False when the glue between them is gone. */
+/* Removes unchanged texts from both ends. False if the glue between them is gone. */
 static bool take_unchanged(struct joined *j, size_t n)
 {
     struct pl_str head = glue_before(j, 0, n), tail = glue_before(j, n, n);
@@ -309,7 +310,7 @@ static bool set_parts(struct setter *s, const struct pl_link *links, size_t n,
 /* ------------------------------------------------------------------------------------------------
  */
 
-/* The links of the value that begins at `off`: they stand side by side. */
+/* The links of the value that begins at `off`: they are adjacent. */
 static const struct pl_link *links_at(const struct pl_leg *leg, uint32_t off, size_t *ret_n)
 {
     size_t low = 0, high = leg->writer.links.len;
@@ -326,8 +327,8 @@ static const struct pl_link *links_at(const struct pl_leg *leg, uint32_t off, si
     return leg->writer.links.ptr + low;
 }
 
-/* Half of a surrogate pair has no text: only its escape says it, so the string is left to the
- * merge, which copies bytes. */
+/* Half of a surrogate pair cannot be decoded; it exists only as an escape. Such a string is left to
+ * the merge, which copies bytes. */
 static bool has_half(struct setter *s, const struct pl_json_node *b)
 {
     return pl_json_kind(b) == PL_JSON_STRING && (b->tag & PL_JSON_ESCAPED) &&
@@ -372,7 +373,7 @@ static int by_offset(const void *ctx, const void *a, const void *b)
     return (x->off > y->off) - (x->off < y->off);
 }
 
-/* A value that the target has twice may have been changed twice: the first change counts. */
+/* A value that the target has twice may have two changes: the first one counts. */
 static enum pl_status put_spliced(struct setter *s, struct pl_buf *to)
 {
     size_t n = s->splices.len, end = 0;

@@ -1,5 +1,5 @@
 /* Walks the three values together and copies ours, except where theirs differs from base. Layout
- * (gaps, order, spelling of keys) is ours wherever both have the member. */
+ * (gaps, order, spelling of keys) is ours if both have the member. */
 #include "carry/home/merge.h"
 
 #include "carry/match.h"
@@ -34,7 +34,7 @@ static void put_theirs(struct merger *m, const struct pl_json_node *n)
     pl_buf_add(m->to, pl_json_span(m->merge->theirs, n));
 }
 
-/* Whether nothing was changed here. */
+/* Whether there is no change from base to theirs. */
 static bool is_unchanged(struct merger *m, const struct pl_json_node *base,
                          const struct pl_json_node *theirs)
 {
@@ -46,15 +46,16 @@ static bool is_unchanged(struct merger *m, const struct pl_json_node *base,
     return is_same;
 }
 
-/* --- what stands between -----------------------------------------------------------------------
+/* --- gaps between items ------------------------------------------------------------------------
  */
 
 /* The items of a container of ours: members from key to value, or elements. */
 struct layout {
     const struct pl_json_node *container;
-    bool has_gap;                    /* it is known what stands between two items: */
-    size_t gap_from, gap_end;        /* … of the text */
-    const struct pl_json_node *last; /* item of ours that was put last; NULL: none, or not ours */
+    bool has_gap;                    /* the text between two items is known: */
+    size_t gap_from, gap_end;        /* … its range */
+    const struct pl_json_node *last; /* the last item of ours that was put; NULL: none, or not
+                                        ours */
     bool has_items;
 };
 
@@ -68,7 +69,7 @@ static const struct pl_json_node *next_item(const struct layout *l, const struct
     return pl_json_next(value_of(l, item));
 }
 
-/* A comma and white space: a comment is not repeated. */
+/* Whether a gap is only a comma and white space: a comment is not repeated. */
 static bool is_plain_gap(struct pl_str gap)
 {
     size_t n_others = 0;
@@ -90,7 +91,7 @@ static struct layout begin_layout(struct merger *m, const struct pl_json_node *c
     return l;
 }
 
-/* The text between two neighbouring items stays. `item` NULL: not ours. */
+/* Keeps the text between two neighbouring items. `item` NULL: not ours. */
 static void put_gap(struct merger *m, struct layout *l, const struct pl_json_node *item)
 {
     bool is_next = l->last && item && next_item(l, l->last) == item;
@@ -110,7 +111,7 @@ static void end_layout(struct merger *m, const struct layout *l)
 {
     const struct pl_json_node *c = l->container, *last = NULL;
     if (!l->has_items) {
-        put_text(m, end_of(c) - 1, end_of(c)); /* a comma after the last one goes with it */
+        put_text(m, end_of(c) - 1, end_of(c)); /* including a trailing comma */
         return;
     }
     for (const struct pl_json_node *k = pl_json_first(c); k < pl_json_end(c); k = next_item(l, k))
@@ -154,7 +155,7 @@ static void put_members(struct merger *m, struct layout *l, const struct pl_json
     }
 }
 
-/* New members. If base has the member too, ours spells it in another way. */
+/* Adds new members. If base has the member too, ours only spells it differently. */
 static void put_new_members(struct merger *m, struct layout *l, const struct pl_json_node *ours,
                             const struct pl_json_node *base, const struct pl_json_node *theirs)
 {
@@ -183,7 +184,7 @@ static void put_object(struct merger *m, const struct pl_json_node *ours,
 /* --- lists --------------------------------------------------------------------------------------
  */
 
-/* A list of ours beside those of base and theirs.
+/* A list of ours with those of base and theirs.
  *
  * One element of ours may be two in base, or the other way round. So the list is cut into blocks: a
  * block begins with an element of ours that has a partner in base, and ends before the next one.
@@ -192,8 +193,8 @@ struct list {
     struct pl_match home;                    /* ours (old) and base (new) */
     struct pl_match edit;                    /* base (old) and theirs (new) */
     uint32_t *block_of_ours, *block_of_base; /* arena */
-    bool *is_extra; /* arena; of ours: the other format has nothing of it */
-    bool *is_whole; /* arena; of a block: every element of base is unchanged, in its place */
+    bool *is_extra; /* arena; of ours: the other format has no part of it */
+    bool *is_whole; /* arena; of a block: every element of base is unchanged and in place */
     bool *is_put;   /* arena; of ours */
     uint32_t n_blocks;
 };
@@ -250,7 +251,7 @@ static void cut_blocks(struct merger *m, struct list *list)
     }
 }
 
-/* A block is whole when theirs has all of base's elements in it, unchanged and adjacent. */
+/* A block is whole if theirs has all its base elements, unchanged and adjacent. */
 static void find_whole_blocks(struct list *list)
 {
     const struct pl_match_side *base = &list->edit.old_side;
@@ -277,7 +278,7 @@ static void put_extras(struct merger *m, struct list *list, struct layout *l, ui
     }
 }
 
-/* All of a block, as it was. */
+/* Puts a whole block unchanged. */
 static void put_block(struct merger *m, struct list *list, struct layout *l, uint32_t first)
 {
     const struct pl_match_side *ours = &list->home.old_side;
@@ -291,7 +292,7 @@ static void put_block(struct merger *m, struct list *list, struct layout *l, uin
     }
 }
 
-/* An element of theirs. */
+/* Puts an element of theirs. */
 static void put_element(struct merger *m, struct list *list, struct layout *l, uint32_t j)
 {
     const struct pl_match *home = &list->home, *edit = &list->edit;
@@ -318,7 +319,7 @@ static void put_element(struct merger *m, struct list *list, struct layout *l, u
     put_extras(m, list, l, ours + 1);
 }
 
-/* The block before the first partners, if base has not changed there. */
+/* Puts the block before the first partners, if base has not changed there. */
 static void put_first_block(struct merger *m, struct list *list, struct layout *l)
 {
     const struct pl_match_side *ours = &list->home.old_side;

@@ -7,7 +7,7 @@
 #include "json/reach.h"
 #include "json/text.h"
 
-/* Notes the anchors of a message in `seen` and reports those without an entry in the map. */
+/* Adds the anchors of a message to `seen` and reports those without an entry in the map. */
 static void lint_anchors(struct pl_lint *lint, const struct pl_message *message,
                          const struct pl_json_node *map, struct pl_json_reach *reach,
                          struct pl_map *seen)

@@ -1,4 +1,4 @@
-/* Collecting findings, and their order. */
+/* Collects findings and sorts them. */
 #include "conv/lint/lint_int.h"
 
 #include "base/sort.h"
@@ -181,7 +181,7 @@ bool pl_findings_sort(struct pl_findings *findings, struct pl_arena *arena)
     return true;
 }
 
-/* The values that the reader could not accept. */
+/* Values that the reader did not accept. */
 static void lint_types(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;

@@ -11,22 +11,22 @@ struct pl_lint {
     struct pl_findings *found;       /* borrowed */
 };
 
-/* Adds a finding; its message is printf-like. A node that is NULL becomes the document. */
+/* Adds a finding; its message is printf-like. A NULL node stands for the document. */
 void pl_lint_add(struct pl_lint *lint, const char *code, enum pl_severity severity,
                  const struct pl_json_node *node, const char *message, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same for something that pl_conv_repair() mends. */
+/* The same, for a problem that pl_conv_repair() fixes. */
 void pl_lint_add_fixable(struct pl_lint *lint, const char *code, enum pl_severity severity,
                          const struct pl_json_node *node, const char *message, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Where a part is said: its node, its text, or its message. */
+/* The node of a part: its own, that of its text, or that of its message. */
 const struct pl_json_node *pl_lint_node(const struct pl_message *message,
                                         const struct pl_part *part);
-/* Id, name and the like, short enough to stand in a message. */
+/* An id, name and the like, shortened for a message. */
 struct pl_str pl_lint_label(struct pl_lint *lint, struct pl_val val);
 
-/* Calls `look` for every part, and for the parts inside of results. */
+/* Calls `look` for every part, including the parts inside results. */
 void pl_lint_each_part(struct pl_lint *lint,
                        void (*look)(struct pl_lint *lint, const struct pl_message *message,
                                     const struct pl_part *part));

@@ -67,7 +67,7 @@ static bool is_film(struct pl_lint *lint, const struct pl_part *part)
     return false;
 }
 
-/* The format may be said beside the data; a reader that has none leaves the type unset. */
+/* The format may be given next to the data. Readers leave the type unset if it is missing. */
 static bool lacks_format(struct pl_lint *lint, const struct pl_part *part)
 {
     if (!pl_val_is_set(part->data))

@@ -1,7 +1,7 @@
-/* Lint of texts: secrets, and binary stuffed into words.
+/* Lint of texts: secrets, and binary data in text.
  *
- * A secret is found by the look of it: how its kind begins and how many characters of which
- * alphabet follow. The finding never repeats it. */
+ * A secret is recognised by its prefix and by the number and alphabet of the characters after it.
+ * The finding never repeats it. */
 #include "conv/lint/lint_int.h"
 
 #include "conv/media/sniff.h"
@@ -75,7 +75,7 @@ static const char *secret_at(struct pl_str text)
 static const char *find_secret(struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        /* Inside a word nothing begins; the first letters of all heads are these. */
+        /* A secret does not begin inside a word. These are the first letters of all prefixes. */
         if (!strchr("sraAygnphxSe-", text.ptr[i]) || text.ptr[i] == '\0' ||
             (i > 0 && is_in(WORD, text.ptr[i - 1])))
             continue;
@@ -91,14 +91,14 @@ static bool is_base64(char c)
     return is_in(WORD, c) ? c != '_' : c == '+' || c == '/';
 }
 
-/* Binary shows as control characters, or as a long run of base64. */
+/* Binary data shows as control characters or as a long run of base64. */
 static bool holds_binary(struct pl_str text)
 {
     enum { LONG_RUN = 1024, SHORT_RUN = 64 };
     size_t run = 0;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
-        /* Escape begins colours of a terminal, which tools do print. */
+        /* Escape begins terminal colours, which tools do print. */
         if (c < 0x20 && (c == 0 || !strchr("\t\n\r\f\b\033", c)))
             return true;
         if (!is_base64(text.ptr[i])) {
@@ -110,7 +110,7 @@ static bool holds_binary(struct pl_str text)
             return true;
         if (run < LONG_RUN)
             continue;
-        /* One letter a thousand times is not an image. */
+        /* A thousand times the same letter is not an image. */
         const char *start = text.ptr + i + 1 - run;
         bool has_digit = false, has_upper = false, has_lower = false;
         for (size_t k = 0; k < run; k++) {

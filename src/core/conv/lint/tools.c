@@ -10,9 +10,9 @@
 
 #include <strings.h>
 
-enum { MAX_ERROR = 64 << 10 }; /* a text longer than this is a result, whatever it says */
+enum { MAX_ERROR = 64 << 10 }; /* a longer text is a result, whatever it says */
 
-/* A tool's schema, compiled when the first call of it is seen. */
+/* A tool's schema, compiled at its first call. */
 struct checker {
     const struct pl_tool *tool;
     struct pl_schema *schema;  /* owned; NULL: not compiled, or not a schema we can use */
@@ -20,16 +20,16 @@ struct checker {
     bool is_tried;
 };
 
-/* For the arguments of all calls; more for a longer document. */
+/* Steps for checking the arguments of all calls; a longer document gets more. */
 #define MIN_STEPS ((int64_t)1000000)
-#define TOLD      INT64_MIN /* nothing is left, and a finding says so */
+#define TOLD      INT64_MIN /* no steps are left, and a finding says so */
 
 struct tool_lint {
     struct pl_lint *lint;
     struct pl_map names;       /* -> index in checkers */
     struct checker *checkers;  /* arena; one per tool */
-    bool *is_told;             /* arena; by part: the result of this call says that it failed */
-    enum pl_severity severity; /* of arguments that are wrong, in the call that is looked at */
+    bool *is_told;             /* arena; by part: the result of this call reports the failure */
+    enum pl_severity severity; /* of wrong arguments in the current call */
     int64_t n_steps;           /* left for checking arguments */
     bool may_orphan;
 };
@@ -129,8 +129,8 @@ static void compile(struct tool_lint *t, struct checker *c)
                     "the schema of this tool cannot be used: %s", err.message);
 }
 
-/* Few calls of people take more than a hundred steps each. A schema can be made so that each call
- * takes a million, and a document may have thousands of calls. */
+/* A normal call takes fewer than a hundred steps. A malicious schema can take a million for each
+ * call, and a document may have thousands of calls. */
 static bool may_check(struct tool_lint *t, const struct checker *c)
 {
     if (t->n_steps > 0 || t->n_steps == TOLD)
@@ -202,7 +202,7 @@ static void lint_argument_text(struct tool_lint *t, struct checker *c,
         check_against(t, c, at, &doc, doc.root);
 }
 
-/* A schema whose types are in capital letters is not JSON Schema. */
+/* A schema with types in capital letters is not JSON Schema. */
 static bool is_other_dialect(const struct pl_conv *conv, const struct pl_tool *tool)
 {
     const struct pl_json_node *schema = tool->schema.kind == PL_VAL_NODE ? tool->schema.node : NULL;
@@ -219,7 +219,8 @@ static void lint_call(struct tool_lint *t, const struct pl_message *message,
     struct pl_lint *lint = t->lint;
     struct checker *c = find_checker(t, part->name);
     const struct pl_json_node *at = part->args.node ? part->args.node : pl_lint_node(message, part);
-    /* What a model wrote is part of the record: no mistake of it, where the result says so. */
+    /* If the result reports the failure, wrong arguments are only a warning: they are a true
+     * record. */
     t->severity =
         t->is_told[part - lint->conv->parts.ptr] ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR;
     if (!c && lint->conv->tools.len > 0)
@@ -261,7 +262,7 @@ static bool has_words(struct pl_str line, const char *words)
     return false;
 }
 
-/* "ValueError: …", "java.io.IOException: …": a name that ends so, and a colon. */
+/* "ValueError: …", "java.io.IOException: …": a name with such an ending, and a colon. */
 static bool names_exception(struct pl_str line)
 {
     static const char *const ends[] = {"Error", "Exception", "error", "exception", "Failure"};
@@ -278,7 +279,7 @@ static bool names_exception(struct pl_str line)
     return false;
 }
 
-/* By the first line: what follows it may be about anything. */
+/* Looks only at the first line: the rest may be about anything. */
 static bool sounds_like_failure(struct pl_str text)
 {
     static const char *const heads[] = {
@@ -334,7 +335,7 @@ static bool sounds_like_failure(struct pl_str text)
     return names_exception(line);
 }
 
-/* An object that says it failed, but not how, or not why. */
+/* An error object without a type or without a message. */
 static void lint_error_object(struct pl_lint *lint, const struct pl_json_node *at,
                               const struct pl_json_doc *doc)
 {

@@ -1,4 +1,4 @@
-/* Lint of messages among each other: ids, names, turns, emptiness, and the size of it all. */
+/* Lint across messages: ids, names, turns, empty messages, and the total size. */
 #include "conv/lint/lint_int.h"
 
 #include "base/map.h"
@@ -26,7 +26,8 @@ static void lint_message_ids(struct pl_lint *lint)
     pl_map_deinit(&seen);
 }
 
-/* Call ids: twice in one message cannot be answered; used again later they are only confusing. */
+/* Call ids: two equal ids in one message cannot be answered; repeated later they are only
+ * confusing. */
 static void lint_call_ids(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;
@@ -58,7 +59,8 @@ static void lint_call_ids(struct pl_lint *lint)
     pl_map_deinit(&seen);
 }
 
-/* If one agent has a name there are several, and one without a name could be any of them. */
+/* If one agent has a name, there are several, and a message without a name could be from any of
+ * them. */
 static void lint_names(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;
@@ -94,7 +96,7 @@ static void lint_emptiness(struct pl_lint *lint, size_t i)
     uint32_t n_blank = 0;
     for (uint32_t k = 0; k < message->n_parts; k++)
         n_blank += is_blank(lint, &pl_conv_parts(conv, message)[k]);
-    /* An empty last message of the assistant asks to go on from there: no vendor refuses it. */
+    /* An empty last message of the assistant asks the model to continue: no vendor refuses it. */
     bool is_last = message->role == PL_ROLE_ASSISTANT && i + 1 == conv->messages.len;
     if (n_blank == message->n_parts) {
         if (is_last)

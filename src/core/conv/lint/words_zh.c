@@ -1,5 +1,5 @@
-/* What lint finds, in Chinese. The sentences are those of this room, of the lint of a format and of
- * the repair of settings; a value inside of one stays as it is. */
+/* The messages of lint in Chinese: those of this directory, of the lint of a format and of the
+ * repair of settings. Values inside a message are not translated. */
 #include "base/text/phrase.h"
 #include "conv/lint/lint.h"
 #include "json/parse/error_zh.h"
@@ -87,7 +87,7 @@ static const struct pl_phrase sentences[] = {
     {"a bbox is [x1, y1, x2, y2] with x1 < x2 and y1 < y2",
      "bbox 是 [x1, y1, x2, y2]，其中 x1 < x2 且 y1 < y2"},
     {"page_number counts from 1", "page_number 从 1 开始"},
-    /* messages among each other */
+    /* across messages */
     {"another message also has the id \"*\"", "另一条消息也有 id \"$1\""},
     {"another call also has the id \"*\", so results are ambiguous",
      "另一个调用也有 id \"$1\"，因此结果无法对应"},
@@ -154,7 +154,7 @@ static const struct pl_phrase sentences[] = {
     {0},
 };
 
-/* What JSON text breaks is told by the parser, in its own sentences. */
+/* Errors in JSON text have the parser's own messages. */
 static bool translate_json(struct pl_str text, struct pl_buf *to)
 {
     struct pl_error err = {0};

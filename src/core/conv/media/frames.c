@@ -1,11 +1,11 @@
-/* Frames of a video get their time in words: the lists of parts are made anew, with a text
- * before each frame. */
+/* Gives frames of a video their time in words: builds the lists of parts again, with a text before
+ * each frame. */
 #include "conv/media/frames.h"
 
 struct timing {
     struct pl_conv *conv;
-    PL_VEC(struct pl_part) parts;    /* owned; what becomes of conv->parts … */
-    PL_VEC(struct pl_part) children; /* owned; … and of conv->children */
+    PL_VEC(struct pl_part) parts;    /* owned; the new conv->parts */
+    PL_VEC(struct pl_part) children; /* owned; the new conv->children */
 };
 
 static bool is_frame(const struct pl_part *part)
@@ -38,7 +38,7 @@ static struct pl_str video_words(struct pl_conv *conv, const struct pl_json_node
     return id.len ? pl_conv_printf(conv, " of the video %.*s", PL_STR_ARG(id)) : PL_STR("");
 }
 
-/* The words for a frame; empty: there is nothing to say. */
+/* The words for a frame; empty: none. */
 static struct pl_str words_of(struct pl_conv *conv, const struct pl_part *part)
 {
     const struct pl_json_node *about = part->context.node;
@@ -77,7 +77,7 @@ static void add_timed(struct timing *t, const struct pl_part *part, bool is_chil
     add(t, part, is_child);
 }
 
-/* A result's content moves first: the result says where it begins. */
+/* Copies the content of a result first: the result refers to it. */
 static void add_part(struct timing *t, struct pl_part part)
 {
     if (part.kind == PL_PART_RESULT) {
@@ -104,7 +104,7 @@ void pl_conv_time_frames(struct pl_conv *conv)
         message->n_parts = (uint32_t)t.parts.len - first;
     }
     if (conv->status != PL_OK) {
-        /* The messages may point beyond the old list: nobody reads a conversation that failed. */
+        /* The messages may point beyond the old list, but nobody reads a failed conversation. */
         pl_vec_deinit(&t.parts);
         pl_vec_deinit(&t.children);
         return;

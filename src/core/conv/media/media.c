@@ -1,5 +1,5 @@
-/* Writes the JSON of a message with frames and audio, piece by piece; the base64 text goes
- * straight to the output. */
+/* Writes the JSON of a message with frames and audio, piece by piece; base64 goes straight to the
+ * output. */
 #include "conv/media/media.h"
 
 #include "base/text/base64.h"
@@ -36,7 +36,7 @@ static void open_part(struct pl_json_out *out, const char *type)
     pl_json_out_open(out, '{');
 }
 
-/* 1500 is 1.5: no zeros at the end. */
+/* 1500 is 1.5, without trailing zeros. */
 static void add_seconds(struct pl_json_out *out, uint64_t ms)
 {
     char text[32];

@@ -8,13 +8,13 @@
 struct pl_media_message {
     struct pl_json_out out;
     struct pl_str video_id; /* borrowed */
-    const char *detail;     /* of the images: low, high or auto; NULL: not said */
+    const char *detail;     /* of the images: low, high or auto; NULL: omitted */
     int64_t n_frames;
 };
 
 /* Opens a user message of harmony in *to; failures stick to it. */
 void pl_media_open(struct pl_media_message *message, struct pl_buf *to, struct pl_str video_id);
-/* The next frame, a JPEG, when it is shown, and its number in the video. */
+/* Adds the next frame: a JPEG, its time, and its number in the video. */
 void pl_media_add_frame(struct pl_media_message *message, struct pl_str jpeg, uint64_t time_ms,
                         uint64_t frame_index);
 /* The audio as a WAV file. */

@@ -3,9 +3,8 @@
 #include "base/text/base64.h"
 #include "base/text/mime.h"
 
-/* Types that begin in a way no other text in base64 happens to; "BM" or a zero tell too little
- * where it is not even known that the text is base64. The names are those of the vendors'
- * interfaces. */
+/* Types with a distinctive beginning in base64. "BM" or a zero is not enough when the text may not
+ * be base64 at all. The names are those of the vendors' interfaces. */
 static const struct {
     const char *type, *name;
 } known[] = {
@@ -20,7 +19,7 @@ static const struct {
 
 const char *pl_sniff_mime(struct pl_str base64)
 {
-    char bytes[18]; /* the longest of the signatures has 14 */
+    char bytes[18]; /* the longest signature has 14 */
     struct pl_str head = {bytes, pl_base64_decode_head(base64, bytes, sizeof bytes)};
     const char *type = pl_mime_sniff(head);
     for (size_t i = 0; type && i < sizeof known / sizeof *known; i++)

@@ -4,12 +4,12 @@
 
 static bool is_blank_text(struct pl_repair *r, const struct pl_part *part)
 {
-    /* A blank text that carries a signature carries something. */
+    /* A blank text with a signature is not empty. */
     bool is_signed = pl_val_is_set(part->signature) && pl_repair_keeps_proof(r, part);
     return part->kind == PL_PART_TEXT && !is_signed && pl_conv_is_blank(r->conv, part->text);
 }
 
-/* The content of a result without its blank texts. */
+/* Removes blank texts from the content of a result. */
 static bool drop_blank_children(struct pl_repair *r, uint32_t index)
 {
     struct pl_conv *conv = r->conv;
@@ -35,7 +35,7 @@ static bool drop_blank_children(struct pl_repair *r, uint32_t index)
     return true;
 }
 
-/* An empty last message of the assistant means: go on from here. It is accepted. */
+/* An empty last message of the assistant asks the model to continue. It is accepted. */
 static bool is_empty_prefill(struct pl_repair *r, size_t u)
 {
     const struct pl_unit *unit = &r->now.units.ptr[u];
@@ -62,7 +62,7 @@ static void deal_without_blanks(struct pl_repair *r, const struct pl_unit *unit)
         }
         pl_deal_change(r);
         const struct pl_json_node *node = pl_unit_node(r, unit, part);
-        /* An empty string beside other content says nothing that could be lost. */
+        /* An empty string next to other content is no loss. */
         if (!part->node && unit->n > 1 && pl_conv_text(r->conv, part->text).len == 0) {
             pl_conv_know(r->conv, part->text.node);
             continue;
@@ -78,8 +78,8 @@ static void deal_without_blanks(struct pl_repair *r, const struct pl_unit *unit)
     pl_deal_drop_empty(r);
 }
 
-/* Thoughts without a proof that the target accepts cannot be said to it: a message of nothing else
- * will be no message there, so it must not count when turns are put in order. */
+/* Thoughts without a proof that the target accepts cannot be written. A message with nothing else
+ * is no message to the target, so it must not count when turns are put in order. */
 static bool is_unsayable(struct pl_repair *r, const struct pl_unit *unit)
 {
     for (uint32_t i = 0; i < unit->n; i++) {
@@ -146,7 +146,7 @@ void pl_repair_calls_last(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* The writer writes them as a string; the message only has to be marked as changed. */
+/* The writer writes arguments as a string; this only marks the message as changed. */
 void pl_repair_arguments(struct pl_repair *r)
 {
     for (size_t u = 0; r->rules->wants_argument_strings && u < r->now.units.len; u++) {
@@ -163,8 +163,8 @@ void pl_repair_arguments(struct pl_repair *r)
     }
 }
 
-/* Walks all markers in prompt order (tools, then messages); drops them until n_drop are gone.
- * Returns how many it saw. */
+/* Walks all markers in prompt order (tools, then messages) and drops the first n_drop. Returns how
+ * many it saw. */
 struct markers {
     struct pl_repair *r;
     uint32_t n_seen, n_drop;

@@ -1,10 +1,10 @@
-/* What a request declares and what its history uses: tools for the calls that were made, and no
- * choice among tools where there are none. */
+/* Matches the declarations of a request with its history: declares the tools that were called, and
+ * removes the tool choice if there are no tools. */
 #include "conv/repair/repair_int.h"
 
 #include "base/map.h"
 
-/* A tool that the target is told of. One that runs at another vendor is not written. */
+/* Whether the target gets this tool. One that runs at another vendor is not written. */
 static bool is_declared(const struct pl_repair *r, const struct pl_tool *tool)
 {
     return tool->is_hosted ? r->rules->keeps_signatures : pl_val_is_set(tool->name);
@@ -18,7 +18,7 @@ bool pl_repair_has_declared(const struct pl_repair *r)
     return false;
 }
 
-/* The least that can be said of a tool: its name, and that it takes an object. */
+/* The minimal declaration of a tool: its name, and that it takes an object. */
 static void declare(struct pl_repair *r, const struct pl_unit *unit, const struct pl_part *call)
 {
     struct pl_str name = pl_conv_text(r->conv, call->name);

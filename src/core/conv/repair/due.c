@@ -1,12 +1,12 @@
-/* Which repairs have something to do. Most conversations are right already, and a look over them
- * costs a fraction of dealing them anew, pass by pass.
+/* Which passes have something to do. Most conversations are valid already, and one look at them
+ * costs a fraction of running every pass.
  *
- * A pass that is not due would change and report nothing. Once one has changed the deck the facts
- * are about something else, and all that follow are run. */
+ * A pass that is not due would change and report nothing. Once a pass has changed the deck, the
+ * facts are out of date, and all later passes run. */
 #include "conv/repair/repair_int.h"
 
 enum {
-    MOST_CALLS = 16, /* of one turn that are compared with each other here */
+    MOST_CALLS = 16, /* calls of one turn that are compared with each other here */
     THOUGHT = PL_PART_BIT(PL_PART_THINKING) | PL_PART_BIT(PL_PART_REDACTED),
     MEDIA = PL_PART_BIT(PL_PART_IMAGE) | PL_PART_BIT(PL_PART_AUDIO) | PL_PART_BIT(PL_PART_VIDEO) |
             PL_PART_BIT(PL_PART_FILE),
@@ -20,7 +20,7 @@ static bool is_system(const struct pl_message *m)
 
 /* --- facts ----------------------------------------------------------------------------------- */
 
-/* No shorter than its text. */
+/* An upper bound of the length of its text. */
 static size_t length_of(struct pl_val val)
 {
     return val.kind == PL_VAL_NODE ? val.node->len : val.str.len;
@@ -102,7 +102,8 @@ static bool is_plain_id(const struct pl_conv *conv, struct pl_val id, struct pl_
     return ret_raw->len > 0;
 }
 
-/* The calls of a message, each with an id of its own. False: not so, or too many to tell. */
+/* Lists the calls of a message. False: it has a result, an id is missing, has escapes or occurs
+ * twice, or there are too many calls. */
 static bool list_calls(const struct pl_conv *conv, const struct pl_message *m,
                        struct pl_part *ret_calls[MOST_CALLS], size_t *ret_n)
 {
@@ -125,8 +126,8 @@ static bool list_calls(const struct pl_conv *conv, const struct pl_message *m,
     return true;
 }
 
-/* Whether the parts of a message begin with answers to the first of these calls, in their order,
- * and have none after them. *ret_n is how many. */
+/* Whether a message begins with results for the first of these calls, in their order, and has no
+ * other results. *ret_n is their number. */
 static bool answers(const struct pl_repair *r, const struct pl_message *m,
                     struct pl_part *const calls[], size_t n_calls, size_t *ret_n)
 {
@@ -147,8 +148,8 @@ static bool answers(const struct pl_repair *r, const struct pl_message *m,
     return true;
 }
 
-/* The results of a turn right after it: one in each of several messages of the tool, or all of
- * them in one of the user. *at is the turn, and then the last of those messages. */
+/* Whether the results of a turn come right after it: in tool messages, one each, or all in one user
+ * message. *at is the turn on entry, and the last of those messages on return. */
 static bool is_turn_answered(const struct pl_repair *r, size_t *at, struct pl_part *const calls[],
                              size_t n_calls)
 {

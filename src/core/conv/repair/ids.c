@@ -1,8 +1,8 @@
-/* Ids of calls: of the length the target wants, or none at all. (That each is used once in its turn
- * is seen to where calls and results are paired.)
+/* Gives call ids the length that the target wants, or removes them. (tools.c makes them unique in
+ * their turn.)
  *
- * A new id is made from the old one and nothing else, so that the same conversation always comes
- * out the same; the result that answers a call gets the id of its call. */
+ * A new id is made from the old one alone, so the same conversation always gets the same ids; the
+ * result that answers a call gets the id of its call. */
 #include "conv/repair/repair_int.h"
 
 #include "base/ascii.h"
@@ -11,8 +11,8 @@
 
 struct ids {
     struct pl_repair *r;
-    uint32_t length;       /* of every id, letters and digits only; 0: only the most is given */
-    uint32_t most;         /* of one that is made */
+    uint32_t length;       /* of every id, letters and digits only; 0: only `most` applies */
+    uint32_t most;         /* longest id to make */
     struct pl_map renamed; /* old id -> new id + 1, an index in `news` */
     struct pl_map taken;   /* new ids in use */
     PL_VEC(struct pl_str) news;
@@ -89,7 +89,7 @@ static void rename_id(struct ids *ids, struct pl_val *id, bool *is_changed)
     *is_changed = true;
 }
 
-/* Ids of the right length stay, so they must not be given to another call. */
+/* Ids of the right length stay, so they must not be given to other calls. */
 static void take_right_ones(struct ids *ids)
 {
     struct pl_repair *r = ids->r;

@@ -1,4 +1,4 @@
-/* Reasoning and settings: thinking that the history must carry, signatures, and settings that the
+/* Reasoning and settings: thinking that the history must contain, signatures, and settings that the
  * target refuses. */
 #include "conv/repair/repair_int.h"
 
@@ -11,8 +11,8 @@ static bool is_thought(const struct pl_part *part)
     return PL_PART_BIT(part->kind) & THOUGHT;
 }
 
-/* The parts from `from` on that came from one item of reasoning; the first after them. *ret_is_lost:
- * it has an id and no proof. */
+/* The end of the run of parts from `from` on that came from one item of reasoning. *ret_is_lost:
+ * the item has an id and no proof. */
 static uint32_t item_end(const struct pl_repair *r, const struct pl_unit *unit, uint32_t from,
                          bool *ret_is_lost)
 {
@@ -35,8 +35,8 @@ bool pl_repair_is_unstored(const struct pl_repair *r)
     return key && pl_json_is(pl_conv_node(r->conv, r->conv->doc->root, key), PL_JSON_FALSE);
 }
 
-/* Reasoning that the vendor was to look up by its id, where it has stored nothing. The items around
- * it keep their bytes, so the message is not marked. */
+/* Drops reasoning that is only an id when the vendor has stored nothing. The items around it keep
+ * their bytes, so the message is not marked. */
 void pl_repair_lost_thinking(struct pl_repair *r)
 {
     if (!pl_repair_is_unstored(r))
@@ -61,7 +61,7 @@ void pl_repair_lost_thinking(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* Thinking is followed by what was thought out: at the end of a turn it leads nowhere. */
+/* Drops thinking at the end of a turn: something must follow it. */
 void pl_repair_thinking_tail(struct pl_repair *r)
 {
     if (!r->rules->needs_thinking_follower)
@@ -88,7 +88,7 @@ void pl_repair_thinking_tail(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* All assistant messages after the first one that thinks aloud, or none. */
+/* Adds empty thinking to the assistant messages after the first one that has some. */
 static void think_on_all(struct pl_repair *r)
 {
     bool has_begun = false;
@@ -97,7 +97,7 @@ static void think_on_all(struct pl_repair *r)
         bool is_assistant = unit->role == PL_ROLE_ASSISTANT;
         bool thinks = pl_unit_has(r, unit, PL_PART_BIT(PL_PART_THINKING));
         has_begun |= is_assistant && thinks;
-        /* The second half of an utterance is said in one message with the first. */
+        /* The second half of an utterance goes into the message of the first. */
         if (!is_assistant || thinks || !has_begun || pl_unit_message(r, unit)->is_phase_split) {
             pl_deal_whole(r, unit);
             continue;
@@ -122,7 +122,7 @@ static bool is_manual_thinking(const struct pl_conv *conv)
             pl_conv_says(conv, pl_conv_node(conv, s->thinking.node, "type"), "enabled"));
 }
 
-/* Whether some turn of the assistant carries thinking that the target can check. */
+/* Whether an assistant turn has thinking that the target can check. */
 static bool has_signed_thinking(const struct pl_repair *r)
 {
     for (size_t u = 0; u < r->now.units.len; u++) {
@@ -163,7 +163,7 @@ void pl_repair_thinking(struct pl_repair *r)
     s->is_changed = true;
 }
 
-/* The first call of each step since the user last said something. */
+/* Signs the first call of each step since the last user message. */
 void pl_repair_signatures(struct pl_repair *r)
 {
     if (r->rules->signature_bypass.len == 0)
@@ -253,7 +253,7 @@ static void free_choice(struct pl_conv *conv)
     s->is_changed = true;
 }
 
-/* A temperature beyond a bound, in the direction `side`, becomes the bound. */
+/* Moves a temperature outside a bound, in the direction `side`, to the bound. */
 static void keep_temperature(struct pl_conv *conv, int side, struct pl_str bound, const char *which)
 {
     struct pl_val *temperature = &conv->settings.temperature;

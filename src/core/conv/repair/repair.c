@@ -139,8 +139,8 @@ static void deal_conversation(struct pl_repair *r)
     r->is_dealt = true;
 }
 
-/* An element of the source that lost one of its messages is changed though the others look alike.
- */
+/* An element of the source that lost one of its messages is changed, even if the other messages are
+ * not. */
 static bool mark_incomplete(struct pl_repair *r, uint32_t n_before)
 {
     uint32_t n_elements = 0;
@@ -151,7 +151,7 @@ static bool mark_incomplete(struct pl_repair *r, uint32_t n_before)
     int32_t *n_missing = pl_arena_zalloc(r->conv->arena, n_elements + 1, sizeof *n_missing);
     if (!n_missing)
         return false;
-    /* The last place counts what is outside the list. */
+    /* The last entry counts messages outside the list. */
     for (uint32_t i = 0; i < n_before; i++)
         n_missing[messages[i].element == PL_NO_ELEMENT ? n_elements : messages[i].element]++;
     for (size_t i = 0; i < r->now.units.len; i++) {
@@ -212,7 +212,7 @@ struct pass {
     bool (*is_due)(const struct pl_repair *r);
 };
 
-/* Runs passes over the conversation and builds it anew when one of them changed the deck. */
+/* Runs the passes and builds the conversation again if one of them changed the deck. */
 static enum pl_status run(struct pl_conv *conv, const struct pl_repair_rules *rules,
                           const struct pl_repair_facts *facts, const struct pass *passes)
 {

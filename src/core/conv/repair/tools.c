@@ -1,9 +1,9 @@
 /* Calls and their results: every call answered, right after it, and no result without a call.
  *
  * A turn of the assistant is followed by its zone: the messages that hold results. The results of
- * the turn come first in the zone, in one message of the user if the target requires that. The rest
- * (text between the results, results without a call) comes after them. A zone that is right already
- * is dealt as it is. */
+ * the turn come first in the zone, in one user message if the target requires that. The rest (text
+ * between the results, results without a call) comes after them. A valid zone is dealt
+ * unchanged. */
 #include "conv/repair/repair_int.h"
 
 #include "base/map.h"
@@ -12,14 +12,14 @@
 struct tools {
     struct pl_repair *r;
     const struct pl_pairing *pairing;
-    uint32_t *answers;       /* per part, a call's: the part that answers it, or PL_NO_PART */
-    uint32_t *asked_by;      /* per part, a result's: its call; PL_NO_PART for an orphan */
-    uint32_t *unit_of;       /* per part: the unit of the deck it is in */
-    bool *is_placed;         /* per part: dealt already, after its call */
-    bool *is_near;           /* per part, a result's: nothing foreign between it and its call */
-    size_t n_parts;          /* that these lists know; later ones were made by us */
-    PL_VEC(uint32_t) wanted; /* owned; the results of the turn at hand, in the order to be */
-    bool may_orphan;         /* results may answer calls of a history we do not see */
+    uint32_t *answers;       /* by part, for a call: the part that answers it, or PL_NO_PART */
+    uint32_t *asked_by;      /* by part, for a result: its call; PL_NO_PART for an orphan */
+    uint32_t *unit_of;       /* by part: its unit in the deck */
+    bool *is_placed;         /* by part: already dealt, after its call */
+    bool *is_near;           /* by part, for a result: nothing else between it and its call */
+    size_t n_parts;          /* length of these lists; we made later parts */
+    PL_VEC(uint32_t) wanted; /* owned; the results of the current turn, in their new order */
+    bool may_orphan;         /* results may answer calls in a history outside the document */
 };
 
 static bool is_result_unit(const struct tools *t, const struct pl_unit *unit)
@@ -33,7 +33,7 @@ static uint32_t part_at(const struct tools *t, const struct pl_unit *unit, uint3
     return t->r->now.parts.ptr[unit->first + i];
 }
 
-/* The words that take the place of a result that never came. */
+/* The text that replaces a missing result. */
 static uint32_t make_missing(struct tools *t, const struct pl_unit *unit, uint32_t call_index)
 {
     struct pl_conv *conv = t->r->conv;
@@ -62,7 +62,7 @@ static bool is_known_part(const struct tools *t, uint32_t part)
     return part < t->n_parts;
 }
 
-/* Is this part one of the results the turn waits for? */
+/* Whether this part is a result that the turn waits for. */
 static bool is_of_turn(const struct tools *t, uint32_t part, size_t first_unit, size_t end_unit)
 {
     if (!is_known_part(t, part) || t->asked_by[part] == PL_NO_PART)
@@ -77,7 +77,7 @@ static void want(struct tools *t, uint32_t part)
         t->r->conv->status = PL_NOMEM;
 }
 
-/* Those that the zone does not have; all of them where their order is that of the calls. */
+/* Adds the results that the zone lacks, or all of them if they follow the order of the calls. */
 static void want_from_calls(struct tools *t, size_t units[2], size_t zone_end)
 {
     struct pl_repair *r = t->r;
@@ -95,8 +95,8 @@ static void want_from_calls(struct tools *t, size_t units[2], size_t zone_end)
     }
 }
 
-/* The results of a turn in the order they are to have: that of the calls, or as they came with what
- * is late or missing after. */
+/* Lists the results of a turn in their new order: that of the calls, or as they came, with late and
+ * missing ones at the end. */
 static void list_wanted(struct tools *t, size_t units[2], size_t zone_end)
 {
     struct pl_repair *r = t->r;
@@ -118,8 +118,8 @@ static void list_wanted(struct tools *t, size_t units[2], size_t zone_end)
     want_from_calls(t, units, zone_end);
 }
 
-/* Whether the zone begins with exactly the wanted results in this order, and in one message where
- * the target wants that. */
+/* Whether the zone begins with exactly the wanted results in this order, and in one message if the
+ * target wants that. */
 static bool is_zone_right(const struct tools *t, size_t zone, size_t zone_end)
 {
     const struct pl_repair *r = t->r;
@@ -137,7 +137,7 @@ static bool is_zone_right(const struct tools *t, size_t zone, size_t zone_end)
     return !r->rules->wants_results_together || n_users == 0 || (n_users == 1 && n_tools == 0);
 }
 
-/* A result without a call becomes words of the user: nothing else may say it. */
+/* A result without a call becomes user text: no other part can hold it. */
 static void deal_orphan(struct tools *t, const struct pl_unit *unit, uint32_t part)
 {
     struct pl_repair *r = t->r;
@@ -162,7 +162,7 @@ static void deal_orphan(struct tools *t, const struct pl_unit *unit, uint32_t pa
         pl_deal_part(r, pl_repair_part(r, conv->children.ptr[result.children + i]));
 }
 
-/* Deals what is left of a unit. `is_open`: into the unit that was opened for it already. */
+/* Deals the rest of a unit. `is_open`: into the unit that is already open for it. */
 static void deal_rest(struct tools *t, const struct pl_unit *unit, bool is_open)
 {
     struct pl_repair *r = t->r;
@@ -182,8 +182,8 @@ static void deal_rest(struct tools *t, const struct pl_unit *unit, bool is_open)
         pl_deal_drop_empty(r);
 }
 
-/* Tells where a result has come from, when it was not where it is now. `max_part` is the latest one
- * of the source so far; returns whether it was moved. */
+/* Reports where a moved result came from. `max_part` is the latest one of the source so far;
+ * returns whether it was moved. */
 static bool note_place(struct tools *t, uint32_t part, uint32_t max_part)
 {
     struct pl_repair *r = t->r;
@@ -199,7 +199,7 @@ static bool note_place(struct tools *t, uint32_t part, uint32_t max_part)
     return is_overtaken || !t->is_near[part];
 }
 
-/* One result as a message of its own: the one it came in, or a new one. */
+/* Deals one result as a message of its own: its old message, or a new one. */
 static void deal_tool(struct tools *t, uint32_t part, bool is_moved)
 {
     struct pl_repair *r = t->r;
@@ -214,7 +214,7 @@ static void deal_tool(struct tools *t, uint32_t part, bool is_moved)
         }
     }
     pl_deal_new(r, PL_ROLE_TOOL);
-    /* Taken out of a message of the user: that element is not whole any more. */
+    /* It was taken out of a user message: that element is no longer complete. */
     if (is_known_part(t, part) && r->conv->status == PL_OK) {
         const struct pl_unit *unit = &r->now.units.ptr[t->unit_of[part]];
         pl_unit_message(r, pl_dealt_last(r))->element = pl_unit_message(r, unit)->element;
@@ -222,7 +222,7 @@ static void deal_tool(struct tools *t, uint32_t part, bool is_moved)
     pl_deal_part(r, part);
 }
 
-/* The first message of the user in the zone that holds a result of the turn, or zone_end. */
+/* The first user message in the zone that holds a result of the turn, or zone_end. */
 static size_t find_host(const struct tools *t, size_t units[2], size_t zone_end)
 {
     const struct pl_repair *r = t->r;
@@ -285,7 +285,7 @@ static void give_id(struct tools *t, uint32_t part, struct pl_str id)
 }
 
 /* The id with an unused number after it. *number is the last one tried for this id, so that a
- * thousand calls of one id do not try a thousand numbers each. */
+ * thousand calls with one id do not try a thousand numbers each. */
 static struct pl_str number_id(struct tools *t, const struct pl_map *seen, struct pl_str id,
                                uint32_t *number)
 {
@@ -298,14 +298,14 @@ static struct pl_str number_id(struct tools *t, const struct pl_map *seen, struc
     return (struct pl_str){0};
 }
 
-/* What a turn has done with an id: the turn, and the last number after it, in one value. */
+/* The use of an id: the turn, and the last number appended to it, in one value. */
 static uint64_t use_of(uint32_t turn, uint32_t number)
 {
     return (uint64_t)turn << 32 | number;
 }
 
-/* An id that one turn uses twice: the later call gets another, and the result that answers it too.
- */
+/* Makes ids unique in a turn: a later call with the same id gets another id, and so does its
+ * result. */
 static void tell_ids_apart(struct tools *t)
 {
     struct pl_conv *conv = t->r->conv;
@@ -335,7 +335,7 @@ static void tell_ids_apart(struct tools *t)
     pl_map_deinit(&seen);
 }
 
-/* Puts in results for calls that have none; leaves everything else where it is. */
+/* Inserts results for calls that have none; leaves everything else in place. */
 static void deal_missing(struct tools *t, size_t units[2])
 {
     struct pl_repair *r = t->r;
@@ -352,7 +352,7 @@ static void deal_missing(struct tools *t, size_t units[2])
     }
 }
 
-/* A turn of the assistant, [units[0], units[1]), and its zone; returns where to go on. */
+/* Deals an assistant turn, [units[0], units[1]), and its zone; returns the unit after them. */
 static size_t deal_turn(struct tools *t, size_t units[2])
 {
     struct pl_repair *r = t->r;

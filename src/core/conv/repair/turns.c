@@ -1,8 +1,8 @@
-/* Whose turn it is: system messages where the target accepts them, the user first, turns that
- * alternate, and a valid last message. */
+/* Order of turns: system messages where the target accepts them, the user first, alternating turns,
+ * and a valid last message. */
 #include "conv/repair/repair_int.h"
 
-/* Lets the user say what the system said. */
+/* Turns a system message into a user message. */
 static void deal_as_user(struct pl_repair *r, const struct pl_unit *unit)
 {
     pl_repair_note(r, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, NULL),
@@ -16,13 +16,13 @@ static void deal_as_user(struct pl_repair *r, const struct pl_unit *unit)
         pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
 }
 
-/* System messages that wait for a place: the units [first, end) of the deck that are system's. */
+/* System messages that wait for a place: the system units in [first, end) of the deck. */
 struct waiting {
     struct pl_repair *r;
     PL_VEC(size_t) units; /* owned */
 };
 
-/* They come as one message: two in a row are not accepted. */
+/* Deals them as one message: two in a row are not accepted. */
 static void seat(struct waiting *w)
 {
     struct pl_repair *r = w->r;
@@ -122,8 +122,8 @@ static void put_first(struct pl_repair *r, const struct pl_json_node *node)
     pl_deal_part(r, pl_repair_text(r, PL_STR("(start of the conversation)")));
 }
 
-/* The unit that the user says where only the system speaks: the last one with content, or the
- * number of units. */
+/* The system unit that becomes the user's: the last one with content, or the number of units if
+ * there is none. */
 static size_t last_instruction(const struct pl_repair *r)
 {
     for (size_t u = r->now.units.len; u > 0; u--)
@@ -132,8 +132,8 @@ static size_t last_instruction(const struct pl_repair *r)
     return r->now.units.len;
 }
 
-/* Nobody but the system speaks. What a prompt in one message asks for is its last instruction; words
- * that nobody wrote would be answered instead of it. */
+/* There are only system messages. The last one with content becomes the user message: in a prompt
+ * of one message it is the question. If we made up a user message, the model would answer that. */
 static void let_user_say_last(struct pl_repair *r)
 {
     size_t last = last_instruction(r);
@@ -181,7 +181,8 @@ void pl_repair_first(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* Joins `unit` to the unit dealt last. `is_result` after another result: they are one turn anyway. */
+/* Joins `unit` to the unit dealt last. `is_result`: it follows another result, so both are one turn
+ * anyway. */
 static void join(struct pl_repair *r, const struct pl_unit *unit, bool is_result)
 {
     if (!is_result && !pl_unit_message(r, unit)->is_phase_split)
@@ -195,7 +196,7 @@ static void join(struct pl_repair *r, const struct pl_unit *unit, bool is_result
         pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
 }
 
-/* Whether `unit` calls a tool and follows a turn of the assistant that does not. */
+/* Whether `unit` calls a tool and follows an assistant turn that does not. */
 static bool follows_speaker(const struct pl_repair *r, const struct pl_unit *unit)
 {
     const struct pl_unit *before = unit > r->now.units.ptr ? unit - 1 : NULL;
@@ -204,15 +205,15 @@ static bool follows_speaker(const struct pl_repair *r, const struct pl_unit *uni
            pl_unit_has(r, unit, calls) && !pl_unit_has(r, before, calls);
 }
 
-/* Whether unit u is a result that follows another one. */
+/* Whether unit u is a result that follows another result. */
 static bool follows_result(const struct pl_repair *r, size_t u)
 {
     const struct pl_unit *units = r->now.units.ptr;
     return u > 0 && units[u].role == PL_ROLE_TOOL && units[u - 1].role == PL_ROLE_TOOL;
 }
 
-/* Whether the user speaks right after the results that unit u is one of: then all of them are in the
- * message that he is merged into. */
+/* Whether a user message comes right after the run of results at unit u. Then all of them go into
+ * the message that it is merged into. */
 static bool leads_to_user(const struct pl_repair *r, size_t u)
 {
     while (u < r->now.units.len && r->now.units.ptr[u].role == PL_ROLE_TOOL)
@@ -225,13 +226,13 @@ void pl_repair_alternation(struct pl_repair *r)
     const struct pl_repair_rules *rules = r->rules;
     if (!rules->wants_alternation && !rules->joins_callers)
         return;
-    bool leads = false; /* of the results at hand: asked once for all of them */
+    bool leads = false; /* of the current run of results */
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
         const struct pl_unit *last = r->next.units.len ? pl_dealt_last(r) : NULL;
         bool is_same = last && !pl_unit_is_system(unit) && !pl_unit_is_system(last) &&
                        pl_unit_is_users(unit) == pl_unit_is_users(last);
-        /* Several results in a row are one turn already: nothing to merge, nothing to report. */
+        /* Several results in a row are already one turn: nothing to merge or report. */
         bool is_result = is_same && follows_result(r, u);
         if (unit->role == PL_ROLE_TOOL && !follows_result(r, u))
             leads = leads_to_user(r, u);
@@ -244,7 +245,7 @@ void pl_repair_alternation(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* The last text of a message without the white space at its end, still escaped as it was. */
+/* Removes white space at the end of the last text of a message, without decoding it. */
 static void trim_text(struct pl_repair *r, struct pl_unit *unit, struct pl_part *part)
 {
     struct pl_val *text = &part->text;
@@ -253,7 +254,8 @@ static void trim_text(struct pl_repair *r, struct pl_unit *unit, struct pl_part 
     struct pl_str raw = pl_json_raw(r->conv->doc, text->node);
     size_t len = raw.len;
     while (len > 0) {
-        /* "\n" is white space, "\\n" is not: an escape starts after an even run of backslashes. */
+        /* "\n" is white space, "\\n" is not: an escape starts after an even number of
+         * backslashes. */
         size_t n_slashes = 0;
         while (len >= 2 && n_slashes < len - 1 && raw.ptr[len - 2 - n_slashes] == '\\')
             n_slashes++;

@@ -1,4 +1,4 @@
-/* Replaces images, audio and results by something smaller. */
+/* Replaces images, audio and results with something smaller. */
 #include "conv/trim/trim_int.h"
 
 #include "conv/repair/repair.h"
@@ -55,7 +55,7 @@ static enum pl_status replace_media(struct pl_trim *t, uint32_t message, struct 
     return t->conv->status;
 }
 
-/* Of the last user message only results, and those only when nothing else helps. */
+/* In the last user message only results may be touched, and only as a last resort. */
 static bool may_touch(const struct pl_trim *t, uint32_t message, const struct pl_part *part)
 {
     return !t->is_dropped[message] && !pl_trim_is_system(t, message) &&
@@ -85,7 +85,7 @@ enum pl_status pl_trim_media(struct pl_trim *t, uint32_t first, uint32_t end, ui
     return status;
 }
 
-/* The name of the tool a result came from. */
+/* The tool name of a result. */
 static struct pl_str tool_of(const struct pl_trim *t, const struct pl_result *result)
 {
     struct pl_conv *conv = t->conv;

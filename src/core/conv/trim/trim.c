@@ -1,4 +1,4 @@
-/* The order of the steps, and the conversation built again at the end. */
+/* The order of the steps, and building the conversation again at the end. */
 #include "conv/trim/trim_int.h"
 
 #include "conv/repair/repair.h"
@@ -57,8 +57,8 @@ static enum pl_status refuse(const struct pl_trim *t, struct pl_error *err)
                    pl_tally_of(rule, &t->total, PL_TALLY_TOOLS), n_user, n_summary, n_least);
 }
 
-/* An element of the source that lost one of its messages is changed though the others look alike.
- */
+/* An element of the source that lost one of its messages is changed, even if the other messages are
+ * not. */
 static void mark_incomplete(struct pl_trim *t)
 {
     struct pl_message *messages = t->conv->messages.ptr;
@@ -72,8 +72,8 @@ static void mark_incomplete(struct pl_trim *t)
     }
 }
 
-/* In front of the last user message at the latest, so that he keeps the last word (and of the calls
- * he answers in it); in front of the first thing left out when that was earlier. */
+/* The place of the summary: before the first message left out, at the latest before the unit of the
+ * last user message, so that the user keeps the last word. */
 static uint32_t summary_place(const struct pl_trim *t)
 {
     uint32_t at = 0, latest = t->n_messages;

@@ -1,4 +1,4 @@
-/* Exchanges: where they begin, which belong together, and leaving them out. */
+/* Exchanges: their boundaries, which belong together, and leaving them out. */
 #include "conv/trim/trim_int.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static bool has_result(const struct pl_trim *t, uint32_t i)
     return false;
 }
 
-/* Whether the user says something in it himself; a summary is put into his mouth. */
+/* Whether the message has the user's own words. A summary has role user too. */
 static bool is_users_own(const struct pl_trim *t, uint32_t i)
 {
     const struct pl_message *message = &t->conv->messages.ptr[i];
@@ -26,7 +26,7 @@ static bool is_users_own(const struct pl_trim *t, uint32_t i)
     return message->n_parts == 0;
 }
 
-/* Whether it says nothing but what an earlier trimming has put there. */
+/* Whether it is only the summary of an earlier trim. */
 static bool is_summary(const struct pl_trim *t, uint32_t i)
 {
     const struct pl_message *message = &t->conv->messages.ptr[i];
@@ -34,7 +34,7 @@ static bool is_summary(const struct pl_trim *t, uint32_t i)
            pl_trim_is_summary(t->conv, pl_conv_parts(t->conv, message));
 }
 
-/* Whether it is a piece of the same element of the source as the message before it. */
+/* Whether it is from the same element of the source as the message before it. */
 static bool shares_element(const struct pl_trim *t, uint32_t i)
 {
     const struct pl_message *messages = t->conv->messages.ptr;
@@ -47,7 +47,7 @@ static bool is_assistants(const struct pl_trim *t, uint32_t i)
     return t->conv->messages.ptr[i].role == PL_ROLE_ASSISTANT;
 }
 
-/* The assistant begins to speak in message i; system messages do not interrupt him. */
+/* Whether the assistant begins to speak in message i; system messages do not interrupt a step. */
 static bool begins_step(const struct pl_trim *t, uint32_t i)
 {
     if (!is_assistants(t, i))
@@ -57,8 +57,8 @@ static bool begins_step(const struct pl_trim *t, uint32_t i)
     return i == 0 || !is_assistants(t, i - 1);
 }
 
-/* The last message in which the user speaks, and the step of the assistant that is the last thing
- * after it: unfinished, or not yet read. */
+/* Finds the last message in which the user speaks, and the last assistant step after it:
+ * unfinished, or not yet read. */
 static void find_end(struct pl_trim *t)
 {
     t->last_user = t->tail = t->n_messages;
@@ -75,7 +75,7 @@ static void find_end(struct pl_trim *t)
             t->tail = i - 1;
 }
 
-/* From here on units are steps: the last message that is the user's alone. */
+/* From here on units are steps: the last message with only the user's words. */
 static uint32_t current_turn(const struct pl_trim *t)
 {
     for (uint32_t i = t->n_messages; i > 0; i--)
@@ -90,7 +90,7 @@ static bool begins_unit(const struct pl_trim *t, uint32_t i, uint32_t current)
            (is_users_own(t, i) && !shares_element(t, i)) || (i > current && begins_step(t, i));
 }
 
-/* A call and its result in different units make one of everything between them. */
+/* If a call and its result are in different units, joins these units and all between them. */
 static enum pl_status join_pairs(struct pl_trim *t)
 {
     uint32_t *reach = pl_arena_zalloc(t->conv->arena, (size_t)t->n_messages + 1, sizeof *reach);
@@ -142,7 +142,7 @@ static const char *role_word(const struct pl_trim *t, uint32_t i)
     return is_assistants(t, i) ? "the assistant" : is_users_own(t, i) ? "the user" : "a tool";
 }
 
-/* The element of the list that a node is in, or NULL. Removed nodes come in the order of the
+/* The element of the list that contains a node, or NULL. Removed nodes come in the order of the
  * source, so all searches together go through the list once. */
 static const struct pl_json_node *element_of(struct pl_trim *t, const struct pl_json_node *node)
 {
@@ -156,7 +156,7 @@ static const struct pl_json_node *element_of(struct pl_trim *t, const struct pl_
     return t->element;
 }
 
-/* A message may have been gathered from several elements: each of them goes. */
+/* A message may come from several elements: reports each of them. */
 static void report_others(struct pl_trim *t, const struct pl_message *message)
 {
     const struct pl_json_node *last = message->node;
@@ -193,7 +193,7 @@ static void leave_out(struct pl_trim *t, uint32_t i)
     report_others(t, message);
 }
 
-/* A text in place of the removed part, and its price. */
+/* A text for the removed messages, and its cost in tokens. */
 static enum pl_status summarise(struct pl_trim *t, bool is_short)
 {
     t->summary = pl_trim_write_summary(t, is_short);

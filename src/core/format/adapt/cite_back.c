@@ -1,4 +1,4 @@
-/* Anchors and entries of a citation_map as the citations that Anthropic and Responses have
+/* Turns anchors and entries of a citation_map into the citations that Anthropic and Responses have
  * beside a text. */
 #include "format/adapt/cite_back.h"
 
@@ -6,9 +6,9 @@
 #include "conv/cite.h"
 #include "json/number.h"
 
-/* Members of an entry by the names of the seed, and by the vendor's. */
+/* Members of an entry: the names in the seed, and those of the vendor. */
 struct name {
-    const char *group, *seed; /* in `location`, where there is a group */
+    const char *group, *seed; /* in `location`, if there is a group */
     const char *theirs;
 };
 
@@ -28,9 +28,9 @@ struct back {
     struct pl_conv *conv;
     const struct pl_format *to;
     const struct pl_json_node *map;
-    struct pl_buf text;    /* of the part, without the anchors that were taken */
-    struct pl_buf cites;   /* the vendor's citations of it, without brackets */
-    size_t n_points;       /* of `text` */
+    struct pl_buf text;    /* of the part, without the anchors that were removed */
+    struct pl_buf cites;   /* the vendor's citations of the part, without brackets */
+    size_t n_points;       /* code points of `text` */
     struct pl_map entries; /* owned; names in `map`, and the offset of each value from it */
 };
 
@@ -112,7 +112,7 @@ static int64_t number_of(const struct back *b, const struct pl_json_node *n)
     return is_number ? value : 0;
 }
 
-/* The span that the vendor had cited, if the text has it; otherwise everything before the
+/* The range that the vendor had cited, if the text has it; otherwise everything before the
  * anchor. */
 static void put_range(struct back *b, struct pl_json_out *out, const struct pl_json_node *origin)
 {
@@ -157,7 +157,7 @@ static bool put_openai(struct back *b, const struct pl_json_node *entry)
     return true;
 }
 
-/* What the citation's kind and place already say. */
+/* Marks members that the citation implies. */
 static void know_rest(struct back *b, const struct pl_json_node *entry)
 {
     static const char *const places[] = {"format", "type", "start_index", "end_index"};
@@ -166,7 +166,7 @@ static void know_rest(struct back *b, const struct pl_json_node *entry)
         pl_conv_know(b->conv, member(b, origin, places[i]));
 }
 
-/* True: the target has a citation for it, and the anchor is removed. */
+/* Converts a citation. True: the target has a shape for it, and the anchor is removed. */
 static bool take(struct back *b, struct pl_str id)
 {
     const struct pl_map_entry *found = pl_map_get(&b->entries, id);
@@ -227,7 +227,7 @@ static void take_part(struct back *b, struct pl_part *part)
     part->citations = pl_val_json(cites);
 }
 
-/* The entries of a map by their names: a text may have as many anchors as the map has entries. */
+/* Indexes the entries of a map by name: a text may have as many anchors as the map has entries. */
 static void index_map(struct back *b)
 {
     pl_map_deinit(&b->entries);

@@ -1,4 +1,4 @@
-/* Vendors have several ways to say how much a model should think: a switch, a token budget, an
+/* Vendors have several settings for how much a model should think: a switch, a token budget, an
  * effort. A model accepts some of them and refuses the rest. Settings of Gemini's own documents go
  * to Gemini unchanged (format/gemini/settings.c). */
 #include "format/adapt/fit.h"
@@ -13,15 +13,15 @@
 #include "format/rules.h"
 #include "json/number.h"
 
-/* What a request says about thinking, in whatever words. */
+/* The thinking setting of a request, in canonical form. */
 enum thought { THOUGHT_UNSET, THOUGHT_OFF, THOUGHT_FREE, THOUGHT_BUDGET };
 
 struct fit {
     struct pl_conv *conv;
     struct pl_settings *s;
     const struct pl_profile *profile;
-    const struct pl_json_node *node; /* what says it; NULL: nothing does */
-    const struct pl_json_node *type; /* Anthropic's word for it; NULL: it is another vendor's */
+    const struct pl_json_node *node; /* its node; NULL: not set */
+    const struct pl_json_node *type; /* Anthropic's word for it; NULL: of another vendor */
     enum thought thought;
     int64_t budget;
 };
@@ -51,8 +51,8 @@ static bool knows(const struct fit *f, enum pl_effort effort)
     return !f->profile->efforts || (f->profile->efforts & PL_EFFORT_BIT(effort));
 }
 
-/* The nearest effort that the model knows: rather less than more, but a small effort never becomes
- * none. */
+/* The nearest effort that the model supports: rather less than more, but a small effort never
+ * becomes none. */
 static enum pl_effort nearest(const struct fit *f, enum pl_effort effort)
 {
     for (int e = (int)effort; e > PL_EFFORT_NONE || e == (int)effort; e--)
@@ -64,7 +64,7 @@ static enum pl_effort nearest(const struct fit *f, enum pl_effort effort)
     return PL_EFFORT_UNSET;
 }
 
-/* From now on the effort says what `node` said. */
+/* Replaces `node` by an effort. */
 static void set_effort(struct fit *f, enum pl_effort effort, const struct pl_json_node *node)
 {
     if (node == f->s->thinking_budget.node)
@@ -74,7 +74,7 @@ static void set_effort(struct fit *f, enum pl_effort effort, const struct pl_jso
     f->s->is_changed = true;
 }
 
-/* Replaces whatever is there by Anthropic's word, or by nothing. */
+/* Replaces the setting by Anthropic's word, or removes it. */
 static void set_thinking(struct fit *f, const char *word)
 {
     f->s->thinking = word ? pl_val_text(pl_str_of(word)) : (struct pl_val){0};
@@ -107,7 +107,8 @@ static void turn_off(struct fit *f)
     }
 }
 
-/* The member that holds the effort in the source may be taken already. */
+/* Reports an effort that is added to the source's own output_config: only members with a report are
+ * rewritten (format/mend.h). */
 static void make_room(struct fit *f)
 {
     const struct pl_json_node *config = pl_conv_node(f->conv, f->conv->doc->root, "output_config");
@@ -151,7 +152,7 @@ static void fit_effort(struct fit *f, enum pl_effort wanted, const struct pl_jso
     set_effort(f, effort, node);
 }
 
-/* Some models call tools only when they do not think. */
+/* Turns thinking off: some models call tools only when they do not think. */
 static void rest(struct fit *f)
 {
     const struct pl_json_node *node = f->node ? f->node : f->s->effort_val.node;
@@ -174,12 +175,12 @@ static void fit_words(struct fit *f, const struct pl_format_task *task)
     if (f->thought == THOUGHT_OFF)
         wanted = PL_EFFORT_NONE;
     else if (f->thought == THOUGHT_BUDGET && wanted == PL_EFFORT_UNSET &&
-             task->to != &pl_format_gemini) /* which has budgets too */
+             task->to != &pl_format_gemini) /* Gemini has budgets too */
         wanted = pl_effort_of_budget(f->budget);
     fit_effort(f, wanted, f->node ? f->node : f->s->effort_val.node);
 }
 
-/* Its name has changed. From other formats the writer knows the right one. */
+/* The name of the token limit has changed. For other formats the writer knows the right one. */
 static void fit_limit(struct fit *f)
 {
     const struct pl_json_node *root = f->conv->doc->root;
@@ -200,7 +201,7 @@ static bool is_at_rest(const struct fit *f)
            (f->thought == THOUGHT_UNSET && f->profile->rests_by_default);
 }
 
-/* A model that calls no tools is not offered any. */
+/* Removes the tools for a model that calls none. */
 static void take_tools_off(struct fit *f)
 {
     struct pl_conv *conv = f->conv;
@@ -238,8 +239,8 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
         rules->refuses_sampling = rules->refuses_penalties = rules->refuses_logprobs = false;
 }
 
-/* Drops what seed 001 says about images and audio beside their data: these vendors have no member
- * for it. */
+/* Rewrites details of images and audio (seed 001) that the target has no member for: the time of a
+ * video frame becomes text, raw samples become a WAV file. */
 static void say_perception(struct pl_conv *conv, const struct pl_format_task *task)
 {
     if (task->from == task->to)

@@ -1,5 +1,4 @@
-/* Translates settings into words that the model accepts (format/profile.h), above all how much it
- * should think. */
+/* Adapts settings to the model (format/profile.h), above all its thinking. */
 #ifndef PL_FORMAT_FIT_H
 #define PL_FORMAT_FIT_H
 
@@ -7,15 +6,16 @@
 #include "format/format.h"
 
 /* Changes the thinking settings of a request and the name of its token limit as the target's
- * profile requires, and reports each change. Lifts the rules that hold only while a model thinks.
- * Call it before the repairs, which look at thinking too. Does nothing in mode convert and for
- * responses. Out of memory is in conv->status. */
+ * profile requires, and removes the tools if the model calls none. Reports each change. Lifts the
+ * rules that apply only while a model thinks. Call it before the repairs, which also use the
+ * thinking settings. Does nothing in mode convert and for responses. Running out of memory is in
+ * conv->status. */
 void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
                    struct pl_repair_rules *rules);
 
-/* Everything between reading and writing: restates what only the source's format can say, fits the
- * conversation to the target, and repairs it as the task's mode asks. PL_INVALID: it cannot be
- * repaired. */
+/* Everything between reading and writing: restates parts that only the source's format has, fits
+ * the conversation to the target, and repairs it as the task's mode requires. PL_INVALID: it cannot
+ * be repaired. */
 enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
                                  struct pl_error *err);
 

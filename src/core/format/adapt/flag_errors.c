@@ -1,4 +1,4 @@
-/* Turns the flag of a failed tool into an error object for formats that have no flag, and back. */
+/* Turns the flag of a failed tool into an error object for formats without a flag, and back. */
 #include "format/adapt/flag_errors.h"
 
 #include "conv/tool_error.h"
@@ -9,7 +9,7 @@ static bool is_text(const struct pl_part *part)
     return part->kind == PL_PART_TEXT;
 }
 
-/* A string of the source is decoded and parsed only if its spelling may be that of an error. */
+/* Decodes and parses a string of the source only if its spelling may be that of an error. */
 static bool text_says_error(struct pl_conv *conv, struct pl_val text)
 {
     bool is_string = text.kind == PL_VAL_NODE && pl_json_is(text.node, PL_JSON_STRING);
@@ -52,7 +52,7 @@ static struct pl_str error_of(struct pl_conv *conv, const struct pl_part *result
     return kept;
 }
 
-/* The one string of the source that is its whole text; NULL: there are several, or none. */
+/* The only string of the source that is its whole text; NULL: several, or none. */
 static const struct pl_json_node *only_text(const struct pl_conv *conv,
                                             const struct pl_part *result)
 {
@@ -69,8 +69,8 @@ static const struct pl_json_node *only_text(const struct pl_conv *conv,
                : NULL;
 }
 
-/* The object takes the place of the first text, or the first place. A result may have no text, so
- * its content moves to the end of conv->children. */
+/* Puts the object in place of the first text, or first. A result may have no text, so its content
+ * moves to the end of conv->children. */
 static void wrap(struct pl_conv *conv, size_t at)
 {
     struct pl_part *result = &conv->parts.ptr[at];
@@ -93,7 +93,7 @@ static void wrap(struct pl_conv *conv, size_t at)
     result->n_children = n;
 }
 
-/* A message that was wrapped on the way here is unwrapped. */
+/* Unwraps a message that a conversion to the source's format wrapped. */
 static void unwrap(struct pl_conv *conv, struct pl_part *result)
 {
     struct pl_part *children = pl_conv_children(conv, result);
@@ -116,8 +116,8 @@ static void unwrap(struct pl_conv *conv, struct pl_part *result)
     child->text = pl_val_text(text.len ? text : PL_STR(""));
 }
 
-/* Mode convert does not change the text that a vendor is sent: the flag is reported instead. A
- * vendor's answer has no tool results at all. */
+/* Mode convert does not change text for a vendor: the flag is reported instead. A vendor's answer
+ * has no tool results at all. */
 static bool is_left_alone(const struct pl_format_task *task)
 {
     return task->to->is_vendor && (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE);

@@ -1,8 +1,8 @@
 /* Tool failures between formats that have a flag for them and formats that have none.
  *
  * A format without a flag has an error object as the result:
- * {"status":"error","error_type":…,"message":…} (seed 001, A.2.2; conv/tool_error.h). On the way to
- * such a format, a flagged result becomes this object, with the type ToolError. On the way back,
+ * {"status":"error","error_type":…,"message":…} (seed 001, A.2.2; conv/tool_error.h). For such a
+ * format, a flagged result becomes this object, with the type ToolError. In the other direction,
  * the object sets the flag, and an object of that type becomes its message again. Nothing is lost
  * either way, so nothing is reported. */
 #ifndef PL_FORMAT_FLAG_ERRORS_H
@@ -10,7 +10,8 @@
 
 #include "format/format.h"
 
-/* Between reading and repairing, on the way to another format. Out of memory is in conv->status. */
+/* Call between reading and repairing, for another format. Running out of memory is in
+ * conv->status. */
 void pl_flag_errors(struct pl_conv *conv, const struct pl_format_task *task);
 
 #endif

@@ -12,11 +12,11 @@ struct restate {
     PL_VEC(struct pl_part) children; /* owned; … and conv->children */
     struct pl_map calls;             /* owned; id of a call -> its number */
     PL_VEC(struct pl_gist *) called; /* owned; the first gist with number i + 1 */
-    struct pl_hosted_tools tools;    /* those of the source that the target has too */
+    struct pl_hosted_tools tools;    /* tools of the source that the target has too */
     uint32_t open[PL_SERVICE_COUNT]; /* number of the last call without an id; 0: answered */
 };
 
-/* ---- which of them there are ---- */
+/* ---- pairing calls and results ---- */
 
 static bool has_others(const struct pl_conv *conv)
 {
@@ -49,7 +49,8 @@ static struct pl_gist *gist_of(struct restate *r, const struct pl_part *part)
     return kept;
 }
 
-/* The number of a result whose call came before, or 0. Without an id it answers the last call. */
+/* The number of the call that a result answers, or 0. A result without an id answers the last
+ * call. */
 static uint32_t call_of(struct restate *r, const struct pl_gist *gist)
 {
     struct pl_str id = pl_conv_text(r->conv, gist->id);
@@ -87,8 +88,7 @@ static void number(struct restate *r, struct pl_gist *gist)
         fail(r);
 }
 
-/* For a target with one item for both: the result belongs to the last call that was handled before
- * it. */
+/* For a target with one item for both: attaches the result to its call, the last one before it. */
 static bool joins_call(struct restate *r, const struct pl_gist *gist)
 {
     if (!r->task->to->joins_services || gist->has_call || r->conv->status != PL_OK)
@@ -138,7 +138,7 @@ static bool has_words(struct restate *r, struct pl_val val)
     return pl_val_is_set(val) && !pl_conv_is_blank(r->conv, val);
 }
 
-/* Something that was found: its title and its address, as far as it has them. */
+/* Whether a part is a source that was found: an address without content. */
 static bool is_source(const struct pl_part *part)
 {
     return part->kind == PL_PART_FILE && !pl_val_is_set(part->data) && !pl_val_is_set(part->text) &&
@@ -175,7 +175,7 @@ static void push_parts(struct restate *r, bool is_child, const struct pl_gist *g
 
 /* ---- passages ---- */
 
-/* "[Document: TITLE, from ADDRESS]". Marks what it writes as known. */
+/* "[Document: TITLE, from ADDRESS]". Marks the written values as known. */
 static void push_passages(struct restate *r, bool is_child, const char *lead,
                           const struct pl_gist *gist)
 {
@@ -196,8 +196,7 @@ static void push_passages(struct restate *r, bool is_child, const char *lead,
               pl_val_is_set(gist->url) ? "search result" : "document");
 }
 
-/* One text with a title becomes a document where the target has documents; those have no
- * address. */
+/* One text with a title becomes a document if the target has documents; these have no address. */
 static bool push_document(struct restate *r, bool is_child, const struct pl_part *part,
                           const struct pl_gist *gist)
 {
@@ -246,8 +245,7 @@ static void push_call(struct restate *r, bool is_child, const char *lead,
     push_line(r, is_child, "\n[End of call]");
 }
 
-/* The source's own status word or number: the target has another one, or says only that it
- * failed. */
+/* The source's own status word or number: the target has another one, or only a failure flag. */
 static void report_outcome(struct restate *r, const struct pl_gist *gist)
 {
     const struct pl_json_node *word = gist->is_error.val.node;
@@ -278,16 +276,16 @@ static void push_result(struct restate *r, bool is_child, const char *lead,
     push_line(r, is_child, "\n[End of %s]", has_failed ? "error" : "result");
 }
 
-/* ---- dealing anew ---- */
+/* ---- rebuilding the parts ---- */
 
-/* A request may only speak of tools that it declares. */
+/* A request may use only tools that it declares. */
 static bool is_native(const struct restate *r, const struct pl_gist *gist)
 {
     return (r->task->to->services[r->task->kind] & PL_SERVICE_BIT(gist->service)) &&
            (r->task->kind == PL_KIND_RESPONSE || pl_hosted_tools_have(&r->tools, gist->service));
 }
 
-/* The node that a report about the part names. */
+/* Reports a part that was restated. */
 static void report(struct restate *r, const struct pl_part *part, const struct pl_gist *gist)
 {
     pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
@@ -312,7 +310,8 @@ static void name_result(struct restate *r, struct pl_gist *gist)
     gist->server = call->server;
 }
 
-/* As text between two lines. Text that is not first in its message begins on a new line. */
+/* Writes text between two marker lines. Text that is not first in its message begins on a new
+ * line. */
 static void say(struct restate *r, const struct pl_part *part, struct pl_gist *gist, bool is_child,
                 bool is_first)
 {
@@ -343,7 +342,7 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
     if (gist && !is_child && is_native(r, gist)) {
         number(r, gist);
         pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
-        if (gist->language.node) /* a text would not say it */
+        if (gist->language.node) /* the text does not contain it */
             pl_conv_loss(r->conv, PL_LOSS_MOVED, gist->language.node,
                          "the kind of the tool determines the language of its programs");
         report_outcome(r, gist);
@@ -356,7 +355,7 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
         }
         return;
     }
-    /* An answer is shown to people, who could not tell such lines from the model's own text. */
+    /* People see an answer, and could not tell such lines from the model's own text. */
     if (gist && is_request) {
         say(r, part, gist, is_child, is_first);
         return;

@@ -1,11 +1,11 @@
 /* Anthropic Messages: POST /v1/messages, its answers and its error bodies.
  *
- * The vendor's spelling of a conversation: system instructions beside the messages, content as
- * typed blocks, tool results inside user messages, thinking that carries a signature. */
+ * System instructions are beside the messages, content is typed blocks, tool results are inside
+ * user messages, and thinking has a signature. */
 #include "format/anthropic/anthropic_int.h"
 #include "format/anthropic/words.h"
 
-/* Block types no other format has. */
+/* Block types that only this format has. */
 static const char *const own_blocks[] = {
     "tool_use", "tool_result",     "thinking", "redacted_thinking",
     "document", "server_tool_use", NULL};
@@ -22,7 +22,7 @@ static bool says(const struct pl_json_doc *doc, const struct pl_json_node *objec
     return pl_conv_word(&over, pl_conv_node(&over, object, key), words) >= 0;
 }
 
-/* Whether a message holds a block only this format has, or an image with a source. */
+/* Whether a message has a block that only this format has, or an image with a source. */
 static bool has_own_block(const struct pl_json_doc *doc, const struct pl_json_node *message)
 {
     const struct pl_json_node *content = pl_json_get(doc, message, PL_STR("content"));

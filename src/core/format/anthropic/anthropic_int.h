@@ -26,12 +26,13 @@ struct pl_anthropic_out {
     struct pl_writer *w;
     struct pl_conv *conv;
     const struct pl_format_task *task;
-    bool is_home; /* the source is Anthropic's too: its signatures and own blocks mean something */
-    bool is_response; /* may hold what a request may not: blank text, thinking without signature */
+    bool is_home;     /* the source is Anthropic's too: its signatures and own blocks are valid */
+    bool is_response; /* may hold parts that a request may not: blank text, thinking without
+                         signature */
     bool has_tools;
-    int64_t max_tokens;  /* as written, for what must stay below it */
+    int64_t max_tokens;  /* as written; other values must stay below it */
     struct pl_map calls; /* owned; id of a call -> its part + 1 */
-    size_t n_learned;    /* parts whose calls are in it */
+    size_t n_learned;    /* parts whose calls are in `calls` */
 };
 
 /* Settings and tools of a request, each with its key (settings.c). */
@@ -44,13 +45,13 @@ void pl_anthropic_put_settings(struct pl_anthropic_out *o);
 /* Whether a message of that role can hold the part; PL_ROLE_TOOL: whether a result can. */
 bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role,
                           const struct pl_part *part);
-/* Whether a text is nothing but white space, of any script: the vendor refuses such blocks. */
+/* Whether a text is only white space, of any script: the vendor refuses such blocks. */
 bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text);
-/* Writes the block of a part for which there is one. */
+/* Writes the block of a part that has one. */
 void pl_anthropic_put_block(struct pl_anthropic_out *o, const struct pl_part *part);
 /* Writes the blocks for another vendor's hosted tool: its call, its result, or both. */
 void pl_anthropic_put_gist(struct pl_anthropic_out *o, const struct pl_gist *gist);
-/* Writes cache_control, if there is a mark that the vendor understands. */
+/* Writes cache_control, if there is a marker that the vendor understands. */
 void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache);
 /* Reports a part that cannot be written, if there is a better reason than "dropped". */
 void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part);

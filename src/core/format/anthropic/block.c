@@ -25,7 +25,7 @@ bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text)
 {
     enum { FEW = 64 };
     if (text.kind == PL_VAL_NODE && pl_json_kind(text.node) == PL_JSON_STRING) {
-        /* Nearly every text begins with a letter, or one follows soon: no need to decode all. */
+        /* Fast path: nearly every text begins with a letter, so not all of it is decoded. */
         struct pl_str raw = pl_json_raw(conv->doc, text.node);
         size_t at = 0;
         while (at < raw.len && at < FEW && raw.ptr[at] != '\\')
@@ -48,12 +48,12 @@ struct source {
     enum how how;
     bool is_image;
     struct pl_val mime, data; /* of the source document */
-    const char *type;         /* the media type to say */
+    const char *type;         /* the media type to write */
 };
 
 static const char *const image_types[] = {"image/png", "image/jpeg", "image/gif", "image/webp",
                                           NULL};
-/* Beginnings of media types that are plain text to a reader. */
+/* Prefixes of media types that are plain text. */
 static const char *const text_types[] = {
     "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", NULL};
 
@@ -62,7 +62,7 @@ static bool begins(struct pl_str s, const char *with)
     return s.len >= strlen(with) && strncasecmp(s.ptr, with, strlen(with)) == 0;
 }
 
-/* A media type without its parameters, or what the first bytes say. */
+/* The media type without parameters, or the one that the first bytes show. */
 static struct pl_str type_of(struct pl_conv *conv, const struct source *s)
 {
     struct pl_str type = pl_conv_text(conv, s->mime);
@@ -131,14 +131,14 @@ static struct source find_source(struct pl_anthropic_out *o, const struct pl_par
     else if (is_string(part->url))
         s.how = is_web(o->conv, part->url) ? HOW_URL : HOW_NOT;
     else if (is_string(part->file_id))
-        /* One vendor's file id means nothing to another. */
+        /* A file id is valid only at its own vendor. */
         s.how = o->is_home || !o->task->from->is_vendor ? HOW_FILE : HOW_NOT;
     else if (is_string(part->text) && part->kind == PL_PART_FILE)
         s.how = HOW_TEXT;
     return s;
 }
 
-/* The text that the base64 decodes to; false when it is not text. */
+/* Decodes base64 to text; false if it is not text. */
 static bool decode(struct pl_conv *conv, struct pl_val data, struct pl_str *ret_text)
 {
     PL_CLEANUP_BUF struct pl_buf buf;
@@ -182,7 +182,8 @@ bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role, const s
     bool is_system = role == PL_ROLE_SYSTEM || role == PL_ROLE_DEVELOPER;
     switch (part->kind) {
     case PL_PART_TEXT:
-    case PL_PART_REFUSAL: /* of an answer: what people read, and the explanation of its end */
+    case PL_PART_REFUSAL: /* in an answer: the text people read, and the explanation of the stop
+                             reason */
         return o->is_response ? pl_conv_text(o->conv, part->text).len > 0
                               : !pl_anthropic_is_blank(o->conv, part->text);
     case PL_PART_THINKING:
@@ -221,8 +222,8 @@ void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part)
         pl_conv_loss(o->conv, PL_LOSS_DROPPED, node, "%s", reasons[part->kind]);
 }
 
-/* Two dialects: cache_control with a life of 5m or 1h, and a breakpoint with one of 30m or 12h. No
- * lifetime is in both, so the vendor's default is used rather than a guess. */
+/* Two dialects: cache_control with a lifetime of 5m or 1h, and a breakpoint with one of 30m or 12h.
+ * They share no lifetime, so the vendor's default is used. */
 void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache)
 {
     static const char *const lives[] = {"5m", "1h", NULL};
@@ -295,7 +296,7 @@ static void put_media_type(struct pl_anthropic_out *o, const struct source *s)
                      s->type);
 }
 
-/* A document whose bytes are text is sent as text. */
+/* Writes a document with text bytes as text. */
 static void put_decoded(struct pl_anthropic_out *o, const struct source *s)
 {
     struct pl_str text = {0};
@@ -358,7 +359,7 @@ static void put_media(struct pl_anthropic_out *o, const struct pl_part *part)
     }
     pl_anthropic_put_mark(o, part->cache);
     pl_w_close(o->w, '}');
-    /* What the vendor does by default need not be written. */
+    /* The vendor's default need not be written. */
     if (pl_str_eq(pl_conv_text(o->conv, part->detail), PL_STR("auto")))
         pl_w_mapped(o->w, part->detail);
 }
@@ -409,7 +410,7 @@ static void put_call(struct pl_anthropic_out *o, const struct pl_part *part)
     pl_w_close(o->w, '}');
 }
 
-/* Enters the calls before a part into the map of ids. */
+/* Adds the calls before a part to the map of ids. */
 static void learn_calls(struct pl_anthropic_out *o, const struct pl_part *until)
 {
     const struct pl_part *parts = o->conv->parts.ptr;
@@ -427,7 +428,7 @@ static void learn_calls(struct pl_anthropic_out *o, const struct pl_part *until)
     }
 }
 
-/* A result need not name its tool where the call it answers does. */
+/* A result need not name its tool if its call does. */
 static void imply_name(struct pl_anthropic_out *o, const struct pl_part *result)
 {
     if (!pl_val_is_set(result->name))

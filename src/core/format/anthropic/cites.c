@@ -1,5 +1,4 @@
-/* What Anthropic's citations and refusals say. A citation is a member of the text block it is
- * about. */
+/* Reads Anthropic's citations and refusals. A citation is a member of its text block. */
 #include "format/anthropic/words.h"
 #include "format/pieces/citation.h"
 

@@ -57,7 +57,7 @@ static bool tell_document(struct pl_conv *conv, const struct pl_json_node *node,
 static const struct {
     const char *name;
     enum pl_service service;
-    const char *member; /* of the input, where one member says it all; NULL: the whole input */
+    const char *member; /* the member of the input with all content; NULL: the whole input */
 } tools[] = {
     {"web_search", PL_SERVICE_SEARCH, "query"},
     {"web_fetch", PL_SERVICE_FETCH, "url"},
@@ -96,7 +96,7 @@ static bool tell_mcp_call(struct pl_conv *conv, const struct pl_json_node *node,
 
 /* ---- results ---- */
 
-/* {"type":"…_error","error_code":…}; false: it is not one. */
+/* {"type":"…_error","error_code":…}; false for other content. */
 static bool tell_failure(struct pl_conv *conv, const struct pl_json_node *content,
                          struct pl_gist *gist)
 {
@@ -215,9 +215,9 @@ bool pl_anthropic_tell(struct pl_conv *conv, const struct pl_json_node *node, st
     return false;
 }
 
-/* ---- what the tools of another vendor did ---- */
+/* ---- hosted tools of other vendors ---- */
 
-/* The vendor's ids begin with a word; ours is made of the number of the call. */
+/* The vendor's ids begin with a word; ours contains the number of the call. */
 static void put_id(struct pl_anthropic_out *o, const char *key, const struct pl_gist *gist)
 {
     const char *prefix = gist->service == PL_SERVICE_MCP ? "mcptoolu" : "srvtoolu";

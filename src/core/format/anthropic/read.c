@@ -1,7 +1,7 @@
 /* Reading Anthropic Messages.
  *
- * A user message may answer tools and speak as well: it becomes one message of role tool per result
- * and one of role user for everything between them, all with the same element. */
+ * A user message may have both tool results and text: it becomes one message of role tool per
+ * result and one of role user for everything between them, all with the same element. */
 #include "format/anthropic/anthropic_int.h"
 
 #include "format/anthropic/words.h"
@@ -17,8 +17,8 @@ static void know(struct pl_conv *conv, const struct pl_json_node *object, const 
     pl_conv_know(conv, pl_conv_node(conv, object, key));
 }
 
-/* A block's own reader fills the part from part->node. False: it lacks what makes it such a block,
- * and is kept as it is. */
+/* Fills the part from part->node. False: a required member is missing, and the block is kept
+ * whole. */
 typedef bool fill_fn(struct pl_conv *conv, struct pl_part *part);
 
 static bool fill_text(struct pl_conv *conv, struct pl_part *part)
@@ -41,7 +41,7 @@ static bool fill_redacted(struct pl_conv *conv, struct pl_part *part)
     return is_string(part->data);
 }
 
-/* Where the bytes of an image or a document are. */
+/* The source of an image or a document. */
 static bool fill_media(struct pl_conv *conv, struct pl_part *part)
 {
     static const char *const words[] = {"base64", "url", "file", "text", NULL};
@@ -108,14 +108,14 @@ static const struct block *block_of(const struct pl_conv *conv, const struct pl_
     return NULL;
 }
 
-/* Fills a part that was just added as OTHER, as a block of the given type. */
+/* Fills a new part of kind OTHER as a block of the given type. */
 static void fill_as(struct pl_conv *conv, struct pl_part *part, const struct block *block,
                     const struct pl_json_node *type)
 {
     if (!block)
         return;
     if (!block->fill(conv, part)) {
-        /* It stays OTHER: only its vendor knows it. */
+        /* It stays OTHER: known only to its vendor. */
         *part =
             (struct pl_part){.kind = PL_PART_OTHER, .node = part->node, .children = part->children};
         return;
@@ -199,8 +199,7 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *node, 
     static const enum pl_role roles[] = {PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM};
     const struct pl_json_node *role = pl_conv_member(conv, node, "role", PL_WANT_STRING);
     int word = pl_conv_word(conv, role, words);
-    /* A role that this format does not have is read as the user's, and the role is reported.
-     */
+    /* An unknown role is read as the user's, and the role is reported. */
     if (word >= 0)
         pl_conv_know(conv, role);
     read_content(conv, roles[word < 0 ? 0 : word], node, pl_conv_node(conv, node, "content"),
@@ -234,7 +233,7 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
     const struct pl_json_node *type = pl_conv_member(conv, choice, "type", PL_WANT_STRING);
     int word = pl_conv_word(conv, type, words);
     s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
-    /* Not the whole object: the flag beside the type has its own fate. */
+    /* Not the whole object: the flag next to the type has its own fate. */
     s->choice_val = pl_val_node(type);
     pl_conv_take(conv, choice, "name", PL_WANT_STRING, &s->choice_name);
     const struct pl_json_node *off =

@@ -22,7 +22,7 @@ static bool int_of(const struct pl_conv *conv, struct pl_val val, int64_t *ret_v
            pl_json_number_int64(pl_json_span(conv->doc, val.node), ret_value);
 }
 
-/* The budget of another vendor that becomes thinking with a budget here, or 0. */
+/* The budget of another vendor that becomes a thinking budget here, or 0. */
 static int64_t foreign_budget(const struct pl_anthropic_out *o)
 {
     int64_t budget = 0;
@@ -31,7 +31,7 @@ static int64_t foreign_budget(const struct pl_anthropic_out *o)
     return budget < MIN_THINKING_BUDGET ? MIN_THINKING_BUDGET : budget;
 }
 
-/* max_tokens is required. Without one there must still be room after a thinking budget. */
+/* max_tokens is required. If it is absent, there must still be room after a thinking budget. */
 void pl_anthropic_put_limit(struct pl_anthropic_out *o)
 {
     struct pl_val given = o->conv->settings.max_tokens;
@@ -135,7 +135,7 @@ static void put_tool(struct pl_anthropic_out *o, const struct pl_tool *tool)
     pl_w_close(o->w, '}');
 }
 
-/* The hosted tools of another vendor that this one has too. MCP servers have a list beside the
+/* Hosted tools of another vendor that this one has too. MCP servers have a list beside the
  * tools. */
 static void put_hosted(struct pl_anthropic_out *o)
 {
@@ -209,7 +209,7 @@ static void put_choice(struct pl_anthropic_out *o)
         pl_w_key(o->w, "name");
         pl_tool_name_write(o->w, name, PL_ANTHROPIC_MAX_NAME);
     }
-    /* With choice none the vendor refuses the flag, which would have nothing to forbid anyway. */
+    /* With choice none the vendor refuses the flag, which would have no effect anyway. */
     if (is_serial && choice != PL_CHOICE_NONE) {
         pl_w_key(o->w, "disable_parallel_tool_use");
         pl_w_bool(o->w, true);
@@ -218,7 +218,7 @@ static void put_choice(struct pl_anthropic_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* A blank one is refused by the vendor. */
+/* The vendor refuses a blank stop sequence. */
 static void put_stop_one(struct pl_anthropic_out *o, struct pl_val stop)
 {
     if (!is_kind(stop, PL_JSON_STRING) && stop.kind != PL_VAL_TEXT)
@@ -270,7 +270,7 @@ static void put_sampling(struct pl_anthropic_out *o)
         pl_w_opt_value(o->w, "top_k", s->top_k);
 }
 
-/* Whether the target has the value that the source has as `display`. */
+/* Writes `display` if the target has the source's value. */
 static void put_display(struct pl_anthropic_out *o)
 {
     const struct pl_flag *shows = &o->conv->settings.shows_thoughts;
@@ -308,7 +308,7 @@ static void put_budget(struct pl_anthropic_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* Writes one word about thinking; `why` is the setting that it stands for. */
+/* Writes one word about thinking; `why` is the setting that it replaces. */
 static void put_thinking_word(struct pl_anthropic_out *o, struct pl_str word, struct pl_val why)
 {
     pl_w_key(o->w, "thinking");
@@ -383,7 +383,7 @@ static void put_output(struct pl_anthropic_out *o)
         o->is_home ? pl_conv_node(o->conv, o->conv->doc->root, "output_config") : NULL;
     bool has_effort = s->effort >= PL_EFFORT_MINIMAL;
     bool has_schema = s->output == PL_OUTPUT_SCHEMA && pl_val_is_set(s->output_schema);
-    /* Plain text is the vendor's default. A word beside a schema adds nothing. */
+    /* Plain text is the vendor's default. A word next to a schema adds nothing. */
     if (s->output == PL_OUTPUT_TEXT || (has_schema && is_kind(s->output_val, PL_JSON_STRING)))
         pl_w_mapped(o->w, s->output_val);
     else if (s->output == PL_OUTPUT_JSON)
@@ -408,7 +408,7 @@ static void put_output(struct pl_anthropic_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* One id of the user: the member made for it, otherwise the older one. */
+/* The id of the user: from the newer member, otherwise from the older one. */
 static void put_user(struct pl_anthropic_out *o)
 {
     const struct pl_settings *s = &o->conv->settings;

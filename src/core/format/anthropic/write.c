@@ -1,8 +1,8 @@
 /* Writing Anthropic Messages: requests, responses and error bodies.
  *
- * System instructions in front go to `system`, one block each; later ones stay in their place. The
- * results that answer one turn go into one message of the user. A message without anything to write
- * is left out and reported, since the vendor refuses an empty one. */
+ * Leading system instructions go to `system`, one block each; later ones stay in place. The results
+ * that answer one turn go into one user message. A message without anything to write is left out
+ * and reported, since the vendor refuses an empty one. */
 #include "format/anthropic/anthropic_int.h"
 
 #include "conv/call_ids.h"
@@ -27,7 +27,7 @@ static void open_message(struct pl_writer *w, const struct pl_message *m)
         pl_w_open_with(w, "\"role\":\"user\",\"content\":");
 }
 
-/* A run of canonical messages that is one here. */
+/* A run of canonical messages that becomes one message here. */
 struct group {
     size_t first, end;
 };
@@ -50,7 +50,7 @@ static struct group group_at(const struct pl_conv *conv, size_t first)
     return g;
 }
 
-/* What a group writes: how many of its blocks, the first one, and whether it calls a tool. */
+/* The output of a group: the number of its blocks, the first one, and whether it calls a tool. */
 struct said {
     uint32_t n, n_all;
     const struct pl_part *first;
@@ -77,7 +77,7 @@ static struct said said_by(struct pl_anthropic_out *o, struct group g)
 
 static void drop(struct pl_anthropic_out *o, const struct pl_part *part, bool has_call)
 {
-    /* "" beside calls is how some formats say that there is no text. */
+    /* Some formats write "" beside calls for an absent text. */
     if (part->kind == PL_PART_TEXT && !part->node && has_call &&
         pl_conv_text(o->conv, part->text).len == 0)
         pl_w_mapped(o->w, part->text);
@@ -110,7 +110,7 @@ static void drop_rest(struct pl_anthropic_out *o, struct group g, bool has_call)
     }
 }
 
-/* A content string stays a string when it is the only block. */
+/* A content string stays a string if it is the only block. */
 static bool is_plain(struct said said)
 {
     return said.n == 1 && said.first->kind == PL_PART_TEXT && !said.first->node &&
@@ -131,7 +131,7 @@ static void report_unsaid(struct pl_anthropic_out *o, struct group g)
     }
 }
 
-/* True when a message was written. */
+/* True if a message was written. */
 static bool put_message(struct pl_anthropic_out *o, struct group g)
 {
     struct said said = said_by(o, g);
@@ -150,8 +150,8 @@ static bool put_message(struct pl_anthropic_out *o, struct group g)
     return true;
 }
 
-/* How many messages in front are instructions that go to `system`. Without any other message the
- * last of them stays: a request without messages is refused. */
+/* The number of leading messages that go to `system`. If there are no others, the last one stays: a
+ * request without messages is refused. */
 static size_t count_leading(struct pl_anthropic_out *o)
 {
     const struct pl_conv *conv = o->conv;
@@ -177,8 +177,8 @@ static void put_system(struct pl_anthropic_out *o, size_t n_leading)
     drop_rest(o, g, false);
 }
 
-/* A mark on a message is one on its last block; one inside a result is one on the result, which is
- * where the vendor looks. */
+/* A marker on a message moves to its last block; one inside a result moves to the result, where the
+ * vendor looks for it. */
 static void settle_marks(struct pl_anthropic_out *o, struct pl_message *m)
 {
     struct pl_part *parts = pl_conv_parts(o->conv, m), *last = NULL;
@@ -208,7 +208,7 @@ static void count_mark(struct pl_anthropic_out *o, struct pl_val *mark, size_t *
     *n_marks += pl_val_is_set(*mark);
 }
 
-/* Forgets a mark while there are too many: a later one covers the longer beginning. */
+/* Drops a marker while there are too many: later markers cover a longer prefix. */
 static void thin_mark(struct pl_anthropic_out *o, struct pl_val *mark, size_t *n_over)
 {
     if (!pl_val_is_set(*mark) || *n_over == 0)
@@ -233,7 +233,7 @@ static bool has_marks(const struct pl_conv *conv)
     return has;
 }
 
-/* Calls `visit` for every mark in the order of the prompt. */
+/* Calls `visit` for every marker in prompt order. */
 static void each_mark(struct pl_anthropic_out *o,
                       void (*visit)(struct pl_anthropic_out *, struct pl_val *, size_t *),
                       size_t *count)
@@ -305,7 +305,7 @@ static const struct pl_part *refusal_of(const struct pl_conv *conv)
     return NULL;
 }
 
-/* Writes everything the assistant said; returns whether it called a tool that waits for a
+/* Writes everything the assistant said; returns whether it called a tool that still waits for a
  * result. */
 static bool put_answer_content(struct pl_anthropic_out *o)
 {
@@ -350,7 +350,7 @@ static void put_stop_reason(struct pl_anthropic_out *o, bool has_call, bool has_
         pl_w_mapped(o->w, a->finish_val);
 }
 
-/* Why the vendor, or the model itself, refused. */
+/* The reason of a refusal, by the vendor or the model. */
 static void put_stop_details(struct pl_anthropic_out *o, const struct pl_part *refusal)
 {
     const struct pl_answer *a = &o->conv->answer;
@@ -396,7 +396,7 @@ static void put_usage(struct pl_anthropic_out *o)
     pl_usage_imply_total(o->w);
 }
 
-/* A string the vendor always gives, from the source or `fallback`. */
+/* Writes a required string, from the source or `fallback`. */
 static void put_required(struct pl_anthropic_out *o, const char *key, struct pl_val val,
                          const char *fallback)
 {
@@ -449,7 +449,7 @@ static void put_error_type(struct pl_anthropic_out *o)
         const char *word = pl_anthropic_error_type(pl_conv_text(o->conv, said[i]));
         if (!ours)
             ours = word;
-        /* Marks another name of the same value as said. */
+        /* Marks another name for the same value as said. */
         if (word && word == ours)
             pl_w_mapped(o->w, said[i]);
     }

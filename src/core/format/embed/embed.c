@@ -1,4 +1,4 @@
-/* Requests for embeddings: read in OpenAI's shape, written in another. */
+/* Requests for embeddings: read in OpenAI's shape, written in the others. */
 #include "format/embed/embed.h"
 
 #include "json/number.h"
@@ -15,7 +15,7 @@ static const struct pl_json_node *find(const struct pl_json_doc *doc, const char
     return node && pl_json_kind(node) != PL_JSON_NULL ? node : NULL;
 }
 
-/* A string node has its quotes. */
+/* Not empty; the length includes the quotes. */
 static bool is_text(const struct pl_json_node *node)
 {
     return pl_json_kind(node) == PL_JSON_STRING && node->len > 2;
@@ -39,7 +39,7 @@ static bool are_tokens(const struct pl_json_doc *doc, const struct pl_json_node 
     return true;
 }
 
-/* Texts, or lists of tokens; not both. */
+/* Either texts or lists of tokens. */
 static bool read_list(struct pl_embed_request *ret, const struct pl_json_node *list)
 {
     const struct pl_json_node *first = pl_json_first(list);
@@ -133,7 +133,7 @@ static void write_ollama(const struct pl_embed_request *request, struct pl_str m
     pl_json_out_close(out, '}');
 }
 
-/* Gemini calls its models by their path, also in a body. */
+/* Gemini names models by their path, even in a body. */
 static void write_model_path(struct pl_json_out *out, struct pl_str model)
 {
     PL_CLEANUP_BUF struct pl_buf path;
@@ -177,7 +177,7 @@ static void write_gemini(const struct pl_embed_request *request, struct pl_str m
     pl_json_out_close(out, '}');
 }
 
-/* Members that no other shape has a place for. */
+/* Reports members that only OpenAI's shape has. */
 static void report_losses(const struct pl_embed_request *request, struct pl_buf *report)
 {
     static const char *const said[] = {"model", "input", "encoding_format", "dimensions"};

@@ -1,5 +1,5 @@
-/* Answers with embeddings, from each shape into OpenAI's. Numbers keep their spelling; base64 is
- * that of 32-bit floats, little-endian, as OpenAI has it. */
+/* Answers with embeddings, from each shape into OpenAI's. Numbers keep their spelling; base64 holds
+ * little-endian 32-bit floats, as at OpenAI. */
 #include "format/embed/embed.h"
 
 #include "base/text/base64.h"
@@ -10,10 +10,10 @@
 
 #include <math.h>
 
-/* Where a shape has its vectors, the vector within an element, and its counter. */
+/* The place of the vectors in a shape, of the vector in an element, and of the counter. */
 static const struct place {
     const char *list, *vector; /* vector NULL: the element itself */
-    const char *counters[2];   /* the first that is there */
+    const char *counters[2];   /* the first one present */
 } places[PL_EMBED_SHAPES] = {
     [PL_EMBED_OPENAI] = {"data", "embedding", {"/usage/prompt_tokens", "/usage/total_tokens"}},
     [PL_EMBED_OLLAMA] = {"embeddings", NULL, {"/prompt_eval_count", NULL}},
@@ -168,7 +168,7 @@ static bool write_vector(const struct pl_json_doc *answer, const struct pl_json_
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* Where an element says which input it is of, it is right. */
+/* The index in an element takes precedence. */
 static int64_t index_of(const struct pl_json_doc *answer, const struct pl_json_node *element,
                         size_t i)
 {

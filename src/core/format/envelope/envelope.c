@@ -1,6 +1,5 @@
-/* Prompt envelope, seed 000: what really goes into a prompt, segment by segment, for a person to
- * look at. This file detects it; reading and writing are in read.c and write.c.
- */
+/* Prompt envelope, seed 000: the content of a prompt, segment by segment, for a person to inspect.
+ * This file detects it; reading and writing are in read.c and write.c. */
 #include "format/envelope/envelope_int.h"
 
 #include "json/text.h"

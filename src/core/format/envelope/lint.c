@@ -1,5 +1,5 @@
-/* Lint of envelopes: whether a segment suits the role of its message, and whether charCount counts
- * its text. Neither stops anybody from reading the envelope, so both are warnings. */
+/* Lint of envelopes: whether a segment suits the role of its message, and whether charCount matches
+ * its text. An envelope stays readable either way, so both are warnings. */
 #include "format/envelope/envelope_int.h"
 
 #include "json/number.h"
@@ -9,8 +9,8 @@ enum { SYSTEM = 1, USER = 2, ASSISTANT = 4, TOOL = 8, ANYBODY = 15 };
 
 static const char *const roles[] = {"system", "user", "assistant", "tool", NULL};
 
-/* Who may say what. Instructions are the system's; memory may also come with the question it
- * belongs to; only a model calls, only a tool answers. */
+/* The roles of each segment. Instructions are the system's; memory may also come with its question;
+ * only a model calls, only a tool answers. */
 static const struct {
     const char *kind;
     unsigned roles;

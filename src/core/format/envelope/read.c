@@ -1,6 +1,6 @@
-/* Reading envelopes. Text and variables are words in their place; memory, skills and tools without
- * a schema become text by template 1: a heading, a blank line, one line per item. Calls and results
- * are paired by callId, and where there is none by order within the tool's name. */
+/* Reading envelopes. Text and variables become text in place; memory, skills and tools without a
+ * schema become text by template 1: a heading, a blank line, one line per item. Calls and results
+ * are paired by callId, or without one by order within the tool's name. */
 #include "format/envelope/envelope_int.h"
 
 #include "conv/call_ids.h"
@@ -11,10 +11,10 @@ struct reading {
     const struct pl_json_node *message;
     uint32_t element;
     enum pl_role role;
-    bool is_speaking; /* the last message belongs to this one, is no result, and may grow */
+    bool is_speaking; /* the last message belongs to this one, is not a result, and may grow */
     enum pl_role speaker;
     bool is_answering; /* the last message is a result of a message of role tool, and may grow */
-    bool has_messages; /* id and time are said */
+    bool has_messages; /* id and time are written */
 };
 
 static void add_message(struct reading *r, enum pl_role role)
@@ -27,14 +27,14 @@ static void add_message(struct reading *r, enum pl_role role)
     }
 }
 
-/* Adds a part where the segment belongs: to the speaker's message, or to the result before it. */
+/* Adds a part to the speaker's message, or to the result before it. */
 static struct pl_part *add_part(struct reading *r, enum pl_part_kind kind,
                                 const struct pl_json_node *segment)
 {
     if (r->is_answering)
         return pl_conv_add_child(r->conv, kind, segment);
     enum pl_role role = kind == PL_PART_CALL ? PL_ROLE_ASSISTANT : r->role;
-    /* Words in a tool's message before any result are said to the model, not by a tool. */
+    /* Text in a tool's message before any result is for the model, not from a tool. */
     if (role == PL_ROLE_TOOL)
         role = PL_ROLE_USER;
     if (!r->is_speaking || r->speaker != role) {
@@ -51,7 +51,7 @@ static void read_text(struct reading *r, const struct pl_json_node *segment)
         pl_conv_get(r->conv, segment, "content", PL_WANT_STRING);
 }
 
-/* charCount repeats what the text shows. */
+/* charCount repeats the length of the text. */
 static void know_count(struct pl_conv *conv, const struct pl_json_node *segment)
 {
     const struct pl_json_node *content = pl_conv_node(conv, segment, "content");
@@ -80,8 +80,8 @@ static bool is_words(const struct pl_conv *conv, const struct pl_json_node *segm
     return pl_conv_word(conv, pl_conv_node(conv, segment, "kind"), kinds) >= 0;
 }
 
-/* How many segments from here on are one text: a variable is part of a sentence, with the words
- * before and after it. 1 for a text of its own, 0 where there is none. */
+/* The number of segments from here on that form one text: a variable is part of a sentence, with
+ * the text before and after it. 1 for a text of its own, 0 for other segments. */
 static size_t count_run(const struct pl_conv *conv, const struct pl_json_node *segment,
                         const struct pl_json_node *end)
 {
@@ -152,7 +152,7 @@ static const struct list_template {
   skills_template = {"## Skills", "name", "description", NULL},
   tools_template = {"## Tools", "name", "description", "parameters"};
 
-/* The schema of a tool's input: its own member, or the parameters if they are a schema and not a
+/* The schema of a tool's input: its own member, or the parameters if they are a schema, not a
  * description. */
 static struct pl_val schema_of(struct pl_conv *conv, const struct pl_json_node *item)
 {
@@ -177,7 +177,7 @@ static bool is_callable(struct pl_conv *conv, const struct pl_json_node *item)
     return pl_json_is(item, PL_JSON_OBJECT) && pl_val_is_set(schema_of(conv, item));
 }
 
-/* The members of an item that its line holds. */
+/* Writes a member of an item that its line holds. */
 static struct pl_str say_member(struct pl_conv *conv, const struct pl_json_node *item,
                                 const char *key)
 {
@@ -245,7 +245,7 @@ static void read_skills(struct reading *r, const struct pl_json_node *segment)
     read_list(r, segment, &skills_template);
 }
 
-/* Tools with a schema can be called; without one they can only be told about. */
+/* Tools with a schema can be called; the others can only be described. */
 static void read_tools(struct reading *r, const struct pl_json_node *segment)
 {
     struct pl_conv *conv = r->conv;

@@ -1,6 +1,6 @@
 /* Writing envelopes. The schema of seed 000 is normative: every message has an id, a time and at
- * least one segment, arguments are an object, a result is one string. What a segment has no field
- * for (reasoning, bytes of a file, settings) is left alone. */
+ * least one segment, arguments are an object, a result is one string. Values without a segment
+ * field (reasoning, bytes of a file, settings) are left alone. */
 #include "format/envelope/envelope_int.h"
 
 #include "base/map.h"
@@ -14,7 +14,7 @@
 #include "format/pieces/utterance.h"
 
 enum {
-    LONG_TEXT = 2000, /* code points; a text beyond is folded up */
+    LONG_TEXT = 2000, /* code points; a longer text is folded */
     SNIPPET = 200,
 };
 
@@ -26,8 +26,8 @@ struct envelope {
     struct pl_map
         names; /* owned; tool names (as part indexes) by call id, for results without one */
     uint32_t n_messages, n_timeless, n_later, n_empty;
-    struct pl_val last_time; /* that could be written */
-    bool needs_tools;        /* the tool overview is still to be written */
+    struct pl_val last_time; /* the last one that could be written */
+    bool needs_tools;        /* the tool overview is not written yet */
 };
 
 static void open_segment(struct pl_writer *w, const char *kind)
@@ -60,7 +60,7 @@ static void write_words(struct pl_writer *w, const struct pl_part *part, bool is
         pl_w_close(w, '}');
 }
 
-/* The value of a variable, or the words between two of them. */
+/* The value of a variable, or the text between two variables. */
 static void write_piece(struct pl_writer *w, const struct pl_part *part,
                         const struct pl_piece *piece, bool is_system)
 {
@@ -77,7 +77,7 @@ static void write_piece(struct pl_writer *w, const struct pl_part *part,
     pl_w_close(w, '}');
 }
 
-/* Text that lists something becomes a segment with that list. */
+/* A text that is a list becomes a segment with that list. */
 static bool write_list(struct pl_writer *w, const struct pl_part *part)
 {
     static const char *const kinds[] = {
@@ -118,7 +118,7 @@ static void write_media(struct pl_writer *w, const struct pl_part *part)
     pl_w_close(w, '}');
 }
 
-/* The beginning of a text, for a person to recognise it by. */
+/* The start of a text, for a person to recognise it. */
 static struct pl_str snippet_of(struct pl_str text)
 {
     size_t at = 0;
@@ -128,7 +128,7 @@ static struct pl_str snippet_of(struct pl_str text)
     return pl_str_slice(text, 0, at);
 }
 
-/* Bytes of a file: those its base64 stands for, or those of its text. */
+/* The size of a file: the decoded length of its base64, or the length of its text. */
 static int64_t size_of(struct pl_conv *conv, const struct pl_part *part)
 {
     struct pl_str data = pl_conv_text(conv, part->data);
@@ -146,7 +146,7 @@ static void write_document(struct pl_writer *w, const struct pl_part *part)
     pl_w_key(w, "fileName");
     pl_w_string(w, pl_val_is_set(part->name) ? part->name : pl_val_text(PL_STR("document")));
     pl_w_key(w, "mimeType");
-    if (mime.kind == PL_VAL_SPAN) /* a piece of the data URL, the rest of which is not said */
+    if (mime.kind == PL_VAL_SPAN) /* a piece of the data URL; the rest is not written */
         pl_w_string(w, pl_val_text(pl_conv_text(w->conv, mime)));
     else if (pl_val_is_set(mime))
         pl_w_string(w, mime);
@@ -182,7 +182,7 @@ static void write_call(struct pl_writer *w, const struct pl_part *part)
     close_folded(w, true);
 }
 
-/* The tool's name as the result says it, or as the call it answers does. */
+/* The tool name of a result, or of its call. */
 static struct pl_val name_of(struct envelope *e, const struct pl_part *result)
 {
     if (pl_val_is_set(result->name))
@@ -201,7 +201,7 @@ static bool is_media(const struct pl_part *part)
            (pl_val_is_set(part->data) || pl_val_is_set(part->url));
 }
 
-/* A result is one string; pictures in it stand right after it. */
+/* A result is one string; images in it come right after it. */
 static void write_result(struct envelope *e, const struct pl_part *result)
 {
     struct pl_writer *w = e->w;
@@ -416,7 +416,7 @@ static void write_message(struct envelope *e, const struct pl_utterance *u)
     close_message(e, u->is_rest ? none : u->message->created_at);
 }
 
-/* Tools are shown with the system's words; where there are none, in a message before all others. */
+/* Tools are shown with the system message; without one, in a message before all others. */
 static void write_tool_message(struct envelope *e)
 {
     struct pl_val none = {0};
@@ -491,7 +491,7 @@ static void write_messages(struct envelope *e)
     report_made(e);
 }
 
-/* The reason why there is no envelope to write. */
+/* The error if no envelope can be written. */
 static enum pl_status refuse(struct pl_conv *conv, struct pl_error *err)
 {
     bool is_error = conv->answer.is_error;

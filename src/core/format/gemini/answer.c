@@ -29,7 +29,7 @@ static void read_finish(struct pl_conv *conv, const struct pl_json_node *candida
         a->finish = PL_FINISH_TOOLS;
 }
 
-/* A prompt that was blocked has no candidate: nothing was answered, and the feedback says why. */
+/* A blocked prompt has no candidate: there is no answer, and the feedback says why. */
 static void read_block(struct pl_conv *conv, const struct pl_json_node *root)
 {
     const struct pl_json_node *feedback =
@@ -62,7 +62,7 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
     const struct pl_json_node *index = pl_conv_node(conv, candidate, "index");
     conv->answer.id = field(conv, root, "responseId", PL_WANT_STRING);
     conv->answer.model = field(conv, root, "modelVersion", PL_WANT_STRING);
-    /* The first candidate is number 0 in every format. */
+    /* The first candidate has index 0 in every format. */
     if (index && pl_str_eq(pl_json_span(conv->doc, index), PL_STR("0")))
         pl_conv_know(conv, index);
     if (candidate)
@@ -75,7 +75,7 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
                pl_conv_fit(conv, pl_gemini_field(conv, root, "usageMetadata"), PL_WANT_OBJECT));
 }
 
-/* The words of other vendors that mean exactly what this format's word means. */
+/* Words of other vendors that mean exactly the same as this format's word. */
 static const char *const equal_words[] = {
     "stop",
     "length",
@@ -112,7 +112,7 @@ void pl_gemini_write_finish(struct pl_writer *w)
         pl_w_opt_string(w, "finishMessage", a->finish_detail);
 }
 
-/* The pages that an answer of another vendor cites. */
+/* Writes the pages that an answer of another vendor cites. */
 void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task)
 {
     struct pl_cites_list list;

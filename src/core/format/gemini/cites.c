@@ -1,6 +1,6 @@
-/* What Google's grounding, citations and safety ratings say. They are beside the content of a
- * candidate: chunks are the sources; supports say which byte range of the text rests on which
- * chunks; citationMetadata has sources with their place in the text. */
+/* Reads Google's grounding, citations and safety ratings. They are beside the content of a
+ * candidate: chunks are the sources; supports map byte ranges of the text to chunks;
+ * citationMetadata has sources with their place in the text. */
 #include "format/format.h"
 #include "format/gemini/gemini_int.h"
 #include "format/gemini/words.h"
@@ -15,8 +15,8 @@ static const struct pl_json_node *either(const struct pl_json_doc *doc,
     return n ? n : pl_json_member(doc, object, snake, kind);
 }
 
-/* A chunk {"web"|"retrievedContext"|"maps": {uri, title, text}}, what is in it, or a citation
- * source {uri, title, …}. */
+/* Reads a chunk {"web"|"retrievedContext"|"maps": {uri, title, text}}, its inner object, or a
+ * citation source {uri, title, …}. */
 bool pl_gemini_cite(const struct pl_json_doc *doc, const struct pl_json_node *citation,
                     struct pl_cited *ret)
 {
@@ -71,7 +71,7 @@ bool pl_gemini_judge(const struct pl_json_doc *doc, const struct pl_json_node *r
     return is_flagged;
 }
 
-/* ---- those of a candidate ---- */
+/* ---- citations of a candidate ---- */
 
 struct listing {
     struct pl_conv *conv;
@@ -178,7 +178,7 @@ static void list_chunks(struct listing *l, const struct pl_json_node *grounding)
                      "an anchor at the end of the segment says on which sources it rests, and a "
                      "source has its first score; the rest has no place");
     }
-    /* Without supports, all of the text rests on them. */
+    /* Without supports, the chunks apply to the whole text. */
     for (size_t i = 0; i < l->n_chunks && !is_said; i++)
         pl_cites_anchor(conv, l->list, part, l->first_entry + i,
                         pl_conv_text(conv, conv->parts.ptr[part].text).len);

@@ -1,24 +1,23 @@
-/* The pieces of the gemini format: read.c and write.c, settings.c and
- * answer.c. */
+/* Shared by the files of the gemini format: read.c, write.c, settings.c and answer.c. */
 #ifndef PL_FORMAT_GEMINI_INT_H
 #define PL_FORMAT_GEMINI_INT_H
 
 #include "format/format.h"
 
-/* Member `key` (in camelCase) of an object, in either spelling that protocol buffers accept:
- * "topP" or "top_p". NULL when it is absent or null. */
+/* Member `key` (in camelCase) of an object, in either spelling that protocol buffers accept: "topP"
+ * or "top_p". NULL if absent or null. */
 const struct pl_json_node *pl_gemini_field(const struct pl_conv *conv,
                                            const struct pl_json_node *object, const char *key);
 
 struct pl_cites_list;
-/* The hook list_cites of the format. */
+/* The format's hook list_cites. */
 void pl_gemini_list_cites(struct pl_conv *conv, struct pl_cites_list *list);
 
 enum pl_status pl_gemini_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err);
 enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
                                struct pl_error *err);
 
-/* Everything of a request but its contents and the system instruction. */
+/* Everything of a request except its contents and the system instruction. */
 void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root);
 void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task);
 
@@ -31,8 +30,8 @@ void pl_gemini_write_finish(struct pl_writer *w);
 void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task);
 void pl_gemini_write_answer(struct pl_writer *w);
 
-/* The members of an object of the source but those named in `written` (in camelCase, ended by
- * NULL), as they are: what a vendor added comes back to the same vendor. */
+/* Copies the members of an object of the source except those in `written` (in camelCase, ended by
+ * NULL), so that a vendor gets its own extensions back. */
 void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,
                           const char *const written[]);
 

@@ -28,7 +28,7 @@ static void tell_run(struct pl_conv *conv, const struct pl_json_node *run, struc
             (struct pl_flag){true, !pl_conv_says(conv, outcome.node, "OUTCOME_OK"), outcome};
 }
 
-/* Google's own search and fetching, as newer models say them. */
+/* Google's own search and fetch, as newer models write them. */
 static void tell_tool(struct pl_conv *conv, const struct pl_json_node *tool, struct pl_gist *gist)
 {
     static const char *const words[] = {"GOOGLE_SEARCH_WEB", "URL_CONTEXT", NULL};
@@ -70,7 +70,7 @@ bool pl_gemini_tell(struct pl_conv *conv, const struct pl_json_node *node, struc
     return false;
 }
 
-/* What a run printed, as one text; Gemini has no place for files. */
+/* The output of a run as one text; Gemini has no place for files. */
 static void write_output(struct pl_writer *w, const struct pl_gist *gist)
 {
     struct pl_val texts[2];

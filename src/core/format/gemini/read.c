@@ -3,10 +3,10 @@
 #include "conv/media/sniff.h"
 #include "format/gemini/gemini_int.h"
 
-/* Where the parts being read belong. */
+/* The message for the parts being read. */
 struct seat {
-    enum pl_role own;  /* of the content: who says the parts that are neither calls nor results */
-    enum pl_role role; /* of the message that is open now */
+    enum pl_role own;  /* of the content: the role of parts that are neither calls nor results */
+    enum pl_role role; /* of the open message */
     const struct pl_json_node *node;
     uint32_t element;
 };
@@ -17,8 +17,8 @@ static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *obje
     return pl_val_node(pl_conv_fit(conv, pl_gemini_field(conv, object, key), want));
 }
 
-/* A part that only the other side may say gets its own message, and so does what follows it: the
- * vendor answers calls of hosted tools inside the model's content, and the model goes on. */
+/* A part of the other role gets its own message, and so do the parts after it: the vendor answers
+ * calls of hosted tools inside the model's content, and the model continues. */
 static struct pl_part *add_part(struct pl_conv *conv, struct seat *seat, enum pl_role role,
                                 enum pl_part_kind kind, const struct pl_json_node *node)
 {
@@ -40,7 +40,7 @@ static const struct {
     {"video/", PL_PART_VIDEO},
 };
 
-/* The kind of media by its type, or by its first bytes when the type is not said. */
+/* The kind of media by its type, or by its first bytes if the type is missing. */
 static enum pl_part_kind media_kind(struct pl_conv *conv, struct pl_val mime, struct pl_val data)
 {
     struct pl_str type = pl_conv_text(conv, mime);
@@ -65,7 +65,7 @@ static void take_rate(struct pl_conv *conv, struct pl_part *part)
     part->mime.node = node;
 }
 
-/* The blob or file of a part; false when it has none. */
+/* The blob or file of a part; false if it has none. */
 static bool read_media(struct pl_conv *conv, const struct pl_json_node *node,
                        struct pl_part *ret_part)
 {
@@ -225,7 +225,7 @@ static void read_system(struct pl_conv *conv, const struct pl_json_node *system)
     struct seat seat = {PL_ROLE_SYSTEM, PL_ROLE_SYSTEM, system, PL_NO_ELEMENT};
     pl_conv_add_message(conv, PL_ROLE_SYSTEM, system, PL_NO_ELEMENT);
     const struct pl_json_node *parts = pl_conv_node(conv, system, "parts");
-    /* Its role means nothing to the API; people write "system" or "user" there. */
+    /* The API ignores its role; people write "system" or "user" there. */
     pl_conv_know(conv, pl_conv_member(conv, system, "role", PL_WANT_STRING));
     read_parts(conv, &seat, parts ? parts : system);
 }

@@ -11,11 +11,11 @@
 #include "format/writer.h"
 
 /* Writes a schema of the dialect as JSON Schema, piece by piece, so that every string keeps its
- * link to the source. Keywords that JSON Schema lacks are left without a fate. */
+ * link to the source. Keywords that JSON Schema lacks get no fate. */
 void pl_gemini_schema_write_json(struct pl_writer *w, struct pl_val schema);
 
-/* The same for a schema that may be in either dialect: JSON Schema is copied. This is what a writer
- * calls whose format holds a schema as JSON:
+/* The same for a schema in either dialect: JSON Schema is copied. For writers of formats that hold
+ * a schema as JSON:
  *     pl_w_key(w, "parameters");
  *     pl_gemini_schema_write_any(w, tool->schema, tool->is_openapi_schema); */
 void pl_gemini_schema_write_any(struct pl_writer *w, struct pl_val schema, bool is_openapi);
@@ -23,13 +23,13 @@ void pl_gemini_schema_write_any(struct pl_writer *w, struct pl_val schema, bool 
 void pl_gemini_schema_opt_any(struct pl_writer *w, const char *key, struct pl_val schema,
                               bool is_openapi);
 
-/* The same as a PL_VAL_JSON in the arena, for formats that hold a schema as text. The words of the
- * source count as known. False when out of memory (conv->status). */
+/* The same as a PL_VAL_JSON in the arena, for formats that hold a schema as text. Marks the source
+ * as known. False when out of memory (conv->status). */
 bool pl_gemini_schema_to_json(struct pl_conv *conv, struct pl_val schema, struct pl_val *ret_json);
 
-/* Writes a JSON Schema (a value of the source) in the dialect: types upper-case, null as
- * `nullable`, `const` as an enum of one, `oneOf` as `anyOf`, local references put in place.
- * Keywords the dialect lacks are left without a fate; approximations are reported. */
+/* Writes a JSON Schema (a value of the source) in the dialect: types in upper case, null as
+ * `nullable`, `const` as an enum of one, `oneOf` as `anyOf`, local references inlined. Keywords
+ * that the dialect lacks get no fate; approximations are reported. */
 void pl_gemini_schema_write_dialect(struct pl_writer *w, struct pl_val schema);
 
 #endif

@@ -69,7 +69,7 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
         s->output = PL_OUTPUT_SCHEMA;
         s->is_openapi_output = !pl_val_is_set(json);
         s->output_schema = pl_val_is_set(json) ? json : dialect;
-        /* Another type is more than "JSON": text/x.enum asks for one bare word. */
+        /* Another type means more than "JSON": text/x.enum requests one bare word. */
         if (pl_conv_says(conv, mime.node, "application/json"))
             s->output_val = mime;
     } else if (pl_conv_says(conv, mime.node, "application/json")) {
@@ -128,7 +128,7 @@ static void read_declarations(struct pl_conv *conv, const struct pl_json_node *l
     }
 }
 
-/* Everything beside the declarations runs at the vendor. */
+/* Everything else beside the declarations runs at the vendor. */
 static void read_tool(struct pl_conv *conv, const struct pl_json_node *tool)
 {
     const struct pl_json_node *list = member(conv, tool, "functionDeclarations", PL_WANT_ARRAY);
@@ -181,7 +181,8 @@ static bool refuses_json_schema(const struct pl_format_task *task)
     return task->profile && task->profile->refuses_json_schema;
 }
 
-/* The API refuses an object without properties: a function without parameters has no schema. */
+/* The API refuses an object schema without properties, so a function without parameters gets no
+ * schema. */
 static bool has_properties(const struct pl_conv *conv, struct pl_val schema)
 {
     if (schema.kind != PL_VAL_NODE ||
@@ -295,7 +296,7 @@ static void write_choice(struct pl_writer *w)
     const struct pl_settings *s = &w->conv->settings;
     if (s->choice == PL_CHOICE_UNSET || s->choice == PL_CHOICE_OTHER)
         return;
-    /* Names may stand only beside ANY and VALIDATED. */
+    /* Names are allowed only with ANY and VALIDATED. */
     bool is_limited = s->choice != PL_CHOICE_NONE && pl_choice_count_allowed(w->conv);
     bool is_validated = (is_limited && s->choice == PL_CHOICE_AUTO) ||
                         pl_conv_says(w->conv, s->choice_val.node, "VALIDATED");
@@ -304,8 +305,8 @@ static void write_choice(struct pl_writer *w)
     pl_w_key(w, "functionCallingConfig");
     pl_w_open(w, '{');
     pl_w_key_word(w, "mode", is_validated ? "VALIDATED" : modes[s->choice]);
-    /* The mode says a choice that is a word. Of a choice with a name, only the name is written
-     * beside it. */
+    /* The mode covers a choice that is a word. For a choice with a name, only the name is written
+     * with it. */
     if (s->choice == PL_CHOICE_ONE && pl_val_is_set(s->choice_name)) {
         pl_w_key(w, "allowedFunctionNames");
         pl_w_open(w, '[');
@@ -323,7 +324,7 @@ static void write_choice(struct pl_writer *w)
     pl_w_close(w, '}');
 }
 
-/* A key of generationConfig: the object is opened by the first one. */
+/* Writes a key of generationConfig; the first one opens the object. */
 static void config_key(struct pl_writer *w, bool *is_open, const char *key)
 {
     if (!*is_open) {
@@ -360,7 +361,7 @@ static void write_stops(struct pl_writer *w, bool *is_open)
     pl_w_close(w, ']');
 }
 
-/* The media type says what the source's format says: as a word, or as an object with a type. */
+/* The media type covers the source's output format: a word, or an object with a type. */
 static void know_output(struct pl_writer *w)
 {
     const struct pl_val output = w->conv->settings.output_val;
@@ -391,7 +392,7 @@ static void write_output(struct pl_writer *w, const struct pl_format_task *task,
     }
 }
 
-/* No level says "none", and some models know no levels. */
+/* There is no level for "none", and some models have no levels. */
 static void write_effort_as_budget(struct pl_writer *w)
 {
     const struct pl_settings *s = &w->conv->settings;
@@ -402,7 +403,7 @@ static void write_effort_as_budget(struct pl_writer *w)
                                           : "this model has no levels; a budget is used instead");
 }
 
-/* A level, or a budget: the API refuses both at once. */
+/* Writes a level or a budget: the API refuses both at once. */
 static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
 {
     static const char *const levels[] = {
@@ -481,7 +482,7 @@ static void write_tier(struct pl_writer *w)
     }
 }
 
-/* What the API does anyway is no loss: calls in parallel, and an answer in one piece. */
+/* The API's defaults are no loss: parallel calls, and an answer in one piece. */
 static void know_defaults(struct pl_writer *w)
 {
     const struct pl_settings *s = &w->conv->settings;

@@ -37,7 +37,7 @@ const char *pl_gemini_finish_word(enum pl_finish finish)
     return words[finish];
 }
 
-/* The first of several entries with the same status is the one that is written for it. */
+/* If several entries have the same status, the first one is written for it. */
 static const struct pl_gemini_error errors[] = {
     {"invalid_request_error", 400, "INVALID_ARGUMENT"},
     {"invalid_request", 400, "INVALID_ARGUMENT"},

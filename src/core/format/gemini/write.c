@@ -1,8 +1,8 @@
 /* Writing generateContent: contents and their parts.
  *
- * Only user and model speak here. The results of one model turn are together in one content of the
- * user, each with the name of its function. Where the API has no ids, they are in the order of the
- * calls. */
+ * There are only the roles user and model. The results of one model turn are together in one
+ * content of the user, each with the name of its function. If the API has no ids, they are in the
+ * order of the calls. */
 #include "base/sort.h"
 #include "conv/call_ids.h"
 #include "conv/media/pcm.h"
@@ -14,13 +14,13 @@ struct say {
     struct pl_writer *w;
     struct pl_conv *conv;
     const struct pl_format_task *task;
-    bool is_home; /* from gemini: its signatures and unknown fields mean something here */
+    bool is_home; /* from gemini: its signatures and unknown fields are valid */
     bool sends_ids;
     struct pl_call_index calls; /* owned */
-    uint32_t *call_indexes;     /* arena; per part that is a result: which part called it */
+    uint32_t *call_indexes;     /* arena; by part: for a result, the part of its call */
     size_t first_unsigned;      /* messages from here on need signatures on their calls */
     bool is_content_open;
-    bool has_signed; /* in this content: the first call has been seen */
+    bool has_signed; /* the first call of this content has been written */
 };
 
 #define MAX_WRITTEN 8
@@ -52,7 +52,7 @@ static bool has_id(struct say *s, const struct pl_part *part)
     return pl_val_is_set(part->id) && !pl_conv_is_blank(s->conv, part->id);
 }
 
-/* Opens the content, if it is not open yet, and a part in it. */
+/* Opens a part, and the content if it is not open yet. */
 static void part_open(struct say *s, bool is_model)
 {
     if (!s->is_content_open) {
@@ -77,8 +77,8 @@ static void content_close(struct say *s)
     s->is_content_open = s->has_signed = false;
 }
 
-/* A signature means something to Google only if it is Google's: from its own format, or from the
- * place a chat call has for it. */
+/* Only Google's signatures are valid: from its own format, or from the place for them in a chat
+ * call. */
 static bool is_signed(const struct say *s, const struct pl_part *part)
 {
     const struct pl_format *home = pl_format_home(s->task, part);
@@ -110,8 +110,7 @@ static const struct {
     {".txt", "text/plain"}, {".webm", "video/webm"}, {".mov", "video/quicktime"},
 };
 
-/* The media type by the suffix of a URL, without query and fragment; NULL when there is no known
- * one. */
+/* The media type by the suffix of a URL, without query and fragment; NULL if unknown. */
 static const char *mime_of_url(struct pl_str url)
 {
     size_t n = 0;
@@ -196,7 +195,7 @@ static void write_media(struct say *s, const struct pl_part *part)
 
 /* ---- calls ---- */
 
-/* Arguments are an object here; anything else is said as a text in one. */
+/* Arguments are an object here; anything else becomes a text in an object. */
 static void write_args(struct say *s, const struct pl_part *call)
 {
     pl_w_key(s->w, "args");
@@ -214,11 +213,11 @@ static void write_args(struct say *s, const struct pl_part *call)
                                 "`_raw`");
 }
 
-/* The name of a function whose call does not tell it. */
+/* The name of a function if its call has none. */
 #define NAMELESS "function"
 
-/* Gemini 3 refuses an unsigned call in the current turn. It documents a value that marks calls of
- * other models. */
+/* Gemini 3 refuses an unsigned call in the current turn. It documents a value for calls of other
+ * models. */
 static void write_bypass(struct say *s, const struct pl_part *call)
 {
     pl_w_key_word(s->w, "thoughtSignature", "skip_thought_signature_validator");
@@ -259,8 +258,8 @@ static const struct pl_part *call_of(struct say *s, const struct pl_part *result
     return has_id(s, result) ? pl_call_index_find(&s->calls, s->conv, result->id) : NULL;
 }
 
-/* The name of the function that was called: the result's own name if it is the same. The call has
- * written it already, so it is written here without a link. */
+/* The name of the called function: the result's own name if it is the same. The call has a link to
+ * it already, so it is written without one. */
 static void write_result_name(struct say *s, const struct pl_part *result)
 {
     uint32_t index = s->call_indexes[result - s->conv->parts.ptr];
@@ -286,8 +285,8 @@ static bool is_text(const struct pl_part *child)
            pl_val_is_set(child->text);
 }
 
-/* {"output": …} or {"error": …}: one text as it is, several as a list, so that each keeps its own
- * words. */
+/* {"output": …} or {"error": …}: one text as a string, several as a list, so that each keeps its
+ * own text. */
 static void write_response(struct say *s, const struct pl_part *result)
 {
     const struct pl_part *children = pl_conv_children(s->conv, result);
@@ -400,7 +399,7 @@ static void write_gist(struct say *s, const struct pl_gist *gist, bool is_result
     pl_w_close(s->w, '}');
 }
 
-/* What Gemini has no place for is left alone. */
+/* Parts that Gemini has no place for are left alone. */
 static void write_part(struct say *s, const struct pl_part *part, bool is_model,
                        bool needs_signature)
 {
@@ -467,8 +466,8 @@ static bool has_results(const struct pl_conv *conv, const struct pl_message *m)
     return (m->role == PL_ROLE_TOOL || m->role == PL_ROLE_USER) && count_results(conv, m) > 0;
 }
 
-/* A content without anything to write keeps its place with an empty text. If the request is
- * repaired, it is removed instead. */
+/* A content without anything to write gets an empty text to keep its place. In a repair it is
+ * removed instead. */
 static void content_end(struct say *s, const struct pl_message *m, bool is_model)
 {
     if (!s->is_content_open && s->task->mode == PL_MODE_CONVERT &&
@@ -482,8 +481,8 @@ static void content_end(struct say *s, const struct pl_message *m, bool is_model
     content_close(s);
 }
 
-/* The messages from `from` on that make one content: what a model says in one turn, or all the
- * results of one. Returns the first after them. */
+/* The end of the group of messages from `from` on that become one content: a model's turn, or all
+ * the results of one. */
 static size_t group_end(const struct pl_conv *conv, size_t from)
 {
     const struct pl_message *first = &conv->messages.ptr[from];
@@ -499,7 +498,7 @@ static size_t group_end(const struct pl_conv *conv, size_t from)
     return end;
 }
 
-/* Results of a group, in the order they are to be written. */
+/* Results of a group, in output order. */
 struct results {
     const struct pl_part **ptr; /* arena */
     size_t len;
@@ -519,8 +518,8 @@ static int by_call(const void *ctx, const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Without ids a result belongs to its call by position: results are put in the order of the calls.
- * False when out of memory. */
+/* Without ids a result belongs to its call by position: sorts the results by the order of the
+ * calls. False when out of memory. */
 static bool sort_results(struct say *s, size_t from, size_t to, struct results *ret)
 {
     size_t most = 0;
@@ -553,7 +552,7 @@ static bool sort_results(struct say *s, size_t from, size_t to, struct results *
     return true;
 }
 
-/* Writes the parts of a group; the places of the results are filled in the order they have now. */
+/* Writes the parts of a group; its results in their sorted order. */
 static void write_group(struct say *s, size_t from, size_t to, bool is_model)
 {
     struct results results;
@@ -573,8 +572,8 @@ static void write_group(struct say *s, size_t from, size_t to, bool is_model)
     }
 }
 
-/* A system message after the first other message: only user and model speak here, and the system
- * instruction holds for the whole conversation, so it becomes words of the user in its place. */
+/* A system message after the first other message becomes user text in place: there are only the
+ * roles user and model, and the system instruction applies to the whole conversation. */
 static void report_group(struct say *s, size_t from, size_t to)
 {
     const struct pl_message *m = &s->conv->messages.ptr[from];
@@ -589,7 +588,7 @@ static void report_group(struct say *s, size_t from, size_t to)
     }
 }
 
-/* Returns how many contents say something. */
+/* Returns the number of contents that are not empty. */
 static size_t write_contents(struct say *s, size_t first)
 {
     size_t n_written = 0;
@@ -608,7 +607,7 @@ static size_t write_contents(struct say *s, size_t first)
     return n_written;
 }
 
-/* The leading messages that instruct the model. */
+/* The number of leading instructions. */
 static size_t count_leading_system(const struct say *s)
 {
     size_t n = 0;
@@ -644,10 +643,10 @@ static void write_system(struct say *s, size_t n)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- requests and responses ---- */
 
-/* The turn that is going on begins with the last words of the user; only its calls must be signed.
- * What repair does for Google's own documents is not done again. */
+/* The current turn begins with the last user message; only its calls must be signed. Google's own
+ * documents are signed by the repair. */
 static void find_unsigned(struct say *s)
 {
     s->first_unsigned = SIZE_MAX;
@@ -691,7 +690,8 @@ static void write_response_body(struct say *s)
     pl_gemini_write_answer(s->w);
 }
 
-/* Gemini refuses a request without contents. A pure translation never adds turns and gives it. */
+/* Gemini refuses a request without contents. Mode convert never adds turns, so it writes one
+ * anyway. */
 static enum pl_status write_request(struct say *s, struct pl_error *err)
 {
     struct pl_conv *conv = s->conv;

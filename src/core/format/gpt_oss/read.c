@@ -1,9 +1,9 @@
-/* gpt-oss: the document of messages with channels becomes a conversation.
+/* gpt-oss: reads the document of messages with channels into a conversation.
  *
- * Reasoning is the assistant on channel analysis, words for the user on final, calls and the words
- * around them on commentary. A message of the assistant to anybody but the user is a call: of
- * functions.NAME, or of a tool that runs beside the model (browser.search, python, any other
- * namespace). An unknown speaker is a tool that answers. There are no ids: a result belongs to the
+ * The assistant's reasoning is on channel analysis, its text for the user on final, its calls and
+ * the text around them on commentary. A message of the assistant to anybody but the user is a call:
+ * of functions.NAME, or of a tool that runs beside the model (browser.search, python, any other
+ * namespace). An unknown role is a tool that answers. There are no ids: a result belongs to the
  * first unanswered call of its name.
  *
  * Headers come in every form that a model or a program writes: the recipient after the role or the
@@ -16,11 +16,11 @@ struct reader {
     struct pl_conv *conv;
     struct pl_map calls;                 /* by name: the tools that were called */
     struct pl_val last_call;             /* the name of the last call */
-    const struct pl_json_node *previous; /* the last message of the assistant's, when nobody has
+    const struct pl_json_node *previous; /* the last assistant message, if no other role has
                                             spoken since */
 };
 
-/* ---- what is no part of the conversation ---- */
+/* ---- messages outside the conversation ---- */
 
 struct pl_val pl_gpt_oss_default_effort(struct pl_conv *conv, const struct pl_json_node *message)
 {
@@ -68,7 +68,7 @@ static bool read_effort(struct pl_conv *conv, const struct pl_json_node *m)
     return true;
 }
 
-/* The instructions of a developer message, when there is nothing else in it. */
+/* The instructions of a developer message, if it has nothing else. */
 static struct pl_val instructions_in(struct pl_conv *conv, struct pl_val content)
 {
     static const char *const sections[] = {"\\n# Tools", "\\n# Response Formats"};
@@ -89,15 +89,15 @@ static struct pl_val instructions_in(struct pl_conv *conv, struct pl_val content
 
 struct header {
     struct pl_val author;            /* SPAN; the first word of the role */
-    struct pl_val recipient;         /* SPAN; who is called */
-    struct pl_val rest;              /* SPAN; words that belong to no header */
-    const struct pl_json_node *role; /* when nothing in it is strange */
+    struct pl_val recipient;         /* SPAN; the called tool */
+    struct pl_val rest;              /* SPAN; words that are not part of a header */
+    const struct pl_json_node *role; /* if it has nothing unusual */
     struct pl_str channel;
     bool has_channel;
-    bool has_content; /* otherwise words of the header may be what is said */
+    bool has_content; /* otherwise words of the header may be the content */
 };
 
-/* Bytes of white space at `at`, escaped or not. */
+/* The number of bytes of white space at `at`, escaped or not. */
 static size_t space_at(struct pl_str raw, size_t at)
 {
     struct pl_str rest = pl_str_slice(raw, at, raw.len);
@@ -108,14 +108,14 @@ static size_t space_at(struct pl_str raw, size_t at)
     return pl_str_starts(rest, PL_STR("\\u000b")) ? 6 : 0;
 }
 
-/* The next word at or after *at, which it moves past the word. */
+/* The next word at or after *at; moves *at past it. */
 static bool next_word(struct pl_str raw, size_t *at, struct pl_str *ret_word)
 {
     size_t n;
     while ((n = space_at(raw, *at)))
         *at += n;
     size_t from = *at;
-    /* An escape is passed as a whole: what follows a backslash is not the start of another. */
+    /* Skips an escape as a whole: the byte after a backslash does not start another. */
     while (*at < raw.len && !space_at(raw, *at))
         *at += raw.ptr[*at] == '\\' ? 2 : 1;
     *ret_word = pl_str_slice(raw, from, *at);
@@ -142,8 +142,8 @@ static void take_recipient(struct header *h, const struct pl_json_node *node, st
         h->recipient = span(node, name);
 }
 
-/* Reads one piece of a header; `ret_first` is its first word. True if it is only grammar: it holds
- * neither the recipient, which a writer writes, nor anything unknown. */
+/* Reads one piece of a header; `ret_first` is its first word. True if it is only grammar: it has no
+ * recipient, which a writer writes, and nothing unknown. */
 static bool read_piece(struct pl_conv *conv, struct header *h, const struct pl_json_node *node,
                        struct pl_str *ret_first)
 {
@@ -177,7 +177,7 @@ static void read_channel(struct pl_conv *conv, struct header *h, const struct pl
         return;
     struct pl_str channel = {0};
     bool is_plain = read_piece(conv, h, node, &channel);
-    /* The meaning of a channel with another name is unknown: it is reported. */
+    /* An unknown channel is reported. */
     if (is_plain && (!channel.len || is_one_of(channel, channels)))
         pl_conv_know(conv, node);
     h->channel = channel.len ? channel : h->channel;
@@ -219,7 +219,7 @@ static struct header read_header(struct pl_conv *conv, const struct pl_json_node
 
 /* ---- messages ---- */
 
-/* The functions of a request have one namespace; its name is not part of theirs. */
+/* The functions of a request share a namespace, which is not part of their names. */
 static struct pl_val tool_name(struct pl_val spoken)
 {
     size_t n = strlen(PL_GPT_OSS_FUNCTIONS);
@@ -228,7 +228,7 @@ static struct pl_val tool_name(struct pl_val spoken)
     return spoken;
 }
 
-/* Python is given code; every other tool, an object. */
+/* Python gets code; every other tool gets an object. */
 static bool is_python(struct pl_val name)
 {
     return pl_str_eq(name.str, PL_STR("python")) || pl_str_starts(name.str, PL_STR("python."));
@@ -273,7 +273,7 @@ static void read_assistant(struct reader *r, const struct pl_json_node *m, uint3
         read_call(r, m, h);
         return;
     }
-    /* Without <|message|> the words stand in the header. */
+    /* Without <|message|> the content is in the header. */
     if (!pl_val_is_set(content) && pl_val_is_set(h->rest))
         content = h->rest;
     else if (!pl_val_is_set(content) || pl_gpt_oss_is_prompt(conv, m)) {
@@ -284,14 +284,13 @@ static void read_assistant(struct reader *r, const struct pl_json_node *m, uint3
     pl_conv_add_part(conv, is_analysis ? PL_PART_THINKING : PL_PART_TEXT, m)->text = content;
 }
 
-/* Words between two messages are the assistant's. Before a header they are a role that the model
- * did not finish. */
+/* Text between two messages is the assistant's. Before a header it is an unfinished role. */
 static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t element,
                        bool is_alone)
 {
     static const char *const fillers[] = {"assistant", "commentary", NULL};
     struct pl_val words = pl_conv_get(r->conv, m, "words", PL_WANT_STRING);
-    /* Empty ones cannot be seen in the text that the document stands for. */
+    /* An empty one is not visible in the text of the document. */
     if (!pl_val_is_set(words) || !pl_conv_text(r->conv, words).len)
         return;
     if (is_alone) {
@@ -302,8 +301,7 @@ static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t 
     }
 }
 
-/* The tool that this result answers. Some results name only the namespace of the called tool, or
- * nothing. */
+/* The tool of this result. Some results name only the namespace of the tool, or nothing. */
 static struct pl_val answerer(struct reader *r, struct pl_val author)
 {
     struct pl_str last = r->last_call.str, said = author.str;
@@ -317,7 +315,7 @@ static void read_result(struct reader *r, const struct pl_json_node *m, uint32_t
 {
     struct pl_conv *conv = r->conv;
     struct pl_val name = answerer(r, h->author);
-    /* An id says which call it answers; where there is none, only the name does. */
+    /* If there is an id, it identifies the call; otherwise only the name does. */
     if (pl_map_get(&r->calls, pl_conv_text(conv, name)))
         pl_conv_know(conv, h->role);
     pl_conv_add_message(conv, PL_ROLE_TOOL, m, element);
@@ -375,7 +373,7 @@ static void read_message(struct reader *r, const struct pl_json_node *m, uint32_
     read_result(r, m, element, &h);
 }
 
-/* ---- the whole ---- */
+/* ---- whole documents ---- */
 
 /* Whether the arguments of a call are complete although its end token is missing. */
 static bool is_whole(const struct pl_conv *conv, const struct pl_part *call)

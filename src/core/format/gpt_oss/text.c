@@ -19,7 +19,7 @@ static const struct {
     {"<|reserved_", OTHER},
 };
 
-/* The first token at or after `from`: where it stands, how long it is. */
+/* The first token at or after `from`: its offset and length. */
 struct found {
     enum token token;
     size_t at, len;
@@ -63,7 +63,7 @@ bool pl_gpt_oss_is_text(struct pl_str text)
 
 /* ---- text to document ---- */
 
-/* What comes after <|channel|> and <|constrain|>. */
+/* The text after <|channel|> or <|constrain|>. */
 struct piece {
     enum token token;
     size_t from, to;
@@ -73,8 +73,8 @@ enum { MAX_PIECES = 8 };
 struct parser {
     struct pl_str text;
     size_t at;
-    bool is_assistant; /* who speaks in this message or the last one. Models forget tokens; programs
-                        * that write for people do not */
+    bool is_assistant; /* the assistant wrote this message or the last one. Models forget tokens;
+                          programs do not */
     struct pl_json_out out;
     struct pl_error *err;
 };
@@ -109,7 +109,7 @@ static enum pl_status take_content(struct parser *p, struct found open)
     put(p, "content", from, next.at);
     p->at = next.at;
     if (next.token == START || next.token == TEXT_END)
-        return PL_OK; /* not ended: cut off, or still to be written */
+        return PL_OK; /* not ended: cut off, or unfinished */
     if (!is_end(next.token))
         return refuse(p, next.at,
                       "a message contains a token that only a header may have; end the message "
@@ -129,7 +129,7 @@ static struct found take_role(struct parser *p, struct found start)
     return next;
 }
 
-/* Writes a channel and a data type as members; in the odd forms that some models write, as a
+/* Writes a channel and a data type as members; unusual forms that some models write become a
  * list. */
 static void put_pieces(struct parser *p, const struct piece pieces[], size_t n)
 {
@@ -176,7 +176,7 @@ static enum pl_status take_header(struct parser *p, struct found next)
     return PL_OK;
 }
 
-/* A message without <|start|>: the first of a completion, or one whose model forgot it. */
+/* A message without <|start|>: the first of a completion, or the model forgot it. */
 static enum pl_status take_bare(struct parser *p, struct found next)
 {
     bool has_words = next.at > p->at;

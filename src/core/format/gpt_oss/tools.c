@@ -13,8 +13,8 @@
  *
  *     } // namespace functions
  *
- * The functions of a request are in the developer message. The two tools that the models were
- * trained with are in the system message, in the words of their training. */
+ * The functions of a request are in the developer message. The two tools of the models' training
+ * are in the system message, with the text of that training. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "format/pieces/tool_name.h"
@@ -138,7 +138,7 @@ static const struct {
     {python, "written as the Python tool that gpt-oss models were trained with; run it yourself"},
 };
 
-/* The vendors' names for the tools they run: the beginning of `type`, or for Gemini a member. */
+/* The vendors' names of hosted tools: the prefix of `type`, or for Gemini a member. */
 static const struct {
     const char *type, *member;
     int builtin;

@@ -6,12 +6,12 @@
  *     unit?: "c" | "f", // default: c
  *     }
  *
- * Comments, spaces and line ends are harmony's, also where they look odd: a nested object is
+ * Comments, spaces and line ends are harmony's, even where they look odd: a nested object is
  * described twice, and only the first line of a description has the marks of a comment. Where
  * harmony has nothing but `any` (anyOf, const, a list of values without a type, properties without
  * one) the type is written as TypeScript has it.
  *
- * An explicit stack walks the schema: the top entry is what is written next. */
+ * An explicit stack walks the schema: the top entry is written next. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "base/vec.h"
@@ -23,10 +23,10 @@ struct work {
     enum work_kind kind;
     bool is_first;                     /* VARIANT */
     unsigned indent;                   /* spaces */
-    size_t from;                       /* NULLABLE: where the type begins */
+    size_t from;                       /* NULLABLE: start of the type */
     const char *words;                 /* WRITE */
     const struct pl_json_node *node;   /* a schema; FIELD: the key of a property */
-    const struct pl_json_node *object; /* FIELD, VARIANT: the schema it is in; NULL: not in one */
+    const struct pl_json_node *object; /* FIELD, VARIANT: the enclosing schema; NULL: none */
 };
 
 struct script {
@@ -46,7 +46,7 @@ static void push_words(struct script *s, const char *words)
     push(s, (struct work){.kind = WRITE, .words = words});
 }
 
-/* Reverses what was pushed since `from`, so that it is done in the order of pushing. */
+/* Reverses the entries pushed since `from`, so that they are processed in order. */
 static void turn_round(struct script *s, size_t from)
 {
     for (size_t to = s->stack.len; from + 1 < to; from++, to--) {
@@ -136,7 +136,7 @@ static void put_examples(struct script *s, unsigned indent, const struct pl_json
     }
 }
 
-/* "default: …": a string in quotes, but for one of a list of values. */
+/* "default: …": a string in quotes, except for a value of an enum. */
 static void put_default(struct script *s, const struct pl_json_node *schema, bool quotes_values)
 {
     const struct pl_json_node *value = pl_json_get(s->conv->doc, schema, PL_STR("default"));
@@ -158,7 +158,7 @@ static bool has_default(struct script *s, const struct pl_json_node *schema)
 
 /* ---- types ---- */
 
-/* In small letters, or in capitals as Gemini has them. */
+/* In lower case, or in upper case as at Gemini. */
 static bool is_type(const struct pl_conv *conv, const struct pl_json_node *type, const char *lower,
                     const char *upper)
 {
@@ -191,7 +191,7 @@ static void put_types(struct script *s, const struct pl_json_node *types)
     }
 }
 
-/* The values of an enum; only the strings if the type is string. False when there is none. */
+/* The values of an enum; only strings if the type is string. False if there are none. */
 static bool put_values(struct script *s, const struct pl_json_node *values, bool wants_strings)
 {
     bool has_any = false;
@@ -226,7 +226,7 @@ static void push_any(struct script *s, const struct pl_json_node *list, unsigned
     turn_round(s, from);
 }
 
-/* oneOf, one alternative a line; `property` is the schema of the field it is the type of. */
+/* oneOf, one alternative per line; `property` is the schema of its field. */
 static void push_variants(struct script *s, const struct pl_json_node *list,
                           const struct pl_json_node *property, unsigned indent)
 {
@@ -307,7 +307,7 @@ static void write_type(struct script *s, const struct pl_json_node *schema, unsi
         pl_buf_adds(s->to, plain_type(conv, type));
 }
 
-/* A type, and null with it where the schema says so. */
+/* Pushes a type, and null if the schema allows it. */
 static void push_type(struct script *s, const struct pl_json_node *schema, unsigned indent)
 {
     if (is_nullable(s, schema))
@@ -331,7 +331,7 @@ static bool says_same(struct script *s, const struct pl_json_node *a, const stru
     return a && b && pl_json_text_same(s->conv->doc, a, s->conv->doc, b);
 }
 
-/* Whether the description of a field stands above it, not after its first alternative. */
+/* Whether the description of a field comes above it, not after its first alternative. */
 static bool is_described_above(struct script *s, const struct pl_json_node *property)
 {
     const struct pl_json_node *list = list_in(s, property, "oneOf");

@@ -1,12 +1,12 @@
-/* gpt-oss: a conversation becomes the messages that openai/harmony renders.
+/* gpt-oss: writes a conversation as the messages that openai/harmony renders.
  *
  *   system     who the model is, how hard it thinks, the tools that run beside it, its channels
  *   developer  the instructions, the functions, the form of the answer: one message
  *   …          the conversation
- *   assistant  the beginning of the next turn, unless the last word is the assistant's
+ *   assistant  the beginning of the next turn, unless the last message is the assistant's
  *
- * A document of this format that went through another one comes back: a text that is a whole system
- * or developer message of gpt-oss is written as it is. */
+ * A document of this format that was converted to another one is restored: a text that is a whole
+ * system or developer message of gpt-oss is written unchanged. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "conv/call_ids.h"
@@ -15,7 +15,7 @@
 #include "format/pieces/utterance.h"
 #include "json/write.h"
 
-/* Between texts that become one, and between the sections of a message. */
+/* Separator of joined texts, and of the sections of a message. */
 #define GLUE PL_GPT_OSS_GLUE("\n")
 
 struct oss_out {
@@ -23,14 +23,14 @@ struct oss_out {
     struct pl_call_index calls;
     struct pl_utterances all;
     bool is_answer;
-    bool is_home;        /* the source is gpt-oss too: its messages are as they should be */
-    size_t n_leading;    /* instructions in front of the conversation */
-    size_t system_index; /* which of them is the system message; n_leading: none */
+    bool is_home;        /* the source is gpt-oss too: its messages are valid */
+    size_t n_leading;    /* instructions before the conversation */
+    size_t system_index; /* index of the system message among them; n_leading: none */
 };
 
 /* ---- words ---- */
 
-/* Nobody's text may contain a token: special tokens in it are broken up. */
+/* Breaks special tokens in a text: no text may contain one. */
 static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
 {
     struct pl_str text = pl_conv_text(o->w->conv, words);
@@ -43,7 +43,7 @@ static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
         return pl_val_text(safe);
     }
     pl_conv_know_all(o->w->conv, words.node);
-    /* The bytes of a span cannot be found again after they went through the text. */
+    /* The bytes of a span cannot be found again in the text. */
     return words.kind == PL_VAL_SPAN ? pl_val_text(text) : words;
 }
 
@@ -65,11 +65,11 @@ static void close_message(struct oss_out *o, const char *end)
     pl_w_close(o->w, '}');
 }
 
-/* Texts that become one. */
+/* Texts to be joined. */
 struct texts {
     struct pl_val *vals; /* arena */
     size_t n;
-    bool has_own; /* one is of the conversation */
+    bool has_own; /* one is from the conversation */
 };
 
 static bool texts_init(struct oss_out *o, struct texts *t, size_t most)
@@ -80,7 +80,7 @@ static bool texts_init(struct oss_out *o, struct texts *t, size_t most)
     return t->vals;
 }
 
-/* Adds a part if it is a text; the second and later ones are merged with those before them. */
+/* Adds a part if it is a text; later texts are merged with those before them. */
 static void texts_add(struct oss_out *o, struct texts *t, const struct pl_part *part)
 {
     if (part->kind != PL_PART_TEXT || !pl_val_is_set(part->text))
@@ -103,7 +103,7 @@ static void write_content(struct oss_out *o, const struct texts *t)
 
 /* ---- system and developer ---- */
 
-/* The models know three efforts. */
+/* The models have three efforts. */
 static const char *effort_word(struct oss_out *o)
 {
     static const enum pl_effort nearest[] = {
@@ -131,7 +131,7 @@ static bool has_functions(const struct pl_conv *conv)
     return false;
 }
 
-/* A buffer's text as a value; nothing in it is a token. */
+/* The text of a buffer as a value, without special tokens. */
 static struct pl_val kept(struct oss_out *o, struct pl_buf *text)
 {
     struct pl_conv *conv = o->w->conv;
@@ -161,7 +161,7 @@ static void write_system(struct oss_out *o)
                  "those of openai/harmony");
 }
 
-/* # Response Formats: what the answer has to look like. */
+/* # Response Formats: the schema of the answer. */
 static void add_format(struct oss_out *o, struct texts *t)
 {
     struct pl_conv *conv = o->w->conv;
@@ -204,8 +204,7 @@ static bool has_heading(struct pl_str text)
            pl_str_starts(text, PL_STR("# Tools"));
 }
 
-/* All instructions in front, the functions and the format of the answer, each where there is one.
- */
+/* All leading instructions, the functions and the format of the answer, if present. */
 static void write_developer(struct oss_out *o)
 {
     struct pl_conv *conv = o->w->conv;
@@ -236,7 +235,7 @@ static void write_developer(struct oss_out *o)
     close_message(o, "end");
 }
 
-/* Text as it is: a user's, and the instructions of a gpt-oss source. */
+/* Writes text unchanged: the user's, and the instructions of a gpt-oss source. */
 static void write_plain(struct oss_out *o, const struct pl_utterance *u, const char *role,
                         const char *heading)
 {
@@ -257,7 +256,7 @@ static void write_instructions(struct oss_out *o, const struct pl_utterance *u)
     if (!u->n_parts)
         return;
     struct pl_val text = u->parts[0]->text;
-    /* From a gpt-oss source, a piece of a string is the text under the heading. */
+    /* In a gpt-oss source, a piece of a string is the text under the heading. */
     bool is_whole =
         o->is_home ? text.kind != PL_VAL_SPAN : has_heading(pl_conv_text(o->w->conv, text));
     write_plain(o, u, o->is_home && u->role == PL_ROLE_SYSTEM ? "system" : "developer",
@@ -266,8 +265,8 @@ static void write_instructions(struct oss_out *o, const struct pl_utterance *u)
 
 /* ---- the conversation ---- */
 
-/* How a tool is addressed. A name in a header has no room for anything but letters, digits, _ and
- * -; only gpt-oss itself knows other namespaces. */
+/* The name of a tool in a header, which may have only letters, digits, _ and -; only gpt-oss itself
+ * has other namespaces. */
 static struct pl_str spoken_name(struct oss_out *o, struct pl_val name)
 {
     struct pl_conv *conv = o->w->conv;
@@ -312,7 +311,7 @@ static bool has_calls(const struct pl_utterance *u)
     return false;
 }
 
-/* Whether a turn ends with it. */
+/* Whether it ends a turn. */
 static bool is_final(const struct pl_utterance *u)
 {
     bool says = false;
@@ -321,7 +320,7 @@ static bool is_final(const struct pl_utterance *u)
     return u->role == PL_ROLE_ASSISTANT && says && !has_calls(u);
 }
 
-/* How a message of the assistant ends; of an answer the last one as the model ended it. */
+/* The end token of an assistant message; the last one of an answer ends as the model ended it. */
 static const char *end_of(const struct oss_out *o, const struct pl_utterance *u, bool is_last,
                           bool is_thought)
 {
@@ -385,7 +384,7 @@ static void write_utterance(struct oss_out *o, const struct pl_utterance *u, boo
         write_instructions(o, u);
 }
 
-/* ---- the whole ---- */
+/* ---- whole documents ---- */
 
 static bool is_instruction(const struct pl_utterance *u)
 {
@@ -403,7 +402,7 @@ static bool has_line(struct pl_str text, struct pl_str begin)
     return false;
 }
 
-/* Whether an utterance is the system message that this format had. */
+/* Whether an utterance is the system message of this format. */
 static bool is_model_card(struct oss_out *o, const struct pl_utterance *u)
 {
     if (u->role != PL_ROLE_SYSTEM || u->n_parts != 1 || u->parts[0]->kind != PL_PART_TEXT)
@@ -413,8 +412,8 @@ static bool is_model_card(struct oss_out *o, const struct pl_utterance *u)
            has_line(text, PL_STR("# Valid channels: "));
 }
 
-/* The reasoning of a turn that ended with an answer is not shown again once somebody has spoken
- * after it. If the last message is an answer, this includes the reasoning of the first answer. */
+/* The reasoning of a turn that ended with an answer is not shown again once another message
+ * follows. If the last message is an answer, this includes the reasoning of the first answer. */
 static size_t count_closed(const struct oss_out *o)
 {
     size_t n_followed = 0, first_final = 0;
@@ -449,7 +448,7 @@ static void write_beginning(struct oss_out *o)
     write_developer(o);
 }
 
-/* A message of the source that is not part of the conversation, as it is. */
+/* Copies a message of the source that is not part of the conversation. */
 static void write_source(struct oss_out *o, const struct pl_json_node *message)
 {
     static const char *const keys[] = {"role", "channel", "content", "end"};
@@ -461,7 +460,7 @@ static void write_source(struct oss_out *o, const struct pl_json_node *message)
     pl_w_close(o->w, '}');
 }
 
-/* gpt-oss as it was: what is not the conversation stays where it stood. */
+/* gpt-oss to gpt-oss: messages outside the conversation stay in place. */
 static void write_home(struct oss_out *o)
 {
     struct pl_conv *conv = o->w->conv;

@@ -1,5 +1,5 @@
 /* Harmony, seed 001: the project's own message format, a superset of Chat Completions with
- * addressable parts, times, metadata and citations. This file tells it from the vendors' formats
+ * addressable parts, times, metadata and citations. This file detects it among the vendors' formats
  * that it extends; reading and writing are in read.c and write.c. */
 #include "format/harmony/harmony_int.h"
 
@@ -35,7 +35,7 @@ static bool is_own_message(const struct pl_json_doc *doc, const struct pl_json_n
     return false;
 }
 
-/* Looks at the first messages only: a document of one kind shows it early. */
+/* Looks only at the first messages: they show the format. */
 static int weigh_list(const struct pl_json_doc *doc, const struct pl_json_node *list, int plain)
 {
     enum { ENOUGH = 50, CERTAIN = 97 };

@@ -1,4 +1,5 @@
-/* Lint of what only harmony has: the types of parts and their index, and the audio of A.1.2 (4). */
+/* Lint of features that only harmony has: the types of parts and their index, and the audio of
+ * A.1.2 (4). */
 #include "format/harmony/harmony_int.h"
 
 #include "base/map.h"
@@ -9,7 +10,7 @@ static const char *const part_words[] = {"text",        "input_text", "output_te
                                          "refusal",     "thinking",   "image_url",
                                          "input_audio", "file",       NULL};
 
-/* Letters to change, add or leave out; words are short. */
+/* Edit distance; words are short. */
 static unsigned distance(struct pl_str a, struct pl_str b)
 {
     enum { MOST = 24 };
@@ -31,7 +32,7 @@ static unsigned distance(struct pl_str a, struct pl_str b)
     return row[b.len];
 }
 
-/* The word that was probably meant; NULL: none is near. */
+/* The word that was probably meant; NULL: none is similar. */
 static const char *nearest(struct pl_str word)
 {
     const char *best = NULL;
@@ -61,7 +62,7 @@ static void lint_type(struct pl_conv *conv, struct pl_findings *findings,
                            near ? near : "", near ? "\"?" : "");
 }
 
-/* The address of a part is the id of its message and its index. */
+/* A part is addressed by the id of its message and its index. */
 static void lint_index(struct pl_conv *conv, struct pl_findings *findings,
                        const struct pl_json_node *part, struct pl_map *seen)
 {

@@ -75,7 +75,7 @@ static const struct pl_content_type part_types[] = {
     {"file", PL_PART_FILE, read_file},        {"thinking", PL_PART_THINKING, read_text},
 };
 
-/* An index that only repeats the order of the parts says nothing of its own. */
+/* An index that only repeats the order of the parts adds no information. */
 static void know_index(struct pl_conv *conv, const struct pl_json_node *n, int64_t place)
 {
     const struct pl_json_node *index = pl_conv_node(conv, n, "index");
@@ -103,7 +103,7 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
         return;
     if (!pl_json_is(content, PL_JSON_ARRAY)) {
         bool is_text = pl_json_is(content, PL_JSON_STRING);
-        /* Anything else in its place (a number, an object) is a text to whoever reads it. */
+        /* Any other value (a number, an object) is read as text. */
         add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
         if (!is_text)
             pl_conv_loss(conv, PL_LOSS_APPROXIMATED, content,
@@ -150,7 +150,7 @@ static const char *const role_words[] = {"system", "developer", "user", "assista
 static const enum pl_role roles[] = {PL_ROLE_SYSTEM,    PL_ROLE_DEVELOPER, PL_ROLE_USER,
                                      PL_ROLE_ASSISTANT, PL_ROLE_TOOL,      PL_ROLE_TOOL};
 
-/* Texts among them are left alone: they have their place in the content. */
+/* Texts among them are ignored: they belong in the content. */
 static void read_more(struct pl_conv *conv, const struct pl_json_node *message, const char *more,
                       pl_part_adder *add)
 {

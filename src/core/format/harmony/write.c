@@ -1,5 +1,5 @@
-/* Writing harmony: an array of messages, or an object when there are tools or settings beside them.
- * Thinking is a part with a type that readers may ignore. The result itself says that a tool failed
+/* Writing harmony: an array of messages, or an object if there are tools or settings. Thinking is a
+ * part with a type that readers may ignore. The result itself says that a tool failed
  * (format/adapt/flag_errors.h). Cache markers have no place here and are reported. */
 #include "format/harmony/harmony_int.h"
 
@@ -15,8 +15,8 @@ struct harmony {
     const struct pl_format_task *task;
     struct pl_utterances said;
     struct pl_cites_list cites;
-    const struct pl_json_node *last_turn; /* whose metadata was said */
-    struct pl_val turn_id;                /* its id, and how many messages have it */
+    const struct pl_json_node *last_turn; /* its metadata was written */
+    struct pl_val turn_id;                /* its id, and the number of messages with it */
     uint32_t n_of_turn;
 };
 
@@ -63,7 +63,7 @@ static void write_detail(struct pl_writer *w, struct pl_val detail)
     }
 }
 
-/* Another angle is nothing that harmony can say. */
+/* Harmony has only multiples of 90 degrees. */
 static void write_rotation(struct pl_writer *w, struct pl_val rotation)
 {
     int64_t degrees = -1;
@@ -212,7 +212,7 @@ void pl_harmony_write_calls(struct pl_writer *w, const struct pl_utterance *u)
     pl_w_close(w, ']');
 }
 
-/* Null only for an assistant that does nothing but call. */
+/* Null only for an assistant message with nothing but calls. */
 static void write_content(const struct harmony *h, const struct pl_utterance *u)
 {
     struct pl_writer *w = h->w;
@@ -279,7 +279,7 @@ static void write_metadata(struct harmony *h, const struct pl_message *m)
     h->last_turn = m->node;
 }
 
-/* A turn of several messages has one id: the later messages append a number to it. */
+/* A turn of several messages has one id: later messages append a number to it. */
 static void write_id(struct harmony *h, const struct pl_utterance *u, bool is_answer)
 {
     struct pl_conv *conv = h->w->conv;

@@ -1,4 +1,4 @@
-/* What OpenAI's annotations and filters say, in both of its APIs. Chat nests a url_citation in a
+/* Reads OpenAI's annotations and filters, in both of its APIs. Chat nests a url_citation in a
  * member of that name; Responses does not. */
 #include "format/openai_chat/words.h"
 #include "format/pieces/citation.h"
@@ -26,7 +26,8 @@ bool pl_openai_cite(const struct pl_json_doc *doc, const struct pl_json_node *an
     return true;
 }
 
-/* content_filter_results: {"hate":{"filtered":false,"severity":"safe"},"jailbreak":{"detected":…}}. */
+/* content_filter_results:
+ * {"hate":{"filtered":false,"severity":"safe"},"jailbreak":{"detected":…}}. */
 bool pl_openai_judge(const struct pl_json_doc *doc, const struct pl_json_node *ratings,
                      struct pl_json_out *categories)
 {

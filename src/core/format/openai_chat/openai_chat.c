@@ -1,5 +1,5 @@
-/* OpenAI Chat Completions, and what compatible servers added to it: requests, responses and errors
- * of POST /v1/chat/completions. This file tells it from similar formats; reading and writing are in
+/* OpenAI Chat Completions, and extensions of compatible servers: requests, responses and errors of
+ * POST /v1/chat/completions. This file tells it from similar formats; reading and writing are in
  * read.c and write.c. */
 #include "format/openai_chat/openai_chat_int.h"
 #include "format/openai_chat/words.h"
@@ -27,8 +27,7 @@ static bool says(const struct pl_json_doc *doc, const struct pl_json_node *objec
     return n && pl_json_kind(n) == PL_JSON_STRING && pl_json_text_is(doc, n, pl_str_of(word));
 }
 
-/* Whether a part of a content array is of a kind only this format (1) or only Anthropic (-1) has.
- */
+/* Whether only this format (1) or only Anthropic (-1) has a content part of this kind. */
 static int weigh_part(const struct pl_json_doc *doc, const struct pl_json_node *part)
 {
     static const char *const ours[] = {"image_url", "input_audio", "file", NULL};
@@ -104,7 +103,7 @@ static int detect(const struct pl_json_doc *doc)
         return 80;
     const struct pl_json_node *error = pl_json_get(doc, root, PL_STR("error"));
     if (error && has(doc, error, "message") && !has(doc, root, "type")) {
-        /* Compatible servers leave the type out; Google says a status instead. */
+        /* Compatible servers leave the type out; Google has a status instead. */
         if (has(doc, error, "type"))
             return 70;
         if (has(doc, error, "code") && !has(doc, error, "status"))

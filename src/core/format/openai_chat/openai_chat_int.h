@@ -1,4 +1,4 @@
-/* The pieces of openai-chat. */
+/* Shared by the files of openai-chat. */
 #ifndef PL_FORMAT_OPENAI_CHAT_INT_H
 #define PL_FORMAT_OPENAI_CHAT_INT_H
 
@@ -11,11 +11,11 @@ enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kin
 enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_task *task,
                                     struct pl_error *err);
 
-/* Everything of a request but the model and the messages, and the tier alone. */
+/* Write everything of a request except the model and the messages, or only the service tier. */
 void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task);
 void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier);
 
-/* What the writers of messages and of answers share. */
+/* Shared by the writers of messages and of answers. */
 struct pl_chat_out {
     struct pl_writer *w;
     const struct pl_format_task *task;
@@ -24,19 +24,19 @@ struct pl_chat_out {
 
 enum pl_status pl_chat_write_answer(struct pl_chat_out *c);
 
-/* Parts of a kind, and the first one that has words (or NULL). */
+/* The number of parts of a kind, and the first one with text (or NULL). */
 uint32_t pl_chat_count(const struct pl_utterance *u, enum pl_part_kind kind);
 const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_kind kind);
 
-/* The words of all parts of a kind as one string, with `glue` between them. */
+/* Writes the texts of all parts of a kind as one string, with `glue` between them. */
 void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
                           const char *glue);
 /* Reasoning (reasoning.c): reads it from a message into the last message of the conversation; then,
- * once the calls are read, the proofs in it that belong to calls; writes it. */
+ * after the calls, reads the proofs that belong to calls; writes it. */
 void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *message);
 void pl_chat_sign_calls(struct pl_conv *conv);
 void pl_chat_write_reasoning(struct pl_chat_out *c, const struct pl_utterance *u, const char *glue);
-/* Whether a stored turn has kept a proof for this format with the part. */
+/* Whether a stored turn has a proof for this format with the part. */
 static inline bool pl_chat_is_kept(const struct pl_chat_out *c, const struct pl_part *part)
 {
     return part->home && pl_format_home(c->task, part) == &pl_format_openai_chat;
@@ -45,6 +45,6 @@ void pl_chat_write_images(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_write_calls(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u);
 
-#define PL_CHAT_NAME_MAX 64 /* characters of the name of a tool */
+#define PL_CHAT_NAME_MAX 64 /* characters of a tool name */
 
 #endif

@@ -1,9 +1,9 @@
 /* openai-chat: reading.
  *
- * Beside the documented fields the reader knows what compatible servers send: reasoning_content,
- * reasoning, reasoning_details, reasoning_signature, images, cache_control, extra_content; and the
- * legacy functions, function_call and role function. Reasoning that a server sends under several
- * names is read once. */
+ * Besides the documented fields the reader supports extensions of compatible servers:
+ * reasoning_content, reasoning, reasoning_details, reasoning_signature, images, cache_control,
+ * extra_content; and the legacy functions, function_call and role function. Reasoning that a server
+ * sends under several names is read once. */
 #include "format/openai_chat/openai_chat_int.h"
 
 #include "format/openai_chat/words.h"
@@ -89,7 +89,7 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
     pl_content_read_audio(conv, n, part, audio_mime);
 }
 
-/* file_data is a data URL, base64 alone or, in other people's dialects, an address. */
+/* file_data is a data URL, plain base64 or, in some dialects, an address. */
 static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     const struct pl_json_node *file = pl_conv_member(conv, n, "file", PL_WANT_OBJECT);
@@ -134,8 +134,8 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *n, pl_par
         pl_val_set(&part->cache, cache_of(conv, n));
 }
 
-/* `want` is what is allowed besides a list: the content of a message may be a string; a tool's
- * result may be any JSON, whose text it is. */
+/* `want` is the kinds allowed besides a list: the content of a message may be a string; a tool's
+ * result may be any JSON, read as its text. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
                          pl_part_adder *add)
 {
@@ -162,8 +162,8 @@ static inline const struct pl_json_node *thought_signature(struct pl_conv *conv,
                           "thought_signature", PL_WANT_STRING);
 }
 
-/* What is called or declared: a function or a custom tool. If both members are there, the type
- * decides, or one of them is a field that the server always fills in. */
+/* The body of a call or declaration: a function or a custom tool. If both members are present, an
+ * empty one is ignored (some servers always send both); otherwise the type decides. */
 static const struct pl_json_node *body_of(struct pl_conv *conv, const struct pl_json_node *n,
                                           bool *ret_is_custom)
 {
@@ -208,7 +208,7 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
     }
 }
 
-/* A spoken answer: its audio, and its transcript where there is no other text. */
+/* A spoken answer: its audio, and its transcript if there is no other text. */
 static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *audio = pl_conv_member(conv, m, "audio", PL_WANT_OBJECT);
@@ -240,7 +240,7 @@ static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
     }
 }
 
-/* Members beside the text belong to its last part. */
+/* Members next to the text belong to its last part. */
 static void read_beside(struct pl_conv *conv, const struct pl_json_node *m, size_t first)
 {
     if (conv->parts.len == first)
@@ -418,7 +418,7 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
     pl_conv_take(conv, schema, "strict", PL_WANT_BOOL, &s->output_strict);
 }
 
-/* Line by line: the compiler knows the hash of a key that is a literal. */
+/* Line by line: the compiler computes the hash of a literal key. */
 static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
@@ -446,7 +446,7 @@ static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
     pl_conv_take(conv, root, "thinking", PL_WANT_OBJECT, &s->thinking);
 }
 
-/* OpenRouter's {"effort" | "max_tokens", "exclude", "enabled"}, where nothing else says it. */
+/* OpenRouter's {"effort" | "max_tokens", "exclude", "enabled"}, if no other member sets it. */
 static void read_reasoning_wish(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
@@ -544,7 +544,7 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
     a->request_id = pl_conv_get(conv, conv->doc->root, "request_id", PL_WANT_STRING);
 }
 
-/* The first choice is the conversation; the others are left to the report. */
+/* The first choice is the conversation; the others are reported. */
 static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
 {
     const struct pl_json_node *root = conv->doc->root;

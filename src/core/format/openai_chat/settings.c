@@ -10,7 +10,7 @@
 
 /* ---- tools ---- */
 
-/* Responses has the members of a grammar beside its type, Chat Completions in an object. */
+/* In Responses the members of a grammar are beside its type, in Chat Completions in an object. */
 static void write_input_format(struct pl_writer *w, struct pl_val format)
 {
     const struct pl_json_node *type = pl_conv_node(w->conv, format.node, "type");
@@ -94,7 +94,7 @@ static void write_tool_reference(struct pl_writer *w, struct pl_val name)
     pl_w_close(w, '}');
 }
 
-/* One level deeper than at Responses. */
+/* One level deeper than in Responses. */
 static void write_allowed_tools(struct pl_writer *w, const char *mode)
 {
     const struct pl_json_node *list = w->conv->settings.allowed;
@@ -118,7 +118,7 @@ static void write_allowed_tools(struct pl_writer *w, const char *mode)
     pl_choice_know_allowed(w->conv);
 }
 
-/* Only the choice itself becomes known: a flag beside it has its own fate. */
+/* Marks only the choice itself: a flag next to it has its own fate. */
 static void know_choice(struct pl_writer *w)
 {
     static const char *const keys[] = {"type", "mode", NULL};
@@ -220,8 +220,7 @@ static void write_effort(struct pl_writer *w)
               "there is no token budget here, only the nearest effort");
 }
 
-/* A source format has the response format as a string, as an object with a type, or in another
- * field. */
+/* The source has the response format as a string, as an object with a type, or in another field. */
 static void know_output(struct pl_writer *w)
 {
     const struct pl_json_node *n = w->conv->settings.output_val.node;
@@ -299,8 +298,8 @@ static void write_verbosity(struct pl_writer *w)
         pl_w_opt_string(w, "verbosity", w->conv->settings.verbosity);
 }
 
-/* A server that knows only the older name of the limit belongs to another vendor: it may refuse
- * what only OpenAI has. */
+/* A server that knows only the older name of the limit is another vendor's: it may refuse members
+ * that only OpenAI has. */
 static bool shares_with_responses(const struct pl_format_task *task)
 {
     return task->from == &pl_format_openai_responses &&
@@ -343,7 +342,7 @@ static void write_shared(struct pl_writer *w, const struct pl_format_task *task)
     write_cache_options(w, pl_conv_member(w->conv, root, "prompt_cache_options", PL_WANT_OBJECT));
 }
 
-/* Streams of the other dialects always report usage. */
+/* Streams of the other formats always report usage. */
 static void write_stream_options(struct pl_writer *w, const struct pl_format_task *task)
 {
     struct pl_val stream = w->conv->settings.stream, obfuscation = {0};
@@ -365,7 +364,7 @@ static void write_stream_options(struct pl_writer *w, const struct pl_format_tas
     pl_w_close(w, '}');
 }
 
-/* max_tokens is the older name: newer models refuse it, some servers know no other. */
+/* max_tokens is the older name: newer models refuse it, some servers know only this one. */
 static bool is_limit_older(struct pl_writer *w, const struct pl_format_task *task)
 {
     const struct pl_json_node *root = w->conv->doc->root;

@@ -1,12 +1,12 @@
-/* openai-chat: writing messages and requests. Settings and tools are in settings.c,
- * responses and errors in answer.c.
+/* openai-chat: writing messages and requests. Settings and tools are in settings.c, responses and
+ * errors in answer.c.
  *
  * One utterance is one message. A message that is exactly one text without a cache marker has a
- * string as its content, any other an array; an assistant that only calls tools has null. The order
- * between text and calls cannot be expressed and is reported. Reasoning goes to reasoning_content,
- * the name that compatible servers share. If a stored turn has kept proofs that such a server can
- * check, it goes to reasoning_details instead. Signatures of others mean nothing here and stay in
- * the carry. */
+ * string as its content, any other an array; an assistant message with only tool calls has null.
+ * The order between text and calls cannot be expressed and is reported. Reasoning goes to
+ * reasoning_content, the name that compatible servers share. If a stored turn has proofs that such
+ * a server can check, it goes to reasoning_details instead. Other signatures are invalid here and
+ * stay in the carry. */
 #include "format/openai_chat/openai_chat_int.h"
 
 #include "format/profile.h"
@@ -21,7 +21,7 @@ static bool is_openai(const struct pl_format_task *task)
 
 /* ---- content parts ---- */
 
-/* The position of the marker is written. Cache lifetimes differ between the vendors and are not
+/* Only the position of the marker is written. Cache lifetimes differ between vendors and are not
  * guessed. */
 static void write_cache(struct pl_chat_out *c, struct pl_val cache)
 {
@@ -60,7 +60,7 @@ static const char *audio_format(struct pl_conv *conv, const struct pl_part *part
     return NULL;
 }
 
-/* Whether a user's message can hold the part. */
+/* Whether a user message can hold the part. */
 static bool is_sayable(struct pl_chat_out *c, const struct pl_part *part)
 {
     switch (part->kind) {
@@ -145,7 +145,7 @@ static void write_audio_body(struct pl_writer *w, const struct pl_part *part)
     const char *format = audio_format(w->conv, part);
     pl_w_key_word(w, "format", format);
     pl_w_mapped(w, part->mime);
-    /* audio/wav and wav are one word; audio/mpeg and mp3 are two. */
+    /* audio/wav and wav are the same word; audio/mpeg and mp3 are not. */
     struct pl_str mime = pl_conv_text(w->conv, part->mime);
     if (part->mime.kind != PL_VAL_TEXT && mime.len &&
         !pl_str_eq(pl_str_slice(mime, strlen("audio/"), mime.len), pl_str_of(format)))
@@ -192,7 +192,7 @@ struct content {
     const struct pl_part *const *parts;
     uint32_t n_parts;
     bool is_text_only;
-    struct pl_val last_cache; /* a marker of the whole, for its last part */
+    struct pl_val last_cache; /* a marker on the whole, for its last part */
 };
 
 static bool is_in(struct pl_chat_out *c, const struct content *content, const struct pl_part *part)
@@ -230,7 +230,7 @@ static void write_content(struct pl_chat_out *c, const struct content *content)
     pl_w_close(w, ']');
 }
 
-/* ---- what an assistant says ---- */
+/* ---- assistant messages ---- */
 
 uint32_t pl_chat_count(const struct pl_utterance *u, enum pl_part_kind kind)
 {
@@ -245,8 +245,8 @@ static bool has_words(const struct pl_part *part, enum pl_part_kind kind)
     return part->kind == kind && pl_val_is_set(part->text);
 }
 
-/* The words of all parts of one kind as one string: copied when there is one, otherwise put
- * together and reported. */
+/* Writes the texts of all parts of one kind as one string: a single one is copied, several are
+ * joined and reported. */
 void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
                           const char *glue)
 {
@@ -268,7 +268,7 @@ void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enu
                   "there is only one string for all of it; this follows the previous text");
 }
 
-/* The only order is reasoning, then text, then calls. */
+/* The only possible order is reasoning, then text, then calls. */
 void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u)
 {
     static const int ranks[PL_PART_KIND_COUNT] = {
@@ -285,7 +285,7 @@ void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u)
     }
 }
 
-/* Google's own compatible server documents this slot. */
+/* Google's own compatible server documents this member. */
 static void write_google_signature(struct pl_writer *w, struct pl_val signature)
 {
     if (!pl_val_is_set(signature))
@@ -363,7 +363,7 @@ const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_k
     return NULL;
 }
 
-/* The signature that Google's compatible server puts beside the text belongs to its last part. */
+/* The signature that Google's compatible server puts next to the text belongs to its last part. */
 static void write_text_signature(struct pl_chat_out *c, const struct pl_utterance *u)
 {
     const struct pl_part *last = NULL;
@@ -395,7 +395,7 @@ static void write_assistant(struct pl_chat_out *c, const struct pl_utterance *u)
 
 /* ---- tool results ---- */
 
-/* The call has the name of its tool; dropping the result's copy of it loses nothing. */
+/* The call names its tool, so dropping the name in the result is no loss. */
 static void know_name(struct pl_chat_out *c, const struct pl_part *result)
 {
     struct pl_conv *conv = c->w->conv;
@@ -423,7 +423,7 @@ static void write_result(struct pl_chat_out *c, const struct pl_part *result)
     pl_w_key(w, "content");
     write_content(c, &(struct content){parts, result->n_children, true, result->cache});
     know_name(c, result);
-    /* The content says that it failed (format/adapt/flag_errors.h). */
+    /* The content shows the failure (format/adapt/flag_errors.h). */
     if (result->is_error.is_set)
         pl_w_mapped(w, result->is_error.val);
 }

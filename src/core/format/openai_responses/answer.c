@@ -1,5 +1,5 @@
-/* A response, or the body of an error. Members in which the vendor echoes the request get the
- * defaults of a request without them. */
+/* A response, or the body of an error. Members that echo the request get the defaults of a request
+ * without them. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "format/pieces/instant.h"
@@ -7,7 +7,7 @@
 
 /* ---- errors ---- */
 
-/* Google's RPC status words, where there is no type. */
+/* Google's RPC status words, for errors without a type. */
 static const char *type_of_status(struct pl_responses_out *o, struct pl_val status)
 {
     static const struct {
@@ -50,7 +50,7 @@ static void put_error(struct pl_responses_out *o)
     else
         pl_w_word(o->w, type_of_status(o, a->error_status));
     put_string_or_null(o, "param", a->error_param);
-    /* A status is the better code: a number there is the HTTP status. */
+    /* A status is the better code: if it is a number, it is the HTTP status. */
     if (!has_type && pl_val_is_set(a->error_status)) {
         put_string_or_null(o, "code", a->error_status);
         pl_responses_know_scalar(o, a->error_code);
@@ -132,7 +132,7 @@ static void put_usage(struct pl_responses_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* The part of the echo that clients read without looking whether it is there. */
+/* The part of the echo that clients read without checking its presence. */
 static void put_echo(struct pl_responses_out *o)
 {
     static const struct {
@@ -157,7 +157,7 @@ static void put_echo(struct pl_responses_out *o)
         pl_w_opt_string(o->w, "service_tier", tier);
 }
 
-/* The same format again: the items may have been repaired, the rest is unchanged. */
+/* The same format again: the items may have been repaired, the rest is copied. */
 static void put_again(struct pl_responses_out *o)
 {
     static const char *const known[] = {"output", NULL};

@@ -1,10 +1,10 @@
-/* OpenAI's Responses: a list of items instead of messages with parts in them.
+/* OpenAI's Responses: a list of items instead of messages with parts.
  *
  *     {"model", "instructions", "input": "text" | [item, …], "tools", "text", "reasoning", …}
  *     {"object":"response", "status", "output":[item, …], "usage", …}
  *
- * Reading joins the items of one utterance (reasoning, message, function_call …) into one canonical
- * message; writing takes the parts of a message apart again, in their order. */
+ * Reading joins the items of one utterance (reasoning, message, function_call …) into one
+ * canonical message; writing splits the parts of a message again, in order. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "format/openai_chat/words.h"
@@ -33,7 +33,7 @@ static const struct pl_json_node *member(const struct pl_json_doc *doc, const ch
     return pl_json_get(doc, doc->root, pl_str_of(key));
 }
 
-/* Words no other format has at its top. */
+/* Members that no other format has in its root. */
 static bool has_own_word(const struct pl_json_doc *doc)
 {
     static const char *const words[] = {"instructions", "previous_response_id", "max_output_tokens",

@@ -86,8 +86,8 @@ static struct pl_val get_words(struct pl_conv *conv, const struct pl_json_node *
     return text;
 }
 
-/* A text in older answers; since then {"type","message","code"}, or {"type","content"} with what the
- * server said. */
+/* A text in older answers; now {"type","message","code"}, or {"type","content"} with the server's
+ * message. */
 static struct pl_val get_error(struct pl_conv *conv, const struct pl_json_node *item)
 {
     const struct pl_json_node *error =
@@ -191,8 +191,8 @@ bool pl_responses_teller(const struct pl_conv *conv, const struct pl_json_node *
     return own != NULL;
 }
 
-/* "completed" is the default. The result says that it failed. Other formats have no place for any
- * other status, so it is reported. */
+/* "completed" is the default. A failure is in the result. Other formats have no place for any other
+ * status, so it is reported. */
 static void tell_status(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
 {
     struct pl_val status = get(conv, item, "status");
@@ -217,7 +217,7 @@ bool pl_responses_tell(struct pl_conv *conv, const struct pl_json_node *node, st
     return ret->service != PL_SERVICE_NONE;
 }
 
-/* ---- what the tools of another vendor did ---- */
+/* ---- hosted tools of other vendors ---- */
 
 static void put_search(struct pl_responses_out *o, const struct pl_gist *gist,
                        const struct pl_gist *result)
@@ -273,7 +273,7 @@ static void put_code(struct pl_responses_out *o, const struct pl_gist *gist,
     pl_w_close(o->w, ']');
 }
 
-/* The words of a result, which is one text here. */
+/* The text of a result, which is one text here. */
 static struct pl_val words_of(const struct pl_gist *result)
 {
     if (pl_val_is_set(result->output))

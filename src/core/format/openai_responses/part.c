@@ -1,5 +1,5 @@
-/* The content of a message or of a tool's result: input_text, input_image, input_file, input_audio
- * from everybody but the assistant, whose words are output_text or a refusal. */
+/* The content of a message or a tool result: input_text, input_image, input_file and input_audio
+ * from all roles but the assistant, whose text is output_text or a refusal. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "format/pieces/content.h"
@@ -35,13 +35,13 @@ bool pl_responses_is_sayable(const struct pl_responses_out *o, const struct pl_p
         return false;
     if (role != PL_ROLE_ASSISTANT)
         return is_sayable_in(o, part);
-    if (part->kind == PL_PART_TEXT && part->home) /* there may be nothing but the proof */
+    if (part->kind == PL_PART_TEXT && part->home) /* there may be only the proof */
         return pl_val_is_set(part->text);
     return part->kind == PL_PART_TEXT || part->kind == PL_PART_REFUSAL ||
            (part->kind == PL_PART_OTHER && o->is_own);
 }
 
-/* A marker says up to where the prompt may be cached. Its lifetimes have no equivalent here. */
+/* A marker limits the cached part of the prompt. Its lifetimes have no equivalent here. */
 static void put_cache(struct pl_responses_out *o, struct pl_val cache)
 {
     if (!pl_val_is_set(cache))
@@ -70,7 +70,7 @@ static void put_input_text(struct pl_responses_out *o, const struct pl_part *par
     pl_w_close(o->w, '}');
 }
 
-/* Required here; elsewhere its absence means the same. */
+/* Required here; other formats have it as their default. */
 static void put_auto_detail(struct pl_responses_out *o, const struct pl_part *part)
 {
     pl_w_key_word(o->w, "detail", "auto");
@@ -128,7 +128,7 @@ static void put_file(struct pl_responses_out *o, const struct pl_part *part, str
     pl_w_close(o->w, '}');
 }
 
-/* "audio/mpeg" is called mp3 here. */
+/* "audio/mpeg" is "mp3" here. */
 static struct pl_str audio_format(struct pl_str mime)
 {
     static const struct {
@@ -186,9 +186,9 @@ static void put_input_part(struct pl_responses_out *o, const struct pl_part *par
     }
 }
 
-/* ---- what the assistant says ---- */
+/* ---- text of the assistant ---- */
 
-/* The members of a url_citation, as openai-chat nests them and as we say them. */
+/* The members of a url_citation, which openai-chat nests. */
 static void put_url_citation(struct pl_responses_out *o, const struct pl_json_node *citation)
 {
     static const char *const keys[] = {"start_index", "end_index", "url", "title", NULL};
@@ -201,7 +201,7 @@ static void put_url_citation(struct pl_responses_out *o, const struct pl_json_no
     pl_w_close(o->w, '}');
 }
 
-/* A page that a whole text is taken from, as Anthropic cites what it found on the web. */
+/* A page cited for a whole text, as Anthropic cites web pages. */
 static void put_web_citation(struct pl_responses_out *o, const struct pl_json_node *citation,
                              const struct pl_part *part)
 {
@@ -260,8 +260,8 @@ static void put_annotations(struct pl_responses_out *o, const struct pl_part *pa
     pl_w_close(o->w, ']');
 }
 
-/* The log probabilities of an answer belong to its text; a source that has them beside it has them
- * once. */
+/* The log probabilities of an answer belong to its text; a source with them beside the text has
+ * them once. */
 static void put_logprobs(struct pl_responses_out *o)
 {
     struct pl_val all = o->conv->settings.logprobs;

@@ -1,7 +1,6 @@
-/* Reading Responses. Items of the assistant that stand together are one utterance, so they become
- * one message; but a second message item is not joined to the text of the first, for they are
- * separate (commentary, final answer). A call keeps them together in any case: its result answers
- * all of them. */
+/* Reading Responses. Adjacent items of the assistant are one utterance and become one message. But
+ * a second message item is not joined to the text of the first: they are separate (commentary,
+ * final answer). A call keeps them together in any case: its result answers all of them. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/pairing.h"
@@ -12,11 +11,11 @@
 
 struct reader {
     struct pl_conv *conv;
-    bool is_in_run;      /* the last message is an utterance that may go on */
-    bool run_has_text;   /* a message item is in it */
-    bool run_has_call;   /* and a call */
-    bool has_state;      /* part of the conversation is kept by the server */
-    struct pl_map calls; /* owned; ids seen so far, filled when has_state */
+    bool is_in_run;      /* the last message is an utterance that may continue */
+    bool run_has_text;   /* it has a message item */
+    bool run_has_call;   /* it has a call */
+    bool has_state;      /* the server keeps a part of the conversation */
+    struct pl_map calls; /* owned; ids so far, filled if has_state */
 };
 
 static void know(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
@@ -27,7 +26,7 @@ static void know(struct pl_conv *conv, const struct pl_json_node *object, const 
 static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     struct pl_val url = pl_conv_get(conv, n, "image_url", PL_WANT_CHOICE);
-    /* As openai-chat spells it: {"url": …}. */
+    /* The spelling of openai-chat: {"url": …}. */
     if (pl_json_is(url.node, PL_JSON_OBJECT)) {
         part->detail = pl_conv_get(conv, url.node, "detail", PL_WANT_STRING);
         url = pl_conv_get(conv, url.node, "url", PL_WANT_STRING);
@@ -43,7 +42,7 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
     struct pl_val data = pl_conv_get(conv, n, "file_data", PL_WANT_STRING);
     pl_conv_take(conv, n, "file_url", PL_WANT_STRING, &part->url);
     pl_conv_take_data(conv, data, part);
-    /* Some clients send the bare base64. */
+    /* Some clients send plain base64. */
     if (pl_val_is_set(part->data) && !pl_val_is_set(part->mime)) {
         const char *mime = pl_sniff_mime(pl_conv_text(conv, data));
         part->mime = mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
@@ -96,7 +95,7 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *node, pl_
         pl_conv_take(conv, node, "prompt_cache_breakpoint", PL_WANT_OBJECT, &part->cache);
 }
 
-/* A string is one part. The output of a tool may be any JSON: its text is one part. */
+/* A string is one part. The output of a tool may be any JSON; its text is one part. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
                          pl_part_adder *add)
 {
@@ -111,7 +110,7 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
         read_part(conv, p, add);
 }
 
-/* Makes sure that the last message is the utterance an item of the assistant belongs to. */
+/* Makes the last message the utterance of an assistant item. */
 static void join_run(struct reader *r, const struct pl_json_node *item, uint32_t element,
                      bool is_message)
 {
@@ -170,7 +169,7 @@ static void read_output(struct reader *r, const struct pl_json_node *item, uint3
 {
     struct pl_conv *conv = r->conv;
     struct pl_val id = pl_conv_get(conv, item, "call_id", PL_WANT_STRING);
-    /* The vendor's server keeps its call: a result alone is useless to others. */
+    /* The vendor's server keeps the call: other vendors cannot use a result alone. */
     if (r->has_state && !pl_map_get(&r->calls, pl_conv_text(conv, id)))
         return;
     r->is_in_run = false;
@@ -189,7 +188,7 @@ static void read_output(struct reader *r, const struct pl_json_node *item, uint3
     read_content(conv, pl_conv_node(conv, item, "output"), PL_WANT_ANY, pl_conv_add_child);
 }
 
-/* The texts of summary or content, each a part; how many there were. */
+/* Reads the texts of summary or content, a part each; returns their number. */
 static uint32_t read_thoughts(struct reader *r, const struct pl_json_node *item, const char *key)
 {
     const struct pl_json_node *list = pl_conv_member(r->conv, item, key, PL_WANT_ARRAY);
@@ -218,7 +217,7 @@ static void read_reasoning(struct reader *r, const struct pl_json_node *item, ui
     uint32_t n = read_thoughts(r, item, "summary");
     n += read_thoughts(r, item, "content");
     if (n && r->conv->status == PL_OK) {
-        /* One item, one proof: with the last of its texts. */
+        /* One item has one proof: it is on the last of its texts. */
         r->conv->parts.ptr[r->conv->parts.len - 1].signature = proof;
     } else if (!n) {
         struct pl_part *part = pl_conv_add_part(r->conv, PL_PART_REDACTED, item);
@@ -310,8 +309,8 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *t, struct
     pl_conv_take(conv, t, "strict", PL_WANT_BOOL, &tool->strict);
 }
 
-/* {"type":"namespace","name","description","tools":[…]}: this format gets it back whole; elsewhere
- * its tools are among the others. */
+/* {"type":"namespace","name","description","tools":[…]}: written whole to this format; for others
+ * its tools are listed among the rest. */
 static void read_namespace(struct pl_conv *conv, const struct pl_json_node *t)
 {
     const struct pl_json_node *type = pl_conv_node(conv, t, "type");
@@ -396,13 +395,13 @@ static void read_reasoning_settings(struct pl_conv *conv, struct pl_settings *s)
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     if (!pl_val_is_set(summary))
         return;
-    /* Other formats can say whether thoughts are shown, but not how long they should be. */
+    /* Other formats can show or hide thoughts, but not set their length. */
     s->shows_thoughts = (struct pl_flag){.is_set = true, .value = true};
     if (pl_conv_says(conv, summary.node, "auto"))
         s->shows_thoughts.val = summary;
 }
 
-/* Log probabilities are asked for by a word in a list. */
+/* A word in a list requests log probabilities. */
 static void read_include(struct pl_conv *conv, struct pl_settings *s)
 {
     const struct pl_json_node *include =
@@ -513,7 +512,7 @@ static void read_usage(struct pl_conv *conv, struct pl_usage *u)
                     "reasoning_tokens", PL_WANT_INTEGER);
 }
 
-/* An error body, or a response that failed. */
+/* Reads an error body, or a failed response. */
 static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
 {
     struct pl_answer *a = &conv->answer;
@@ -525,7 +524,7 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
     know(conv, conv->doc->root, "status");
 }
 
-/* The entries belong to the text beside them; the first text that has some stands for all. */
+/* Every text has its own entries; only those of the first text with entries are read. */
 static void read_logprobs(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->parts.len && !pl_val_is_set(conv->settings.logprobs); i++) {

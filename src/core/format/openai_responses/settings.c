@@ -1,5 +1,5 @@
 /* The settings of a Responses request. Stop sequences, seeds, penalties and several choices do not
- * exist here: they get no fate and so are reported. */
+ * exist here: they get no fate, so they are reported. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "format/pieces/hosted_tools.h"
@@ -15,7 +15,7 @@ static struct pl_val root_member(const struct pl_responses_out *o, const char *k
     return pl_conv_get(o->conv, o->conv->doc->root, key, PL_WANT_ANY);
 }
 
-/* A flag in the target's sense, as it was spelled where that is the same. */
+/* Writes a flag; copied if the source spells it the same way. */
 static void put_flag(struct pl_responses_out *o, const char *key, struct pl_flag flag)
 {
     if (!flag.is_set)
@@ -99,10 +99,10 @@ static void put_tools(struct pl_responses_out *o)
     struct pl_hosted_tools hosted = pl_hosted_tools_for(o->conv, o->task);
     bool is_open = false;
     for (size_t i = 0; i < o->conv->tools.len; i++) {
-        /* A hosted tool that only one vendor has does not run at another. */
+        /* A hosted tool does not run at another vendor. */
         if (o->conv->tools.ptr[i].is_hosted && !o->is_own)
             continue;
-        /* Its namespace has been written. */
+        /* Already written with its namespace. */
         if (pl_val_is_set(o->conv->tools.ptr[i].space) && o->is_own)
             continue;
         if (!is_open) {
@@ -142,7 +142,7 @@ static void put_named(struct pl_responses_out *o, struct pl_val name, bool is_cu
     pl_w_close(o->w, '}');
 }
 
-/* The whole object where nothing changed: a hosted tool has no name. */
+/* Copies the whole object if nothing changed: a hosted tool has no name. */
 static void put_allowed_tools(struct pl_responses_out *o, const char *mode)
 {
     const struct pl_settings *s = &o->conv->settings;
@@ -254,7 +254,7 @@ static void put_text(struct pl_responses_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* The effort is a word: a token budget is rounded to one, and thinking switched off is "none". */
+/* The effort is a word: a token budget is rounded to one, and disabled thinking is "none". */
 static enum pl_effort effort_of(struct pl_responses_out *o)
 {
     const struct pl_settings *s = &o->conv->settings;
@@ -295,7 +295,7 @@ static void put_effort(struct pl_responses_out *o, enum pl_effort effort)
     }
 }
 
-/* "auto" shows thoughts, absence hides them; the form in which they are shown is not set. */
+/* "auto" shows thoughts, absence hides them; the form of the thoughts is not set. */
 static void know_shown(struct pl_responses_out *o, struct pl_flag shows)
 {
     if (!shows.is_set || !shows.val.node || o->is_own)
@@ -328,7 +328,7 @@ static void put_reasoning(struct pl_responses_out *o)
 
 /* ---- the rest ---- */
 
-/* Log probabilities are asked for by a word in a list. */
+/* A word in a list requests log probabilities. */
 static void put_include(struct pl_responses_out *o)
 {
     struct pl_val asked = o->conv->settings.logprobs;

@@ -1,8 +1,8 @@
 /* Namespaces of tools, for targets that have none.
  *
- * There the tools of a namespace are listed among the others under their own names, which clients
- * look for. If two tools have the same name, those in a namespace are renamed to namespace__name,
- * in declarations and calls alike. */
+ * Tools of a namespace are listed among the others under their own names, which clients expect. If
+ * two tools have the same name, those in a namespace are renamed to namespace__name, in
+ * declarations and calls alike. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "base/map.h"
@@ -24,7 +24,7 @@ static bool count_name(struct pl_conv *conv, struct pl_map *names, struct pl_val
     return ++entry->value > 1;
 }
 
-/* The node in the source stays known; the writer reports the change of name. */
+/* The source's node stays known; the writer reports the new name. */
 static void qualify(struct pl_conv *conv, const struct pl_map *names, struct pl_val space,
                     struct pl_val *name)
 {

@@ -1,9 +1,9 @@
 /* Writing Responses: the parts of a message as items, in their order.
  *
- *     text, refusal, images …    content of a message item; what stands together shares one
+ *     text, refusal, images …    content of a message item; adjacent parts share one item
  *     call, result               an item each
- *     reasoning                  an item; in a request only what came from this format, for the
- *                                server checks its items and refuses strangers
+ *     reasoning                  an item; in a request only if it came from this format, since the
+ *                                server checks its items and refuses others
  *
  * Every message becomes at least one item, so that no turn disappears. */
 #include "format/openai_responses/openai_responses_int.h"
@@ -46,13 +46,13 @@ void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_no
 
 /* ---- ids ---- */
 
-/* The same for the same words in every run. */
+/* Deterministic: equal texts give equal marks. */
 static uint64_t mark_of(struct pl_str s)
 {
     return pl_hash_with((struct pl_hash_key){{1, 2}}, s);
 }
 
-/* Calls and results have ids by now. An id that is too long is replaced in both. */
+/* All calls and results have ids. An id that is too long is replaced in both. */
 static void put_id(struct pl_responses_out *o, struct pl_val id)
 {
     struct pl_str text = pl_conv_text(o->conv, id);
@@ -67,7 +67,7 @@ static void put_id(struct pl_responses_out *o, struct pl_val id)
               "an id has at most 64 characters here; this one was replaced");
 }
 
-/* The members of a response item beside its content. */
+/* The members of a response item except its content. */
 static void put_item_head(struct pl_responses_out *o, const char *type, const char *prefix,
                           bool is_cut)
 {
@@ -82,13 +82,13 @@ static void put_item_head(struct pl_responses_out *o, const char *type, const ch
 
 /* ---- items of the source ---- */
 
-/* The node that tells which item of the source a part came from. */
+/* The node that identifies the source item of a part. */
 static const struct pl_json_node *origin_of(const struct pl_part *part)
 {
     return part->node ? part->node : part->text.node;
 }
 
-/* The index in o->items, or n_items when it was not read from there. */
+/* The index in o->items, or n_items if it is not from there. */
 static uint32_t item_index(const struct pl_responses_out *o, const struct pl_part *part)
 {
     const struct pl_json_node *node = origin_of(part);
@@ -105,7 +105,7 @@ static uint32_t item_index(const struct pl_responses_out *o, const struct pl_par
     return low - 1;
 }
 
-/* The source item that a part came from and is written as. NULL if a repair changed its kind (a
+/* The source item of a part, if it is written as that kind. NULL if a repair changed its kind (a
  * result that answers no call became a message). */
 static const struct pl_json_node *item_of(const struct pl_responses_out *o,
                                           const struct pl_part *part)
@@ -144,8 +144,7 @@ static void find_items(struct pl_responses_out *o)
             o->is_used[o->conv->messages.ptr[i].element] = true;
 }
 
-/* Writes the items before `end` that no message came from, whole; not those that a repair
- * removed. */
+/* Copies the items before `end` that belong to no message, except those that a repair removed. */
 static void pass_items(struct pl_responses_out *o, uint32_t end)
 {
     for (; o->next_item < end; o->next_item++) {
@@ -189,8 +188,8 @@ static bool is_plain(const struct pl_responses_out *o, const struct pl_message *
            !(o->is_own && part->node);
 }
 
-/* The sayable ones among parts [first, end) as the content of one item. A marker on the message is
- * about its last part. */
+/* Writes the parts in [first, end) that can be content as one item's content. A marker on the
+ * message goes on its last part. */
 static void put_content(struct pl_responses_out *o, const struct pl_message *m, uint32_t first,
                         uint32_t end)
 {
@@ -205,7 +204,7 @@ static void put_content(struct pl_responses_out *o, const struct pl_message *m, 
     pl_w_close(o->w, ']');
 }
 
-/* One message item from parts [first, end), of which the first is sayable. */
+/* Writes one message item from parts [first, end); the first of them can be content. */
 static void put_message_item(struct pl_responses_out *o, const struct pl_message *m, uint32_t first,
                              uint32_t end)
 {
@@ -255,7 +254,7 @@ static void put_call(struct pl_responses_out *o, const struct pl_part *part)
         pl_w_key_word(o->w, "type", part->is_custom ? "custom_tool_call" : "function_call");
     put_id(o, part->id);
     pl_w_key(o->w, "name");
-    /* In this format the namespace beside the name makes it unique. */
+    /* In this format the namespace next to the name makes it unique. */
     struct pl_val own_name = pl_conv_get(o->conv, item, "name", PL_WANT_STRING);
     pl_tool_name_write(o->w, pl_val_is_set(own_name) ? own_name : part->name,
                        PL_RESPONSES_NAME_LEN);
@@ -271,7 +270,7 @@ static void put_call(struct pl_responses_out *o, const struct pl_part *part)
         o->conv->status = PL_NOMEM;
 }
 
-/* A string when it is one text, else the parts. */
+/* Writes a string if it is one text, otherwise the parts. */
 static void put_output(struct pl_responses_out *o, const struct pl_part *result)
 {
     const struct pl_part *children = pl_conv_children(o->conv, result);
@@ -306,7 +305,7 @@ static void put_result(struct pl_responses_out *o, const struct pl_part *part)
     begin_item(o, part);
     const char *type = is_custom ? "custom_tool_call_output" : "function_call_output";
     bool has_failed = part->is_error.is_set && part->is_error.value;
-    /* An answer has one only of a call that another vendor answered itself. */
+    /* An answer has results only for calls that another vendor answered itself. */
     bool has_head = !item && is_answer(o);
     if (has_head)
         put_item_head(o, type, "fco", has_failed);
@@ -318,7 +317,7 @@ static void put_result(struct pl_responses_out *o, const struct pl_part *part)
         pl_tool_name_write(o->w, part->name, PL_RESPONSES_NAME_LEN);
     }
     put_output(o, part);
-    /* The only word here for a tool that failed. */
+    /* The only word here for a failed tool. */
     if (has_failed && !has_head)
         pl_w_key_word(o->w, "status", "incomplete");
     else if (o->is_own && !has_head)
@@ -334,7 +333,7 @@ static bool is_thought(const struct pl_part *part)
     return part->kind == PL_PART_THINKING || part->kind == PL_PART_REDACTED;
 }
 
-/* Whether two thoughts of this vendor in a stored turn were of one item. */
+/* Whether two thoughts of this vendor in a stored turn are from one item. */
 static bool is_same_item(const struct pl_responses_out *o, const struct pl_part *a,
                          const struct pl_part *b)
 {
@@ -343,8 +342,8 @@ static bool is_same_item(const struct pl_responses_out *o, const struct pl_part 
            pl_str_eq(id, pl_conv_text(o->conv, b->id));
 }
 
-/* The item of this vendor's reasoning that a stored turn has kept as the parts from `part` on. The
- * last part has the proof, which the server requires. NULL: none, or not this vendor's. */
+/* The end of this vendor's reasoning item that a stored turn keeps as the parts from `part` on. The
+ * last part has the proof, which the server requires. NULL: none, or another vendor's. */
 static const struct pl_part *kept_item_end(const struct pl_responses_out *o,
                                            const struct pl_part *part)
 {
@@ -424,16 +423,16 @@ static const struct pl_part *put_thought(struct pl_responses_out *o, const struc
     return part + 1;
 }
 
-/* ---- items of tools at the vendor ---- */
+/* ---- items of hosted tools ---- */
 
-/* An item of this format that goes back whole. */
+/* Whether a part is an item of this format that is copied whole. */
 static bool is_whole_item(const struct pl_responses_out *o, const struct pl_part *part)
 {
     uint32_t i = o->is_own && part->kind == PL_PART_OTHER ? item_index(o, part) : o->n_items;
     return i < o->n_items && o->items[i] == part->node;
 }
 
-/* An image by the assistant is not message content here, but the item of a tool. */
+/* An image by the assistant is not message content here, but a tool's item. */
 static bool is_made_image(const struct pl_responses_out *o, const struct pl_message *m,
                           const struct pl_part *part)
 {
@@ -455,7 +454,7 @@ static void put_image_item(struct pl_responses_out *o, const struct pl_part *par
     pl_w_key_word(o->w, "status", "completed");
     pl_w_key(o->w, "result");
     pl_w_string(o->w, part->data);
-    /* The data shows the type; the item has no other place for it. */
+    /* The data implies the type; the item has no other place for it. */
     const char *mime = pl_sniff_mime(pl_conv_text(o->conv, part->data));
     if (mime && pl_str_eq(pl_str_of(mime), pl_conv_text(o->conv, part->mime)))
         pl_w_loss(o->w, PL_LOSS_MOVED, part->mime, "the data itself identifies the kind of image");
@@ -507,7 +506,7 @@ static void put_message(struct pl_responses_out *o, const struct pl_message *m)
         put_empty_item(o, m);
 }
 
-/* The last thing that becomes an item or a part of one. */
+/* The last part that becomes an item or a part of one. */
 static const struct pl_part *last_said(const struct pl_responses_out *o)
 {
     for (size_t i = o->conv->messages.len; i-- > 0;) {
@@ -535,8 +534,8 @@ void pl_responses_put_items(struct pl_responses_out *o, size_t first)
 
 /* ---- the request ---- */
 
-/* Whether the first message can be the `instructions`: one plain text of the system, followed by
- * somebody else. An input may not be empty, so a lone system message stays in it. */
+/* Whether the first message can become `instructions`: one plain system text, followed by another
+ * role. An input may not be empty, so a lone system message stays in it. */
 static bool has_instructions(const struct pl_responses_out *o)
 {
     const struct pl_conv *conv = o->conv;

@@ -1,4 +1,4 @@
-/* A choice that is limited to some of the tools.
+/* A tool choice that is limited to some tools.
  *
  *     openai-chat       {"type":"allowed_tools","allowed_tools":{"mode","tools":
  *                           [{"type","function":{"name"}}]}}
@@ -12,19 +12,17 @@
 
 #include "conv/conv.h"
 
-/* Reads the choice of an OpenAI format when it is of this kind; `body` is the object with mode and
- * tools in it. False for another one. */
+/* Reads such a choice of an OpenAI format; `body` is the object with mode and tools. False for any
+ * other choice. */
 bool pl_choice_read_allowed(struct pl_conv *conv, const struct pl_json_node *whole,
                             const struct pl_json_node *body);
-/* The name in an entry of the list; NONE for a tool that has none, because it runs at its vendor.
- */
+/* The name in an entry of the list; NONE for a hosted tool, which has no name. */
 struct pl_val pl_choice_allowed_name(struct pl_conv *conv, const struct pl_json_node *entry);
-/* How many entries have a name; 0 when the choice is not limited. */
+/* The number of entries with a name; 0 if the choice is not limited. */
 size_t pl_choice_count_allowed(struct pl_conv *conv);
-/* Marks the grammar around the names as said: the type of the whole and the types of the named
- * entries. */
+/* Marks the grammar around the names: the type of the whole and the types of the named entries. */
 void pl_choice_know_allowed(struct pl_conv *conv);
-/* Reports a mode of Gemini that means more than any word of the other formats. */
+/* Reports a mode of Gemini that has no exact equivalent in the other formats. */
 void pl_choice_report_mode(struct pl_conv *conv);
 
 #endif

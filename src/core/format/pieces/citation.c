@@ -13,7 +13,7 @@ void pl_cite_id(char ret_id[PL_CITE_ID_SIZE], size_t i)
     snprintf(ret_id, PL_CITE_ID_SIZE, "cit_%zu", i + 1);
 }
 
-/* ---- an entry ---- */
+/* ---- entries ---- */
 
 static void put(struct pl_json_out *out, const char *key, const struct pl_json_doc *doc,
                 const struct pl_json_node *node)
@@ -75,7 +75,7 @@ void pl_cited_write(struct pl_buf *to, const char *format, const struct pl_json_
     pl_json_out_close(&out, '}');
 }
 
-/* ---- those of a conversation ---- */
+/* ---- citations of a conversation ---- */
 
 size_t pl_cites_add(struct pl_conv *conv, struct pl_cites_list *list,
                     const struct pl_json_node *node, const struct pl_cited *cited, size_t message)
@@ -94,7 +94,7 @@ void pl_cites_anchor(struct pl_conv *conv, struct pl_cites_list *list, size_t pa
         conv->status = PL_NOMEM;
         return;
     }
-    /* Nearly always they come in order. */
+    /* They are nearly always in order. */
     for (size_t i = list->anchors.len - 1; i > 0; i--) {
         struct pl_cite_anchor *a = &list->anchors.ptr[i - 1], *b = &list->anchors.ptr[i];
         if (a->part < b->part || (a->part == b->part && a->at <= b->at))
@@ -105,7 +105,7 @@ void pl_cites_anchor(struct pl_conv *conv, struct pl_cites_list *list, size_t pa
     }
 }
 
-/* Bytes of the first n code points; of the whole text if it is shorter or n is not a number. */
+/* The bytes of the first n code points; of the whole text if it is shorter or n is not a number. */
 static size_t bytes_before(const struct pl_conv *conv, struct pl_str text,
                            const struct pl_json_node *n)
 {
@@ -144,7 +144,7 @@ static void list_all(struct pl_conv *conv, const struct pl_format *from, struct 
         return;
     for (size_t i = 0, first = 0; i < conv->messages.len; i++) {
         const struct pl_message *m = &conv->messages.ptr[i];
-        /* One utterance has one map, with the first of its messages. */
+        /* One utterance has one map, in its first message. */
         if (!m->is_phase_split)
             first = i;
         if (m->role == PL_ROLE_ASSISTANT)
@@ -203,7 +203,8 @@ bool pl_cites_is_cited(const struct pl_conv *conv, const struct pl_cites_list *l
     return i < list->anchors.len && list->anchors.ptr[i].part == number;
 }
 
-/* After the text: its bytes stay one piece of the string, wherever the vendor puts the citation. */
+/* After the text, so that its bytes stay one piece of the string, wherever the vendor puts the
+ * citation. */
 void pl_cites_write_text(struct pl_writer *w, const struct pl_cites_list *list,
                          const struct pl_part *part)
 {
@@ -262,7 +263,7 @@ bool pl_cites_write_map(struct pl_writer *w, const struct pl_cites_list *list,
     return true;
 }
 
-/* ---- as pages beside a text ---- */
+/* ---- pages beside a text ---- */
 
 const struct pl_cite_anchor *pl_cites_of(const struct pl_conv *conv,
                                          const struct pl_cites_list *list,

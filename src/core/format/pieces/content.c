@@ -26,7 +26,7 @@ void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, s
         return;
     part->mime = pl_val_text(pl_str_of(type));
     part->mime.node = format;
-    /* Every target that can hold audio has a word for its type. */
+    /* Every target with audio has a word for its type. */
     pl_conv_know(conv, format);
 }
 

@@ -1,11 +1,11 @@
-/* Parts of a content {"type": …}, as harmony, openai-chat and openai-responses have them: a table of
- * types, and what all three spell alike. What only one of them does with a part stays with it. */
+/* Content parts {"type": …} of harmony, openai-chat and openai-responses: a table of types, and
+ * the common readers and writers. Code for only one of them stays there. */
 #ifndef PL_FORMAT_PIECES_CONTENT_H
 #define PL_FORMAT_PIECES_CONTENT_H
 
 #include "format/writer.h"
 
-/* Where a part goes: pl_conv_add_part (the last message) or pl_conv_add_child (the last result). */
+/* Adds a part: pl_conv_add_part (to the last message) or pl_conv_add_child (to the last result). */
 typedef struct pl_part *pl_part_adder(struct pl_conv *conv, enum pl_part_kind kind,
                                       const struct pl_json_node *node);
 
@@ -39,12 +39,12 @@ void pl_content_read_refusal(struct pl_conv *conv, const struct pl_json_node *n,
                              struct pl_part *part);
 /* A URL, or the data in it. */
 void pl_content_set_url(struct pl_conv *conv, struct pl_part *part, struct pl_val url);
-/* {"input_audio": {"data", "format"}}; mime_of tells the type that a format is, or NULL. */
+/* {"input_audio": {"data", "format"}}; mime_of maps a format to its media type, or NULL. */
 void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part,
                            const char *(*mime_of)(const struct pl_conv *conv,
                                                   const struct pl_json_node *format));
 
-/* The media type that the source names, or the one that the data begins like. */
+/* The media type from the source, or from the first bytes of the data. */
 struct pl_val pl_content_mime(struct pl_conv *conv, const struct pl_part *part);
 /* The data of a part as a data URL, or else its URL. */
 void pl_content_write_url(struct pl_writer *w, const struct pl_part *part);

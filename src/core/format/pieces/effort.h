@@ -1,6 +1,6 @@
-/* Reasoning effort: the words, and the token budgets they stand for.
+/* Reasoning effort: the words and their token budgets.
  *
- * One table for all formats, so that a value that goes through several of them stays the same. */
+ * One table for all formats, so that a value stays the same through several conversions. */
 #ifndef PL_FORMAT_EFFORT_H
 #define PL_FORMAT_EFFORT_H
 
@@ -9,15 +9,14 @@
 /* "none", "minimal", "low", "medium", "high", "xhigh", "max"; NULL for PL_EFFORT_UNSET. */
 const char *pl_effort_word(enum pl_effort effort);
 
-/* The effort a string node names, in small or capital letters; PL_EFFORT_UNSET for anything else.
- */
+/* The effort of a string node, in lower or upper case; PL_EFFORT_UNSET for anything else. */
 enum pl_effort pl_effort_of_word(struct pl_conv *conv, const struct pl_json_node *node);
 
-/* Tokens to think with; 0 for none and unset. */
+/* The thinking budget in tokens; 0 for none and unset. */
 int64_t pl_effort_budget(enum pl_effort effort);
 
 /* The smallest effort whose budget holds n_tokens; PL_EFFORT_NONE for 0, PL_EFFORT_UNSET for a
- * negative number (Gemini's "as much as you like"). */
+ * negative number (unlimited, at Gemini). */
 enum pl_effort pl_effort_of_budget(int64_t n_tokens);
 
 #endif

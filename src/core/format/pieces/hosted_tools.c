@@ -1,5 +1,5 @@
-/* A table with a column for each vendor: which member of a hosted tool, call or result
- * corresponds to which. */
+/* A table with a column for each vendor: the corresponding members of hosted tools, calls and
+ * results. */
 #include "format/pieces/hosted_tools.h"
 
 /* The formats that have such tools, as columns of the tables. */
@@ -19,7 +19,7 @@ static enum column column_of(const struct pl_format *format)
     return (enum column)i;
 }
 
-/* The beginning of the `type` of a declaration (they end in a date), or the member of a tool that
+/* The prefix of the `type` of a declaration (the rest is a date), or the member of a tool that
  * holds it. */
 static const struct {
     enum column column;
@@ -33,8 +33,8 @@ static const struct {
     {GEMINI, "codeExecution", PL_SERVICE_CODE},
 };
 
-/* The beginning of a declaration at the target: JSON members; NULL: the target has no such tool.
- * For Gemini, the name of the member that holds the rest. */
+/* The start of a declaration at the target: JSON members; NULL: the target has no such tool. For
+ * Gemini, the name of the member that holds the rest. */
 static const char *const heads[N_COLUMNS][PL_SERVICE_COUNT] = {
     [ANTHROPIC] = {[PL_SERVICE_SEARCH] = "web_search_20250305",
                    [PL_SERVICE_FETCH] = "web_fetch_20250910",
@@ -49,7 +49,7 @@ static const char *const heads[N_COLUMNS][PL_SERVICE_COUNT] = {
                 [PL_SERVICE_MCP] = "mcpServers"},
 };
 
-/* Members with the same meaning, by their paths. Paths with the same beginning are adjacent. */
+/* Members with the same meaning, by path. Paths with a common prefix are adjacent. */
 static const struct member {
     enum pl_service service;
     const char *paths[N_COLUMNS];
@@ -82,7 +82,7 @@ static const struct member {
 };
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
-/* ---- the source's ---- */
+/* ---- source ---- */
 
 static void add(struct pl_hosted_tools *tools, enum column to, enum pl_service service,
                 const struct pl_json_node *node)
@@ -183,9 +183,9 @@ bool pl_hosted_tools_have(const struct pl_hosted_tools *tools, enum pl_service s
     return false;
 }
 
-/* ---- the target's ---- */
+/* ---- target ---- */
 
-/* One step of a path; `rest` is what follows, empty after the last. */
+/* One step of a path; `rest` is the remainder, empty after the last step. */
 static struct pl_str step_of(struct pl_str path, struct pl_str *ret_rest)
 {
     const char *slash = path.len ? memchr(path.ptr, '/', path.len) : NULL;
@@ -205,7 +205,7 @@ static const struct pl_json_node *find(struct pl_conv *conv, const struct pl_jso
     return node && (want >> pl_json_kind(node) & 1) ? node : NULL;
 }
 
-/* How many bytes of `path` are the objects it shares with `open`, which ends in a slash. */
+/* The length of the common prefix of `open` and `path`, in whole steps; `open` ends in a slash. */
 static size_t shared(struct pl_str open, struct pl_str path)
 {
     size_t n = 0;
@@ -288,7 +288,7 @@ static bool is_untold(const struct pl_conv *conv, const struct pl_json_node *nod
     return pl_json_kind(node) != PL_JSON_NULL;
 }
 
-/* Member by member: the tool itself is said. */
+/* Member by member: the tool itself is written. */
 static void report_rest(struct pl_conv *conv, const struct pl_json_node *tool)
 {
     if (!pl_json_count(tool))

@@ -1,5 +1,5 @@
 /* Hosted tools that several vendors have: web search, a sandbox for programs, calls of MCP servers.
- * One table maps their members and one the beginnings of their declarations. */
+ * One table maps their members, another the start of their declarations. */
 #ifndef PL_FORMAT_HOSTED_TOOLS_H
 #define PL_FORMAT_HOSTED_TOOLS_H
 
@@ -16,10 +16,10 @@ struct pl_hosted_tools {
     size_t len;
 };
 
-/* Those of the source that the target has too, in their order. None for a target of the same
- * format: there they are copied whole. Out of memory is in conv->status. */
+/* The tools of the source that the target has too, in order. None for a target of the same format:
+ * there they are copied whole. Running out of memory is in conv->status. */
 struct pl_hosted_tools pl_hosted_tools_for(struct pl_conv *conv, const struct pl_format_task *task);
-/* Whether one of them is of that service. */
+/* Whether a tool of that service is among them. */
 bool pl_hosted_tools_have(const struct pl_hosted_tools *tools, enum pl_service service);
 /* Writes the declaration as one object. Anthropic has a separate list for MCP servers. */
 void pl_hosted_tool_write(struct pl_writer *w, const struct pl_format_task *task,

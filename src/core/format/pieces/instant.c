@@ -20,8 +20,7 @@ static bool read_instant(struct pl_conv *conv, const struct pl_json_node *node,
         return false;
     double us = pl_json_number_double(pl_json_span(conv->doc, node)) *
                 (unit == PL_INSTANT_MILLISECONDS ? 1e3 : 1e6);
-    /* From 1970 to the year 9999; within that, a double is exact to the microsecond or nearly so.
-     */
+    /* From 1970 to the year 9999; in that range a double is exact to about a microsecond. */
     if (!(us >= 0 && us < 253402300800e6))
         return false;
     *ret_us = (int64_t)(us + 0.5);

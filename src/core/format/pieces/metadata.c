@@ -1,5 +1,5 @@
-/* The metadata of a message (seed 001, A.6), made of what turns and vendors' answers say about
- * themselves. */
+/* The metadata of a message (seed 001, A.6), made from the metadata of turns and vendors'
+ * answers. */
 #include "format/pieces/metadata.h"
 
 #include "conv/cite.h"
@@ -9,7 +9,7 @@
 #include "json/number.h"
 #include "json/text.h"
 
-/* Where a metadata object and a turn say the same. */
+/* Equivalent members of a metadata object and a turn. */
 static const struct {
     const char *group, *name; /* metadata.GROUP.NAME */
     const char *member, *key; /* turn.MEMBER.KEY */
@@ -48,7 +48,7 @@ bool pl_metadata_is_in_turn(struct pl_conv *conv, const struct pl_json_node *tur
            (metadata && pl_json_count(metadata)) || pl_json_is(model, PL_JSON_STRING);
 }
 
-/* `node` only repeats `of`. */
+/* Marks `node` as known if it only repeats `of`. */
 static void repeat_if_same(struct pl_conv *conv, const struct pl_json_node *node,
                            const struct pl_json_node *of)
 {
@@ -61,7 +61,8 @@ static void repeat_if_same(struct pl_conv *conv, const struct pl_json_node *node
         pl_conv_repeat(conv, node, of);
 }
 
-/* Members of the turn that its metadata repeats. A model may have its vendor before its name. */
+/* Marks members of the turn that its metadata repeats. A model name may have its vendor as a
+ * prefix. */
 static void know_repeats(struct pl_conv *conv, const struct pl_json_node *turn,
                          const struct pl_json_node *metadata)
 {
@@ -156,7 +157,7 @@ void pl_metadata_write_turn(struct pl_writer *w, const struct pl_json_node *turn
 
 /* ---- a turn's members ---- */
 
-/* A value that stands in the metadata, once more. */
+/* Writes a value of the metadata a second time. */
 static void mention(struct pl_writer *w, const char *key, const struct pl_json_node *n)
 {
     if (!n)
@@ -217,7 +218,7 @@ void pl_metadata_write_members(struct pl_writer *w, struct pl_val metadata)
     write_member(w, object, "timing");
 }
 
-/* ---- an answer's ---- */
+/* ---- metadata of an answer ---- */
 
 static bool has_refusal(const struct pl_conv *conv)
 {

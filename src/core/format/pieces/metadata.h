@@ -8,8 +8,8 @@
  *     latency_ms.ttft, .total_time           timing.ttft_ms, .total_ms
  *     model_version                          model
  *
- * Other counters have one name in both. A turn's own metadata says the rest, and may say the same
- * again. */
+ * Other counters have one name in both. A turn's own metadata has the rest, and may repeat
+ * these. */
 #ifndef PL_FORMAT_PIECES_METADATA_H
 #define PL_FORMAT_PIECES_METADATA_H
 
@@ -18,22 +18,22 @@
 
 struct pl_format;
 
-/* Whether a turn has anything for a metadata object. */
+/* Whether a turn has any members for a metadata object. */
 bool pl_metadata_is_in_turn(struct pl_conv *conv, const struct pl_json_node *turn);
 /* Writes key and object from the members of a turn. */
 void pl_metadata_write_turn(struct pl_writer *w, const struct pl_json_node *turn);
 
-/* The members model, usage, duration_ms, context_window and timing of a turn, as a metadata object
- * says them (it may be absent). */
+/* Writes the members model, usage, duration_ms, context_window and timing of a turn from a metadata
+ * object (it may be absent). */
 void pl_metadata_write_members(struct pl_writer *w, struct pl_val metadata);
 
-/* Writes key and object: what a vendor's answer says about itself, and its citations. Model and
- * usage are written here even if the target also has them beside the metadata. */
+/* Writes key and object: the metadata of a vendor's answer, and its citations. Model and usage are
+ * written here even if the target also has them beside the metadata. */
 void pl_metadata_write_answer(struct pl_writer *w, const struct pl_format *from,
                               const struct pl_cites_list *cites, const struct pl_message *message,
                               bool says_again);
 /* The same for a message that is not an answer: its own metadata, then its citations or its
- * context_block (A.4). Nothing if it has neither. */
+ * context_block (A.4). Writes nothing if it has neither. */
 void pl_metadata_write_message(struct pl_writer *w, const struct pl_cites_list *cites,
                                const struct pl_message *message);
 

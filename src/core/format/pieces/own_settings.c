@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Settings that are copied as they are. */
+/* Settings that are copied unchanged. */
 static const struct {
     const char *key;
     unsigned want;
@@ -47,7 +47,7 @@ static struct pl_val *slot(struct pl_conv *conv, size_t i)
     return (struct pl_val *)((char *)&conv->settings + plain[i].at);
 }
 
-/* "auto", or {"type":"function","function":{"name":N}} (the wrapping may be missing). */
+/* "auto", or {"type":"function","function":{"name":N}} (the wrapper may be missing). */
 static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
 {
     struct pl_settings *s = &conv->settings;
@@ -154,7 +154,7 @@ bool pl_own_settings_are_set(const struct pl_conv *conv)
     return is_set;
 }
 
-/* The target's word for `val`: copied when the source uses the same one. */
+/* The target's word for `val`: copied if the source has the same one. */
 static void write_word(struct pl_writer *w, struct pl_val val, const char *word)
 {
     if (val.kind == PL_VAL_NODE && pl_conv_says(w->conv, val.node, word)) {
@@ -165,7 +165,7 @@ static void write_word(struct pl_writer *w, struct pl_val val, const char *word)
     }
 }
 
-/* As in Chat Completions, whose words for a choice are used here. */
+/* As in Chat Completions, with its words for a choice. */
 static void write_allowed(struct pl_writer *w, const struct pl_settings *s)
 {
     pl_w_open(w, '{');

@@ -1,4 +1,4 @@
-/* Joins the texts of parts, and reports what joining them changes. */
+/* Joins the texts of parts, and reports the changes. */
 #include "format/pieces/text_run.h"
 
 bool pl_text_run_has(const struct pl_part *part)

@@ -12,7 +12,8 @@ static const unsigned char is_plain[256] = {
 };
 
 #ifdef __SSE2__
-/* All ones where a byte is from first to last. Bytes beyond ASCII are negative, and below both. */
+/* All ones for bytes from first to last. Bytes beyond ASCII are negative, so they are below
+ * both. */
 static inline __m128i between(__m128i bytes, char first, char last)
 {
     return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8((char)(first - 1))),
@@ -38,8 +39,8 @@ static inline bool are_plain(const char *p)
 }
 #endif
 
-/* Ids are long: sixteen letters at a time, the last sixteen perhaps a second time. Nearly every
- * name is plain, so it is looked at whole, without a branch for each letter. */
+/* Ids are long: checks sixteen letters at a time; the last block may overlap. Nearly every name is
+ * plain, so there is no branch for each letter. */
 bool pl_tool_name_is_accepted(struct pl_str name, size_t max_len)
 {
     if (!name.len || name.len > max_len)

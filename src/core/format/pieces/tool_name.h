@@ -4,13 +4,12 @@
 
 #include "format/writer.h"
 
-/* Writes the name as a JSON string: as it is when it has 1 to max_len of those characters,
- * otherwise with _ for every other byte, cut, and with a hash at the end that keeps equal results
- * of different names apart. This is reported as approximated. The same name always gives the same
- * result. */
+/* Writes the name as a JSON string: unchanged if it has 1 to max_len of these characters. Otherwise
+ * every other byte becomes _, the name is cut, and a hash of the original is appended to keep names
+ * distinct. This is reported as approximated. The same name always gives the same result. */
 void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len);
 
-/* Whether it stays as it is. */
+/* Whether the name stays unchanged. */
 bool pl_tool_name_is_accepted(struct pl_str name, size_t max_len);
 
 /* The same as a text: a view of the name, or arena memory. */

@@ -1,10 +1,10 @@
 /* Each counter of a format is a sum of the source's counters, with signs. A sum with a missing or
- * damaged term is unknown. */
+ * invalid term is unknown. */
 #include "format/pieces/usage.h"
 
 #include "json/number.h"
 
-/* A term of a sum that is absent counts 0; one that is no integer spoils the sum. */
+/* An absent term counts as 0; one that is not an integer invalidates the sum. */
 struct sum {
     int64_t value;
     bool is_spoilt;
@@ -49,7 +49,7 @@ static struct sum sum_of_input(const struct pl_conv *conv, bool has_cache, bool 
     return sum;
 }
 
-/* Gemini leaves the candidates out when there was nothing but thought. */
+/* Gemini omits the candidates if there was only thinking. */
 static struct sum sum_of_output(const struct pl_conv *conv, bool has_thought)
 {
     const struct pl_usage *u = &conv->answer.usage;
@@ -144,7 +144,7 @@ static void write_sum(struct pl_writer *w, enum pl_counter counter, int64_t valu
     }
     pl_w_int(w, value);
     pl_w_mapped(w, term);
-    /* No other vendor has a counter for these: they live on in the sum. */
+    /* No other vendor has a counter for these: they are part of the sum. */
     if (counter == PL_COUNT_INPUT || counter == PL_COUNT_INPUT_BARE)
         pl_w_mapped(w, u->tool_input);
 }

@@ -1,5 +1,4 @@
-/* Values of variables in a text: where they stand, read from one format and written in
- * another. */
+/* Values of variables in a text: reads their places from one format and writes them in another. */
 #include "format/pieces/variables.h"
 
 #include "base/ascii.h"
@@ -10,7 +9,7 @@
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* Walks on to a code point and returns where it is in the source; NULL: the text is shorter. */
+/* Advances to a code point and returns its address in the source; NULL: the text is shorter. */
 static const char *walk_to(struct pl_json_walk *walk, int64_t *at, int64_t place)
 {
     for (; *at < place; ++*at) {
@@ -40,7 +39,7 @@ struct cutting {
     size_t n_pieces;
 };
 
-/* The words from one place in the source to another. */
+/* The text between two addresses of the source. */
 static struct pl_piece *cut(struct cutting *c, const char *from, const char *to)
 {
     struct pl_piece *piece = &c->pieces[c->n_pieces++];
@@ -159,8 +158,8 @@ static bool is_name(struct pl_conv *conv, struct pl_str name)
     return status == PL_OK;
 }
 
-/* Whether a value can stand as the default in {{name:value}}, which ends at the first }} and loses
- * white space around it. */
+/* Whether a value can be the default in {{name:value}}, which ends at the first }} and loses white
+ * space around it. */
 static bool is_default(struct pl_str value)
 {
     if (!value.len || memchr(value.ptr, '{', value.len) || memchr(value.ptr, '}', value.len))
@@ -181,7 +180,7 @@ static void say_again(struct pl_conv *conv, const struct pl_piece *piece,
         pl_conv_repeat(conv, piece->about.node, first->about.node);
 }
 
-/* What stands in the text for a variable; the piece itself where it cannot be one. */
+/* The text for a variable; the piece itself if it cannot be one. */
 static struct pl_piece name_piece(struct pl_variables *vars, const struct pl_piece *piece)
 {
     struct pl_conv *conv = vars->conv;

@@ -1,12 +1,12 @@
-/* Structured chat, seed 002: a prompt with a system prompt, examples and a configuration, as people
- * write it. Texts may hold {{variables}}, which are left as they are.
+/* Structured chat, seed 002: a hand-written prompt with a system prompt, examples and a
+ * configuration. Texts may hold {{variables}}, which are left unchanged.
  *
- * "filled": [{"at": a pointer to a text, "variables": [{"name", "from", "to"}]}] may remember what
- * rendering filled in, so that a format with variables gets them back.
+ * "filled": [{"at": a pointer to a text, "variables": [{"name", "from", "to"}]}] may record the
+ * values that rendering filled in, so that a format with variables gets them back.
  *
- * A message's content is one string. Images, sound and files of a message stand beside it, in
- * "media": a list of seed 001's content parts, which follow the text. Whoever does not know that
- * member has the text. Tool calls and results keep the form they have in harmony, since config.tools
+ * The content of a message is one string. Its images, audio and files are beside it, in "media": a
+ * list of seed 001's content parts, which follow the text. A reader that does not know this member
+ * still has the text. Tool calls and results have the same form as in harmony, since config.tools
  * may define tools; thinking has no place. */
 #include "format/harmony/harmony_int.h"
 
@@ -34,14 +34,14 @@ static void read_system_prompt(struct pl_conv *conv, const struct pl_json_node *
     if (!prompt)
         return;
     if (pl_conv_is_blank(conv, pl_val_node(prompt))) {
-        pl_conv_know(conv, prompt); /* a prompt of nothing is none */
+        pl_conv_know(conv, prompt); /* an empty prompt is no prompt */
         return;
     }
     pl_conv_add_message(conv, PL_ROLE_SYSTEM, NULL, PL_NO_ELEMENT);
     pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(prompt);
 }
 
-/* The part whose text it is, from *at on: parts and marks are in the order of the document. */
+/* The part of a text, from *at on: parts and entries are in document order. */
 static struct pl_part *part_of(struct pl_conv *conv, const struct pl_json_node *text, size_t *at)
 {
     while (*at < conv->parts.len && conv->parts.ptr[*at].text.node < text)
@@ -50,7 +50,7 @@ static struct pl_part *part_of(struct pl_conv *conv, const struct pl_json_node *
     return part && part->kind == PL_PART_TEXT && part->text.node == text ? part : NULL;
 }
 
-/* An entry that no longer fits, because somebody edited the text, is ignored. */
+/* Ignores an entry that no longer fits because the text was edited. */
 static void read_filled(struct pl_conv *conv, const struct pl_json_node *filled)
 {
     size_t next_part = 0;
@@ -120,7 +120,7 @@ static void open_message(struct chat *c, const struct pl_utterance *u, const cha
     pl_w_key_word(c->w, "role", role);
 }
 
-/* The member media, where there are any. A text after one of them is read before it. */
+/* Writes the member media, if there are any. A text after media moves before it. */
 static void write_media(struct pl_writer *w, const struct pl_part *const parts[], size_t n_parts)
 {
     bool has_any = false;
@@ -173,7 +173,7 @@ static void report_developer(struct chat *c, const struct pl_utterance *u)
                      "structured chat has no developer role; this is a system message");
 }
 
-/* Each text of the system is a message of its own, so that none is changed by joining them. */
+/* Writes each system text as a message of its own: joining would change them. */
 static void write_system(struct chat *c, const struct pl_utterance *u, uint32_t from)
 {
     report_developer(c, u);
@@ -193,7 +193,7 @@ static void write_message(struct chat *c, const struct pl_utterance *u)
 {
     struct pl_writer *w = c->w;
     bool has_calls = pl_harmony_has_calls(u), is_user = u->role == PL_ROLE_USER;
-    /* An assistant's message without any text or media is left out. */
+    /* An assistant message without text or media is left out. */
     if (!is_user && u->n_parts && !has_calls && !has_words(u))
         return;
     open_message(c, u, is_user ? "user" : "assistant");
@@ -207,8 +207,8 @@ static void write_message(struct chat *c, const struct pl_utterance *u)
     pl_w_close(w, '}');
 }
 
-/* If a conversation begins with a system message, its first text is the system prompt. Returns how
- * many parts of the first utterance it contains. */
+/* If a conversation begins with a system message, its first text is the system prompt. Returns the
+ * number of parts of the first utterance that it contains. */
 static uint32_t write_system_prompt(struct chat *c)
 {
     const struct pl_utterance *u = c->said.len ? &c->said.ptr[0] : NULL;

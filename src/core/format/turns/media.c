@@ -3,8 +3,8 @@
  *     {"kind", "blob"|"url"|"data", "mime", "name", "size", "detail"?, "rotation"?,
  *      "video_metadata"?, "sample_rate"?, "alt"?}
  *
- * `blob` names bytes that a server keeps (/api/blobs/ID); `data` is base64, in documents that
- * travel alone. `size` is the number of bytes: it adds no information. */
+ * `blob` names bytes on a server (/api/blobs/ID); `data` is base64, for self-contained documents.
+ * `size` is the number of bytes: it adds no information. */
 #include "format/turns/turns_int.h"
 
 #define BLOBS "/api/blobs/"
@@ -29,7 +29,7 @@ static enum pl_part_kind kind_of(struct pl_conv *conv, const struct pl_json_node
     return PL_PART_FILE;
 }
 
-/* Bytes that the server keeps, by their address there. */
+/* The address of a blob on the server. */
 static struct pl_val blob_url(struct pl_conv *conv, const struct pl_json_node *blob)
 {
     struct pl_str id = pl_conv_text(conv, pl_val_node(blob));
@@ -82,7 +82,7 @@ bool pl_turns_has_media(const struct pl_part *part)
            (pl_val_is_set(part->data) || pl_val_is_set(part->url));
 }
 
-/* A URL of our own blobs is the blob's id. */
+/* A URL of our own blobs becomes the blob's id. */
 static void write_place(struct pl_writer *w, const struct pl_part *part)
 {
     struct pl_str url = pl_conv_text(w->conv, part->url), blobs = PL_STR(BLOBS);

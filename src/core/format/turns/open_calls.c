@@ -1,11 +1,11 @@
-/* Makes the result of a call that has none, as seed 001 asks: every call has one (A.2.2), errors
- * are JSON, and a call that waits for a person is `halted` (exercise 2). */
+/* Makes the result of a call that has none, as seed 001 requires: every call has one (A.2.2),
+ * errors are JSON, and a call that waits for a person is `halted` (exercise 2). */
 #include "format/turns/turns_int.h"
 
 #include "json/text.h"
 #include "json/write.h"
 
-/* The text of the first question: the one a sub-agent asks, or the one in the arguments. */
+/* The text of the first question: of a sub-agent, or in the arguments. */
 static struct pl_str question_of(struct pl_conv *conv, const struct pl_json_node *call)
 {
     const struct pl_json_node *ref = pl_conv_node(conv, call, "pending_question_ref");
@@ -74,7 +74,7 @@ static void write_pending(struct pl_conv *conv, const struct pl_json_node *call,
 }
 
 static const struct {
-    const char *status, *turn; /* of the call; of its turn, NULL: any */
+    const char *status, *turn; /* of the call; of its turn (NULL: any) */
     void (*write)(struct pl_conv *conv, const struct pl_json_node *call, struct pl_json_out *out);
     const char *detail;
 } table[] = {

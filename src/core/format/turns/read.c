@@ -1,9 +1,9 @@
 /* Reading turns. One turn is a whole round of an agent and unfolds into several messages, in the
- * order of its blocks: what the assistant thinks, says and calls, then a message per finished call,
- * then what it says next. A block names a call, tool_calls[] has its details. A result without a
- * block comes before the next text.
+ * order of its blocks: the assistant's thoughts, text and calls, then a message per finished call,
+ * then the assistant's next text. A block names a call, tool_calls[] has its details. A result
+ * without a block comes before the next text.
  *
- * A block and a call may have a `proof`, what only the vendor that made them can check: {"vendor":
+ * A block and a call may have a `proof`, which only the vendor that made them can check: {"vendor":
  * a format, "signature", "id", "data"}. Its part has that format as its home. A block that is only
  * a proof has no text. Thinking that has only data is encrypted.
  *
@@ -21,7 +21,7 @@
  * turns of other loops are not mixed into it. In the document of a sub-agent its messages have its
  * loop_id as their name.
  *
- * A turn keeps what its message had in its first format: message_id, name and metadata.
+ * A turn keeps the message_id, name and metadata that its message had in its first format. The
  * result_message of a call has those of the message with its result.
  *
  * Models do not read blocks for the page (cards, actions, modes, plans): they get no part and so
@@ -36,8 +36,8 @@
 #include "json/text.h"
 
 struct call {
-    const struct pl_json_node *node;  /* in tool_calls; NULL when only a block speaks of it */
-    const struct pl_json_node *block; /* tool_use, when there is no node */
+    const struct pl_json_node *node;  /* in tool_calls; NULL if only a block has it */
+    const struct pl_json_node *block; /* tool_use, if there is no node */
     bool has_result_block, is_called, is_answered;
 };
 
@@ -47,19 +47,20 @@ struct reading {
     uint32_t element;
     enum pl_role role;
     PL_VEC(struct call) calls; /* owned */
-    PL_VEC(uint32_t) open;     /* owned; calls of the assistant's message that is being read */
+    PL_VEC(uint32_t) open;     /* owned; calls of the current assistant message */
     struct pl_map by_id;       /* owned; call index + 1 */
-    bool is_speaking;          /* the last message is this turn's, no result, and may grow */
+    bool is_speaking;          /* the last message belongs to this turn, is not a result, and may
+                                  grow */
     enum pl_role speaker;
-    const struct pl_json_node *summary; /* of a compaction; NULL: none was read */
-    bool has_results;                   /* some of `open` were answered */
-    uint32_t n_messages;                /* of this turn; the first says its id and time */
-    bool is_of_agent;                   /* a sub-agent's: the loop is the name */
-    bool is_session;                    /* of a session's own document: {"turns": …} */
-    bool has_name;                      /* the turn's name is said */
+    const struct pl_json_node *summary; /* of a compaction; NULL: none */
+    bool has_results;                   /* some of `open` are answered */
+    uint32_t n_messages;                /* of this turn; the first has its id and time */
+    bool is_of_agent;                   /* of a sub-agent: the loop is the name */
+    bool is_session;                    /* a session's own document: {"turns": …} */
+    bool has_name;                      /* the turn's name is written */
 };
 
-/* What only repeats something said elsewhere is known with it. */
+/* Marks a value as known if it only repeats another one. */
 static void know_if_same(struct pl_conv *conv, const struct pl_json_node *n,
                          const struct pl_json_node *said)
 {
@@ -72,7 +73,7 @@ static void know_if_same(struct pl_conv *conv, const struct pl_json_node *n,
         pl_conv_repeat(conv, n, said);
 }
 
-/* The name of the speaker, on each message of the turn; the source's value is linked once. */
+/* The name of the speaker, for each message of the turn; only one has a link to the source. */
 static struct pl_val name_of(struct reading *r)
 {
     struct pl_val name = pl_conv_get(r->conv, r->turn, "name", PL_WANT_STRING);
@@ -98,7 +99,7 @@ static struct pl_message *add_message(struct reading *r, enum pl_role role)
             pl_conv_know(conv, pl_conv_node(conv, r->turn, "id"));
         m->id = id;
         m->metadata = pl_conv_get(conv, r->turn, "metadata", PL_WANT_OBJECT);
-    } else if (pl_val_is_set(id)) { /* the next of the same turn: an id that stays the same */
+    } else if (pl_val_is_set(id)) { /* a later message of the same turn: a stable id */
         m->id = pl_val_text(
             pl_conv_printf(conv, "%.*s_%u", PL_STR_ARG(pl_conv_text(conv, id)), r->n_messages + 1));
     }
@@ -115,7 +116,7 @@ static void speak(struct reading *r, enum pl_role role)
     r->speaker = role;
 }
 
-/* The id of the call that a block names; a tool_use may have it in its content. */
+/* The id of the call in a block; a tool_use may have it in its content. */
 static struct pl_val id_of(struct pl_conv *conv, const struct pl_json_node *block)
 {
     struct pl_val id = pl_conv_get(conv, block, "tool_call_id", PL_WANT_STRING);
@@ -153,7 +154,7 @@ static struct pl_part *add_result(struct reading *r, const struct call *call)
     return pl_conv_add_part(r->conv, PL_PART_RESULT, NULL);
 }
 
-/* The result of a listed call; `said` is what a block has in its place. */
+/* The result of a listed call; `said` is the content of its block. */
 static void answer(struct reading *r, struct call *call, const struct pl_json_node *said)
 {
     struct pl_conv *conv = r->conv;
@@ -199,7 +200,7 @@ static void answer_open(struct reading *r)
 }
 
 /* Whether a finished call has no block for its result. In a session a call that only a block shows
- * is finished: nothing runs it. */
+ * counts as finished: nothing runs it. */
 static bool has_loose_result(const struct reading *r)
 {
     for (size_t i = 0; i < r->open.len; i++) {
@@ -218,7 +219,7 @@ static struct pl_val string_of(const struct pl_conv *conv, const struct pl_json_
     return pl_json_is(n, PL_JSON_STRING) ? pl_val_node(n) : (struct pl_val){0};
 }
 
-/* A proof of somebody unknown is left alone, and so reported. */
+/* A proof of an unknown vendor is left alone, and so reported. */
 static void read_proof(struct reading *r, const struct pl_json_node *of, struct pl_part *part)
 {
     struct pl_conv *conv = r->conv;
@@ -247,7 +248,7 @@ static void read_proof(struct reading *r, const struct pl_json_node *of, struct 
         part->kind = PL_PART_REDACTED;
 }
 
-/* Before the turn's own role continues, answered calls come first. */
+/* Answered calls come before the turn's own role continues. */
 static void go_on(struct reading *r)
 {
     if (r->open.len && (r->has_results || has_loose_result(r)))
@@ -255,7 +256,7 @@ static void go_on(struct reading *r)
     speak(r, r->role);
 }
 
-/* Whether a block only repeats the summary, which a compaction has in both places. */
+/* Whether a block only repeats the summary: a compaction has it in both places. */
 static bool is_summary_again(struct reading *r, const struct pl_json_node *content)
 {
     bool is_same = false;
@@ -323,7 +324,7 @@ static void add_call(struct reading *r, uint32_t index)
         part->args = pl_conv_get(conv, content, "input", PL_WANT_ANY);
 }
 
-/* The call a block names: listed, or made known by the block itself. */
+/* The call of a block: a listed one, or one that only the block shows. */
 static uint32_t call_of(struct reading *r, const struct pl_json_node *block)
 {
     bool is_new;
@@ -340,7 +341,7 @@ static uint32_t call_of(struct reading *r, const struct pl_json_node *block)
     return (uint32_t)r->calls.len - 1;
 }
 
-/* The input of a block is what the arguments of the call say, as JSON or as the text itself. */
+/* The input of a block repeats the arguments of the call, as JSON or as text. */
 static void know_input(struct pl_conv *conv, const struct pl_json_node *input,
                        const struct pl_json_node *arguments)
 {
@@ -385,8 +386,8 @@ static void read_use(struct reading *r, const struct pl_json_node *block)
         add_call(r, index);
 }
 
-/* What a session's turn shows as a result that names no call: no format can say it as one, so the
- * words stay and the kind of block is reported. */
+/* Whether a block of a session's turn shows a result that names no call. No format has such
+ * results, so its text stays and the kind of block is reported. */
 static bool is_loose(const struct reading *r, const struct pl_json_node *block)
 {
     return r->is_session &&
@@ -401,7 +402,7 @@ static void add_content(struct reading *r, const struct pl_json_node *block)
 }
 
 /* In an assistant's turn an answer repeats the result of the question. A person may also send one
- * that nobody asked for: its words are the person's. */
+ * that was not asked for: it is user text. */
 static void read_user_answer(struct reading *r, const struct pl_json_node *block)
 {
     if (r->role == PL_ROLE_USER)
@@ -476,7 +477,7 @@ static void read_block(struct reading *r, const struct pl_json_node *block)
     }
 }
 
-/* Learns the calls of the turn, and which of them have a block for their result. */
+/* Lists the calls of the turn, and which of them have a block for their result. */
 static void list_calls(struct reading *r, const struct pl_json_node *blocks)
 {
     struct pl_conv *conv = r->conv;
@@ -519,7 +520,7 @@ static void know_grammar(struct reading *r)
     } usual[] = {
         {"kind", "message"}, {"kind", "compaction"}, {"loop_id", "root"}, {"status", "completed"}};
     struct pl_conv *conv = r->conv;
-    /* In a session every turn has a status and a turn_id; in another document they may carry
+    /* In a session every turn has a status and a turn_id; in other documents they may add
      * information. */
     size_t n_usual = sizeof usual / sizeof *usual - !r->is_session;
     if (r->is_session)

@@ -1,9 +1,9 @@
-/* The result of a call: text, an object without what is for the page only, or a list of texts and
+/* The result of a call: text, an object without members for the page, or a list of texts and
  * media. */
 #include "format/turns/turns_int.h"
 
-/* An object without its `_meta`, which is for the page and never for the model: the text of the
- * rest. Members are copied as they are spelled. */
+/* The text of an object without its `_meta`, which is for the page and never for the model. Members
+ * keep their spelling. */
 static struct pl_val without_meta(struct pl_conv *conv, const struct pl_json_node *object)
 {
     PL_CLEANUP_BUF struct pl_buf json;
@@ -27,7 +27,7 @@ static struct pl_val without_meta(struct pl_conv *conv, const struct pl_json_nod
     return pl_val_text(text);
 }
 
-/* A result that is a list of texts and media: what a tool shows, beside what it says. */
+/* Whether a result is a list of texts and media. */
 static bool is_shown(struct pl_conv *conv, const struct pl_json_node *result)
 {
     static const char *const types[] = {"text", "media", NULL};

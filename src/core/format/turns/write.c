@@ -1,8 +1,8 @@
-/* Writing turns: one turn per utterance; the results that follow a call are in the turn of the
- * call. What only a vendor can check is the `proof` of its block or call, with the vendor's name.
- * Images, audio and files are blocks of type `media`; a result with media is a list of such blocks
- * and texts. A turn keeps the name and metadata of its message, and a call those of the message
- * with its result (result_message). Tools and settings have no place in a turn. */
+/* Writing turns: one turn per utterance; the results after a call are in the turn of the call. Data
+ * that only a vendor can check is the `proof` of its block or call, with the vendor's name. Images,
+ * audio and files are blocks of type `media`; a result with media is a list of such blocks and
+ * texts. A turn keeps the name and metadata of its message, and a call those of the message with
+ * its result (result_message). Tools and settings have no place in a turn. */
 #include "format/turns/turns_int.h"
 
 #include "base/map.h"
@@ -20,13 +20,13 @@ struct turns {
     const struct pl_format_task *task;
     struct pl_utterances said;
     struct pl_fresh_ids ids;
-    bool *is_taken; /* arena; per utterance: a result that stands in the turn of its call */
+    bool *is_taken; /* arena; by utterance: a result that is in the turn of its call */
     struct pl_cites_list cites;
     uint32_t n_turns;
     bool has_answered;
 };
 
-/* Writes a value that is elsewhere in the turn already. */
+/* Writes a value that is already elsewhere in the turn. */
 static void write_mention(struct pl_writer *w, const char *key, struct pl_val val)
 {
     pl_w_key(w, key);
@@ -38,7 +38,7 @@ static bool is_thought(const struct pl_part *part)
     return part->kind == PL_PART_THINKING || part->kind == PL_PART_REDACTED;
 }
 
-/* The id of a call is no proof, but that of an item of reasoning is. */
+/* The id of a call is not a proof, but that of a reasoning item is. */
 static bool has_proof(const struct turns *t, const struct pl_part *part)
 {
     if (!pl_format_home(t->task, part)->is_vendor)
@@ -58,7 +58,7 @@ static void write_proof(struct turns *t, const struct pl_part *part)
     pl_w_word(w, pl_format_home(t->task, part)->name);
     pl_w_opt_string(w, "signature", part->signature);
     if (is_thought(part) && pl_val_is_set(part->id)) {
-        /* Several thoughts may be of one item. */
+        /* Several thoughts may be from one item. */
         if (part->id.node && pl_conv_fate_of(w->conv, part->id.node) == PL_FATE_SAID)
             write_mention(w, "id", part->id);
         else
@@ -160,7 +160,7 @@ static bool shows(const struct pl_conv *conv, const struct pl_part *result)
     return false;
 }
 
-/* The words of a result; several texts in it are put one per line. */
+/* The text of a result; several texts are put one per line. */
 static void write_result_text(struct pl_writer *w, const struct pl_part *result)
 {
     if (shows(w->conv, result)) {
@@ -216,7 +216,7 @@ static void write_call(struct turns *t, const struct pl_part *call, const struct
     pl_w_close(w, '}');
 }
 
-/* The results right after utterance `at`, by the id they answer. */
+/* The results right after utterance `at`, by their ids. */
 static void find_results(struct turns *t, size_t at, struct pl_map *ret)
 {
     for (size_t i = at + 1; i < t->said.len && t->said.ptr[i].role == PL_ROLE_TOOL; i++) {
@@ -261,9 +261,8 @@ static bool has_result(struct turns *t, const struct pl_map *results, const stru
     return pl_map_get(results, pl_conv_text(t->w->conv, call->id)) != NULL;
 }
 
-/* The blocks of the results, after everything else in the turn. Their content is in tool_calls
- * only, so that there is one place to change it; a session that imports the turns fills the
- * blocks. */
+/* The blocks of the results, at the end of the turn. Their content is only in tool_calls, so that
+ * there is one place to change it; a session that imports the turns fills the blocks. */
 static void write_result_blocks(struct turns *t, size_t at)
 {
     const struct pl_utterance *u = &t->said.ptr[at];
@@ -302,7 +301,7 @@ static void write_head(struct turns *t, const struct pl_utterance *u, const char
     pl_w_key_word(w, "status", "completed");
 }
 
-/* What a vendor's answer says about itself. */
+/* The metadata of a vendor's answer. */
 static void write_answer(struct turns *t, const struct pl_message *m)
 {
     struct pl_writer *w = t->w;
@@ -321,7 +320,7 @@ static void write_answer(struct turns *t, const struct pl_message *m)
     pl_metadata_write_answer(w, t->task->from, &t->cites, m, true);
 }
 
-/* What a message says about itself beside its words. */
+/* The metadata of a message. */
 static void write_metadata(struct turns *t, const struct pl_utterance *u)
 {
     pl_metadata_write_members(t->w, u->is_rest ? (struct pl_val){0} : u->message->metadata);

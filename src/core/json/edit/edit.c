@@ -1,6 +1,6 @@
 /* Edits are collected as changes to nodes and become replacements of bytes (splices) only when they
- * are written: sorted once, checked for overlap once, copied once. See layout.c for what
- * happens to separators. */
+ * are written: sorted once, checked for overlap once, copied once. layout.c handles the
+ * separators. */
 #include "json/edit/edit.h"
 #include "base/sort.h"
 #include "base/text/utf8.h"
@@ -26,7 +26,7 @@ static enum pl_status no_memory(struct pl_error *err)
     return pl_fail(err, PL_NOMEM, "out of memory");
 }
 
-/* An arena copy of `value`, once it is known to be JSON. */
+/* Copies `value` into the arena after checking that it is JSON. */
 static enum pl_status take_value(struct pl_json_edit *edit, struct pl_str value,
                                  struct pl_str *ret_value, struct pl_error *err)
 {
@@ -46,7 +46,7 @@ static enum pl_status take_value(struct pl_json_edit *edit, struct pl_str value,
     return PL_OK;
 }
 
-/* A new member's name: decoded, and as the JSON string it will be. */
+/* The name of a new member: decoded, and as a JSON string. */
 static enum pl_status take_key(struct pl_json_edit *edit, struct pl_str key,
                                struct pl_json_change *change, struct pl_error *err)
 {
@@ -76,7 +76,7 @@ enum pl_status pl_json_edit_set_node(struct pl_json_edit *edit, const struct pl_
     return status == PL_OK ? add_change(edit, change, err) : status;
 }
 
-/* The key of a member whose key or value is given; an element is itself. */
+/* `child` is the key or value of a member: returns its key. An element is returned as it is. */
 static const struct pl_json_node *member_start(const struct pl_json_node *parent,
                                                const struct pl_json_node *child)
 {
@@ -131,10 +131,10 @@ enum pl_status pl_json_edit_insert_after(struct pl_json_edit *edit,
     return insert_at(edit, parent, at, key, value, err);
 }
 
-/* What the last token of a pointer names. */
+/* The place that the last token of a pointer names. */
 struct place {
     const struct pl_json_node *parent; /* NULL for the root */
-    const struct pl_json_node *value;  /* NULL when it is not there */
+    const struct pl_json_node *value;  /* NULL if it does not exist */
     struct pl_str token;
 };
 
@@ -157,7 +157,7 @@ static const struct pl_json_node *step(struct pl_json_edit *edit, const struct p
     return edit->last_element;
 }
 
-/* Only the last step may lead nowhere. */
+/* Only the last step may fail. */
 static enum pl_status find_place(struct pl_json_edit *edit, struct pl_str pointer,
                                  struct place *ret_place, struct pl_error *err)
 {
@@ -170,7 +170,7 @@ static enum pl_status find_place(struct pl_json_edit *edit, struct pl_str pointe
         is_lost = !place.value && (rest.len || !pl_json_is_container(place.parent));
     }
     const struct pl_json_node *found;
-    if (is_lost) /* asked again for the words */
+    if (is_lost) /* repeated for the error message */
         return pl_json_pointer_get(edit->doc, pointer, &found, err);
     *ret_place = place;
     return PL_OK;
@@ -192,7 +192,7 @@ static bool decode_token(struct pl_arena *scratch, struct pl_str token, struct p
     return true;
 }
 
-/* A new last member, or a new last element when the token says so. */
+/* Appends a member, or an element if the token is "-" or the length. */
 static enum pl_status append(struct pl_json_edit *edit, struct pl_str pointer,
                              const struct place *place, struct pl_str value, struct pl_error *err)
 {
@@ -267,7 +267,7 @@ void pl_json_splice_add(struct pl_json_splices *splices, uint32_t off, uint32_t 
         splices->is_out_of_memory = true;
 }
 
-/* Addresses as numbers: they are compared across all the nodes of one array. */
+/* Compares addresses as integers: all nodes are in one array. */
 static int node_order(const struct pl_json_node *a, const struct pl_json_node *b)
 {
     return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
@@ -282,7 +282,7 @@ static int change_order(const void *ctx, const void *a, const void *b)
     return order ? order : (int)x->kind - (int)y->kind;
 }
 
-/* What is put in at a place comes before what is replaced there. */
+/* At one place, inserts come before replacements. */
 static int splice_order(const void *ctx, const void *a, const void *b)
 {
     (void)ctx;
@@ -291,7 +291,7 @@ static int splice_order(const void *ctx, const void *a, const void *b)
     return order ? order : (x->end > x->off) - (y->end > y->off);
 }
 
-/* From changes to splices: values that are set as they are, the rest container by container. */
+/* Turns changes into splices: set values directly, the others container by container. */
 static enum pl_status make_splices(const struct pl_json_edit *edit, struct pl_json_splices *splices)
 {
     size_t n = edit->changes.len, n_laid_out = 0;

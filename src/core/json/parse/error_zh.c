@@ -1,4 +1,4 @@
-/* What is wrong with a JSON text, in Chinese. */
+/* Chinese messages for JSON syntax errors. */
 #include "json/parse/error_zh.h"
 
 #include "base/text/phrase.h"

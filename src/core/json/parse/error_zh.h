@@ -1,4 +1,4 @@
-/* What is wrong with a JSON text, in Chinese. */
+/* Chinese messages for JSON syntax errors. */
 #ifndef PL_JSON_ERROR_ZH_H
 #define PL_JSON_ERROR_ZH_H
 

@@ -31,7 +31,7 @@ static void note_bad(struct pl_json_index *ix, enum pl_json_bad bad, size_t at)
     ix->bad_at = at;
 }
 
-/* A sequence cut by the end of the chunk waits for the next one. */
+/* A sequence cut by the end of the chunk is checked with the next chunk. */
 static void check_utf8(struct pl_json_index *ix)
 {
     if (!ix->masks.not_ascii && ix->utf8_at == ix->chunk_at) {

@@ -15,9 +15,9 @@ AVX2 static inline uint64_t prefix_xor(uint64_t bits)
         _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), ones, 0));
 }
 
-/* A byte of the mask at a time: a table has the places of its bits, and how many there are only
- * moves the pointer, so nothing is mispredicted. Eight are stored, whether they are there or not:
- * the buffer has room for a whole block more. */
+/* Takes a byte of the mask at a time. A table has the positions of its bits; their number only
+ * moves the pointer, so nothing is mispredicted. Always stores eight: the buffer has room for one
+ * more block. */
 AVX2 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t off)
 {
     __m128i base = _mm_set1_epi16((short)off), step = _mm_set1_epi16(8);
@@ -25,7 +25,7 @@ AVX2 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t o
         unsigned byte = bits >> i & 0xFF;
         __m128i places = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)&bit_places[byte]));
         _mm_storeu_si128((__m128i *)to, _mm_add_epi16(places, base));
-        /* Otherwise the compiler makes each sum anew from its number, in three steps. */
+        /* Otherwise the compiler recomputes each sum from its number, in three steps. */
         base = _mm_add_epi16(base, step);
         __asm__("" : "+x"(base));
         to += __builtin_popcount(byte);
@@ -48,14 +48,14 @@ AVX2 static inline __m256i table_of(const char bytes[16])
 
 #define BOTH(op, value) mask_of(op(low, value), op(high, value))
 
-/* What every block is compared with. */
+/* Constants that every block is compared with. */
 struct tables {
     __m256i space, op, letter_low, letter_high;
     __m256i quote, backslash, last_control;
-    __m256i seen; /* all bytes, or'ed: their top bits say what is not ASCII */
+    __m256i seen; /* OR of all bytes: a top bit is set if any is not ASCII */
 };
 
-/* A vector that the compiler does not make again for every block. */
+/* A vector that the compiler does not recompute for every block. */
 AVX2 static inline __m256i every(char byte)
 {
     __m256i bytes = _mm256_set1_epi8(byte);
@@ -63,7 +63,8 @@ AVX2 static inline __m256i every(char byte)
     return bytes;
 }
 
-/* Zero for what is no letter of a usual escape. Its two nibbles have to agree on the row. */
+/* Zero for bytes that are not the letter of a usual escape. The two nibbles must agree on the
+ * row. */
 AVX2 static inline __m256i letters(__m256i in, const struct tables *tables)
 {
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(in, 4), _mm256_set1_epi8(0x0F));
@@ -96,10 +97,10 @@ AVX2 static inline struct block_classes classify(const char *p, struct tables *t
 
 AVX2 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_bytes)
 {
-    /* Indexed by the low nibble: the one character with that nibble that would be white space, or
-     * (folded by 0x20, so that [ and { share an entry) an operator; elsewhere a byte that cannot
-     * have that nibble, so that nothing matches. Folding also lets 0x0C and 0x1A
-     * pass as operators; stage two refuses them like any other stray byte. */
+    /* Indexed by the low nibble: the only white space character, or operator, with that nibble
+     * (operators are folded by 0x20, so that [ and { share an entry); elsewhere a byte with another
+     * nibble, so that nothing matches. Folding also accepts 0x0C and 0x1A as operators; stage two
+     * refuses them like any stray byte. */
     static const char spaces[16] = {' ', 2, 1, 1, 1, 1, 1, 1, 1, '\t', '\n', 1, 1, '\r', 1, 1};
     static const char ops[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ':', '{', ',', '}', 1, 1};
     /* Rows of ASCII: 1 is 0x2_ ("), 2 is 0x5_ (\\), 4 is 0x6_ (b f n), 8 is 0x7_ (r t). */
@@ -116,7 +117,7 @@ AVX2 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_by
         .seen = _mm256_setzero_si256(),
     };
 
-    struct pl_json_masks s = *m; /* a copy nobody else can see stays in registers */
+    struct pl_json_masks s = *m; /* a private copy stays in registers */
     uint32_t off = 0;
     for (; off + PL_JSON_BLOCK <= n_bytes; off += PL_JSON_BLOCK) {
         struct block_classes c = classify(p + off, &tables);

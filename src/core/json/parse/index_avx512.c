@@ -15,8 +15,8 @@ AVX512 static inline uint64_t prefix_xor(uint64_t bits)
         _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), ones, 0));
 }
 
-/* The set bits' numbers as bytes, packed to the front, then widened: thirty-two at once, whether
- * they are there or not, since most blocks have fewer. */
+/* The numbers of the set bits as bytes, packed to the front, then widened. Always stores thirty-two
+ * at once, since most blocks have fewer. */
 AVX512 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t off)
 {
     static const _Alignas(64) uint8_t numbers[64] = {
@@ -39,7 +39,7 @@ AVX512 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t
 
 enum { OP = 1, SPACE = 2, LETTER = 4 };
 
-/* Class bits of the 128 ASCII characters: one permutation looks all 64 bytes up. */
+/* Class bits of the 128 ASCII characters: one permutation looks up all 64 bytes. */
 static const _Alignas(64) uint8_t class_of[128] = {
     ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE, [' '] = SPACE,  ['"'] = LETTER, ['\\'] = LETTER,
     ['b'] = LETTER, ['f'] = LETTER, ['n'] = LETTER, ['r'] = LETTER, ['t'] = LETTER, ['{'] = OP,
@@ -49,7 +49,7 @@ static const _Alignas(64) uint8_t class_of[128] = {
 AVX512 static inline __m512i classes_of(__m512i in)
 {
     const __m512i low = _mm512_load_si512(class_of), high = _mm512_load_si512(class_of + 64);
-    /* 0x7F has no class, so it can stand for all that is not ASCII. */
+    /* 0x7F has no class, so it stands for every byte that is not ASCII. */
     __m512i ascii = _mm512_min_epu8(in, _mm512_set1_epi8(0x7F));
     return _mm512_permutex2var_epi8(low, ascii, high);
 }
@@ -71,7 +71,7 @@ AVX512 static inline struct block_classes classify(__m512i in)
     };
 }
 
-/* The same as index_block(), but what is only words is not looked up. */
+/* The same as index_block(), but skips the lookup for a block that is only string content. */
 AVX512 static inline void index_bytes(struct pl_json_masks *m, __m512i in, uint32_t off)
 {
     uint64_t quote = _mm512_cmpeq_epi8_mask(in, _mm512_set1_epi8('"'));
@@ -91,8 +91,8 @@ AVX512 static inline void index_bytes(struct pl_json_masks *m, __m512i in, uint3
 AVX512 void pl_json_index_avx512(struct pl_json_masks *m, const char *p, size_t n_bytes)
 {
     __m512i seen =
-        _mm512_setzero_si512();  /* all bytes, or'ed: its top bits say what is not ASCII */
-    struct pl_json_masks s = *m; /* a copy nobody else can see stays in registers */
+        _mm512_setzero_si512();  /* OR of all bytes: a top bit is set if any is not ASCII */
+    struct pl_json_masks s = *m; /* a private copy stays in registers */
     uint32_t off = 0;
     for (; off + PL_JSON_BLOCK <= n_bytes; off += PL_JSON_BLOCK) {
         __m512i in = _mm512_loadu_si512(p + off);

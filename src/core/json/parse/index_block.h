@@ -1,6 +1,6 @@
-/* The mask arithmetic of one block, the same for every instruction set. The file that includes this
- * defines prefix_xor() (bit i of the result is the parity of bits 0…i) and put_offsets() (appends
- * off + i for every bit i set), and calls index_block() with the masks it has made. */
+/* The mask arithmetic of one block, the same for every instruction set. The including file defines
+ * prefix_xor() (bit i of the result is the parity of bits 0…i) and put_offsets() (appends off + i
+ * for every set bit i), and calls index_block() with its masks. */
 #ifndef PL_JSON_INDEX_BLOCK_H
 #define PL_JSON_INDEX_BLOCK_H
 
@@ -12,8 +12,8 @@ struct block_classes {
     uint64_t letter; /* a simple escape letter after a backslash: one of "\\bfnrt */
 };
 
-/* The classes of the last 64 bytes of the text become those of a block whose first n_bytes are
- * text: the others count as white space. */
+/* Turns the classes of the last 64 bytes of the text into those of a block that begins with the
+ * last n_bytes; the rest of the block counts as white space. */
 static inline __attribute__((always_inline)) void keep_last(struct block_classes *c, size_t n_bytes)
 {
     unsigned shift = (unsigned)(PL_JSON_BLOCK - n_bytes);
@@ -26,10 +26,9 @@ static inline __attribute__((always_inline)) void keep_last(struct block_classes
     c->letter >>= shift;
 }
 
-/* Of the backslashes that start an escape those stage two has to see: the first of each string,
- * which says that there are some, and those whose letter needs a second look or is in the next
- * block. A one that is added to the opening quote of a string carries through all that is no escape
- * and comes out at the first one. */
+/* Selects the backslashes that stage two must see: the first of each string, which marks the string
+ * as escaped, and those whose letter needs a check or is in the next block. A one added to the
+ * opening quote of a string carries through all bytes up to the first escape. */
 static inline __attribute__((always_inline)) uint64_t find_escapes(struct pl_json_masks *m,
                                                                    uint64_t escape, uint64_t letter,
                                                                    uint64_t inside,
@@ -41,7 +40,7 @@ static inline __attribute__((always_inline)) uint64_t find_escapes(struct pl_jso
     return escape & (sum | ~(letter >> 1));
 }
 
-/* Nothing but the words of a string, which does not end here: only escapes can be tokens. */
+/* The block is only string content, without the closing quote: only escapes can be tokens. */
 static inline __attribute__((always_inline)) bool
 is_words(const struct pl_json_masks *m, uint64_t quote, uint64_t control, uint64_t escaped)
 {
@@ -62,7 +61,7 @@ static inline __attribute__((always_inline)) void index_grammar(struct pl_json_m
                                                                 uint64_t escaped, uint32_t off)
 {
     uint64_t quote = c->quote & ~escaped;
-    /* Opening quotes are inside by this reckoning, closing ones outside. */
+    /* `inside` includes opening quotes but not closing ones. */
     uint64_t inside = prefix_xor(quote) ^ m->in_string;
     m->in_string = UINT64_C(0) - (inside >> 63);
 
@@ -80,7 +79,7 @@ static inline __attribute__((always_inline)) void index_grammar(struct pl_json_m
     m->tokens = put_offsets(m->tokens, (c->op & ~inside) | quote | scalar_start | escape, off);
 }
 
-/* A block whose classes are known. */
+/* Indexes a block with known classes. */
 static inline __attribute__((always_inline)) void
 index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off)
 {

@@ -1,5 +1,5 @@
-/* Where the bits of a byte are: row b has the places of the bits of b, a byte each, the lowest
- * first (the rest is zero). */
+/* Positions of the bits in a byte: row b has those of b, a byte each, the lowest first (the rest is
+ * zero). */
 #ifndef PL_JSON_INDEX_PLACES_H
 #define PL_JSON_INDEX_PLACES_H
 

@@ -1,4 +1,4 @@
-/* The portable index: what the vector ones must agree with. */
+/* The portable index: the reference for the vector versions. */
 static inline unsigned long long prefix_xor(unsigned long long bits)
 {
     for (int shift = 1; shift < 64; shift <<= 1)
@@ -36,18 +36,18 @@ static const uint8_t class_of[256] = {
     [128 ... 255] = NOT_ASCII,
 };
 
-/* The lowest bit of each of the eight bytes, the first byte's lowest. */
+/* Gathers the lowest bit of each of the eight bytes; the first byte's bit is the lowest. */
 static inline uint64_t gather(uint64_t bytes)
 {
     return (bytes & 0x0101010101010101) * 0x0102040810204080 >> 56;
 }
 
-/* Without letters, which would cost more than they save: stage two looks at every escape. */
+/* Leaves out `letter`, which would cost more than it saves: stage two checks every escape. */
 static inline struct block_classes classify(const char *p)
 {
     struct block_classes c = {0};
     for (int i = 0; i < PL_JSON_BLOCK; i += 8) {
-        /* Eight bytes' classes as one word; a multiplication gathers one bit of each. */
+        /* The classes of eight bytes as one word; a multiplication gathers one bit of each. */
         uint64_t classes = 0;
         for (int k = 0; k < 8; k++)
             classes |= (uint64_t)class_of[(unsigned char)p[i + k]] << 8 * k;
@@ -63,7 +63,7 @@ static inline struct block_classes classify(const char *p)
 
 void pl_json_index_scalar(struct pl_json_masks *m, const char *p, size_t n_bytes)
 {
-    struct pl_json_masks s = *m; /* a copy nobody else can see stays in registers */
+    struct pl_json_masks s = *m; /* a private copy stays in registers */
     uint32_t off = 0;
     for (; off + PL_JSON_BLOCK <= n_bytes; off += PL_JSON_BLOCK) {
         struct block_classes c = classify(p + off);

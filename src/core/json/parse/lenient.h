@@ -1,8 +1,8 @@
-/* Reading JSON as people write it: comments, trailing commas and a byte-order mark are tolerated
- * and reported; duplicate keys and lone surrogates too. Everything else stays strict.
+/* Reads JSON as people write it. Comments, trailing commas, a byte-order mark, duplicate keys and
+ * lone surrogates are tolerated and reported. Everything else stays strict.
  *
- * What the grammar refuses is blanked out in a private copy of the same length, which is then
- * parsed strictly. So every offset in the tree is an offset in the text that was given. */
+ * Text that is not JSON is blanked out in a private copy of the same length, which is then parsed
+ * strictly. So every offset in the tree is an offset in the given text. */
 #ifndef PL_JSON_LENIENT_H
 #define PL_JSON_LENIENT_H
 
@@ -18,7 +18,7 @@ enum pl_json_note_kind {
     PL_JSON_NOTE_COUNT,
 };
 
-/* One thing that was tolerated: which bytes of the given text. */
+/* One tolerated fault: its bytes in the given text. */
 struct pl_json_note {
     enum pl_json_note_kind kind;
     uint32_t off, len;
@@ -34,8 +34,8 @@ enum pl_status pl_json_parse_lenient(struct pl_arena *arena, struct pl_str text,
                                      const struct pl_json_opts *opts, struct pl_json_doc *ret_doc,
                                      struct pl_json_notes *ret_notes, struct pl_error *err);
 
-/* The duplicate keys of a document that was parsed with allows_duplicate_keys: every one but the
- * first of its name in its object. */
+/* The duplicate keys of a document that was parsed with allows_duplicate_keys: all but the first of
+ * that name in an object. */
 enum pl_status pl_json_find_duplicates(struct pl_arena *arena, const struct pl_json_doc *doc,
                                        struct pl_json_notes *ret_notes, struct pl_error *err);
 

@@ -1,10 +1,10 @@
 /* Stage two of parsing: from tokens to the tree (stage one is index.h).
  *
- * One loop over the tokens with an explicit stack of open containers, so depth costs no C stack.
- * A string is two tokens, its quotes; only its escapes are looked at. Duplicate keys: each open
- * object has a filter of 64 bits over the hashes of its keys; a key that finds its bit set is
- * compared with the few before it. Past FEW_KEYS the object is checked once, when it closes, with a
- * keyed hash table, so no input makes it quadratic. */
+ * One loop over the tokens with an explicit stack of open containers, so depth costs no C stack. A
+ * string is two tokens, its quotes; only its escapes are read. Duplicate keys: each open object has
+ * a 64-bit filter over the hashes of its keys; if the bit of a key is already set, the key is
+ * compared with the ones before it. An object with more than FEW_KEYS is checked once, when it
+ * closes, with a keyed hash table, so no input makes it quadratic. */
 #include "json/json.h"
 
 #include "base/ascii.h"
@@ -38,14 +38,14 @@ struct parser {
     struct pl_str text;
     struct pl_error *err;
     struct pl_json_node *nodes; /* arena */
-    uint32_t n_nodes, cap;      /* there is always room for a node per token of the chunk */
-    struct level *levels;  /* levels[1 … depth] are open; levels[0] is where the root lives */
-    struct level *deepest; /* levels + opts.max_depth */
+    uint32_t n_nodes, cap;      /* always has room for a node per token of the chunk */
+    struct level *levels;       /* levels[1 … depth] are open; levels[0] holds the root */
+    struct level *deepest;      /* levels + opts.max_depth */
     uint32_t depth;
-    uint32_t pair_at; /* offset of a low surrogate already taken with its high one */
+    uint32_t pair_at; /* offset of a low surrogate that was read with its high one */
     const uint16_t *token, *token_end; /* relative to the chunk */
     uint32_t chunk;                    /* its offset */
-    uint32_t taken_end, taken_tag;     /* what take_string() and its like found */
+    uint32_t taken_end, taken_tag;     /* results of take_string() and similar functions */
     struct pl_json_index *index;
 };
 
@@ -78,8 +78,8 @@ static struct pl_json_opts with_defaults(const struct pl_json_opts *given)
     return opts;
 }
 
-/* The pointer of the place being parsed: the open containers' keys and indexes. Between two
- * children it is the container itself; `last`, where given, is the key of the last step. */
+/* The pointer of the current place: keys and indexes of the open containers. Between two children
+ * it is that of the container; `last`, if given, is the key of the last step. */
 static void point_at(const struct parser *p, struct pl_json_path *path, bool is_between,
                      const struct pl_json_node *last)
 {
@@ -91,7 +91,7 @@ static void point_at(const struct parser *p, struct pl_json_path *path, bool is_
             pl_json_path_add_index(path, level->count);
             continue;
         }
-        /* After the finished members stands the key whose value is open. */
+        /* The key of the open value comes after the finished members. */
         const struct pl_json_node *key = &p->nodes[level->node + 1];
         for (uint32_t n = 0; n < level->count; n++)
             key = pl_json_next_member(key);
@@ -102,7 +102,7 @@ static void point_at(const struct parser *p, struct pl_json_path *path, bool is_
         pl_json_path_add_key(path, &doc, last);
 }
 
-/* Adds the position to an error whose message is there already. */
+/* Adds the position to an error that has a message. */
 static enum pl_status locate(struct parser *p, size_t off, enum pl_status status, bool is_between,
                              const struct pl_json_node *last)
 {
@@ -123,7 +123,7 @@ static enum pl_status fail_unexpected(struct parser *p, size_t off, enum pl_json
     return locate(p, off, status, pl_json_expect_is_between(expect), NULL);
 }
 
-/* Stage one met something that can be nowhere, or the text is used up. */
+/* Stage one found a byte that is never valid, or the text has ended. */
 static enum pl_status fail_end(struct parser *p, enum pl_json_expect expect)
 {
     size_t at = p->index->bad_at;
@@ -139,7 +139,7 @@ static enum pl_status fail_end(struct parser *p, enum pl_json_expect expect)
     }
 }
 
-/* Room for a node per token of the chunk, so that the loop need not ask for each. */
+/* Room for a node per token of the chunk, so that the loop need not check. */
 static enum pl_status reserve_nodes(struct parser *p, uint32_t n_tokens)
 {
     size_t off = p->n_nodes ? p->nodes[p->n_nodes - 1].off : 0;
@@ -157,7 +157,7 @@ static enum pl_status reserve_nodes(struct parser *p, uint32_t n_tokens)
     return PL_OK;
 }
 
-/* The tokens of the next chunk that has any; none are left when the text ends. */
+/* Gets the tokens of the next chunk that has any; none at the end of the text. */
 static enum pl_status refill(struct parser *p)
 {
     while (p->token == p->token_end && pl_json_index_more(p->index)) {
@@ -174,14 +174,14 @@ static enum pl_status refill_or_fail(struct parser *p, enum pl_json_expect expec
     return status == PL_OK && p->token == p->token_end ? fail_end(p, expect) : status;
 }
 
-/* What an escape says about its string, by its letter; nothing for one that is none. */
+/* Flags that an escape sets on its string, by its letter; 0 for an unknown escape. */
 static const uint8_t escape_flags[256] = {
     ['"'] = PL_JSON_ESCAPED, ['\\'] = PL_JSON_ESCAPED, ['/'] = PL_JSON_ESCAPED | PL_JSON_ODD,
     ['b'] = PL_JSON_ESCAPED, ['f'] = PL_JSON_ESCAPED,  ['n'] = PL_JSON_ESCAPED,
     ['r'] = PL_JSON_ESCAPED, ['t'] = PL_JSON_ESCAPED,
 };
 
-/* Value of the \uXXXX at `off`, or -1 when it is not one. */
+/* Value of the \uXXXX at `off`; -1 if it is malformed. */
 static int32_t unicode_escape(struct pl_str text, size_t off)
 {
     if (text.len - off < 6 || text.ptr[off] != '\\' || text.ptr[off + 1] != 'u')
@@ -216,7 +216,7 @@ static enum pl_status check_unicode_escape(struct parser *p, uint32_t off)
                 (unsigned)unit, is_high ? "second" : "first");
 }
 
-/* An escape with more than one letter, or none. */
+/* Checks an escape that is \u or unknown. */
 static enum pl_status check_escape(struct parser *p, uint32_t off)
 {
     if (off == p->pair_at)
@@ -227,8 +227,8 @@ static enum pl_status check_escape(struct parser *p, uint32_t off)
                 "unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX");
 }
 
-/* Takes the escapes of a string that need no second look, and stops at the first token that does:
- * its closing quote, another escape, or the end of the chunk. */
+/* Skips the usual escapes of a string; stops at the first token that needs a check: its closing
+ * quote, another escape, or the end of the chunk. */
 static uint32_t take_usual_escapes(struct parser *p)
 {
     const char *base = p->text.ptr + p->chunk, *last = p->text.ptr + p->text.len - 1;
@@ -272,7 +272,7 @@ static enum pl_status take_long_string(struct parser *p, uint32_t start)
     }
 }
 
-/* What may follow a number or literal. */
+/* Bytes that may follow a number or literal. */
 static const uint8_t ends_scalar[256] = {
     [' '] = 1, ['\t'] = 1, ['\n'] = 1, ['\r'] = 1, [','] = 1, [']'] = 1,
     ['}'] = 1, [':'] = 1,  ['['] = 1,  ['{'] = 1,  ['"'] = 1,
@@ -285,7 +285,7 @@ static inline const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* The longest prefix that is a number by the grammar; NULL when there is none. */
+/* The end of the longest prefix that is a number; NULL if none. */
 static const char *scan_number(const char *p, const char *end, bool *ret_is_integer)
 {
     bool is_integer = true;
@@ -318,7 +318,7 @@ static const char *scan_number(const char *p, const char *end, bool *ret_is_inte
 static enum pl_status take_number(struct parser *p, uint32_t off)
 {
     const char *start = p->text.ptr + off, *end = p->text.ptr + p->text.len;
-    /* One byte more than allowed is enough to know that it is too long. */
+    /* One byte above the limit proves that the number is too long. */
     const char *stop =
         (size_t)(end - start) > p->opts.max_number ? start + p->opts.max_number + 1 : end;
     bool is_integer;
@@ -351,7 +351,7 @@ static enum pl_status take_literal(struct parser *p, uint32_t off)
     return PL_OK;
 }
 
-/* Same bytes as pl_json_key_hash() over the decoded key, without decoding it anywhere. */
+/* The hash of pl_json_key_hash() for the decoded key, without decoding it into memory. */
 static uint32_t hash_escaped_key(struct pl_str text, const struct pl_json_node *key)
 {
     struct pl_json_doc doc = {.text = text};
@@ -372,7 +372,7 @@ static enum pl_status fail_duplicate(struct parser *p, const struct pl_json_node
     return locate(p, key->off, status, false, key);
 }
 
-/* Whether one of the few keys before `now` says the same. */
+/* Whether one of the few keys before `now` has the same text. */
 static bool is_duplicate(const struct parser *p, const struct pl_json_node *first_key,
                          const struct pl_json_node *now)
 {
@@ -408,7 +408,7 @@ static enum pl_status check_many_keys(struct parser *p, uint32_t object)
     return status;
 }
 
-/* The tag of the key whose span is given, hash included. */
+/* The tag of the key with this span, hash included. */
 static uint32_t tag_of_key(const struct parser *p, uint32_t off, uint32_t end, uint32_t tag)
 {
     struct pl_json_node key = {.off = off, .len = end - off, .tag = PL_JSON_STRING};
@@ -418,8 +418,8 @@ static uint32_t tag_of_key(const struct parser *p, uint32_t off, uint32_t end, u
     return tag | PL_JSON_KEY | hash << 8;
 }
 
-/* Any key and its colon, wherever the chunks cut them, and the key's node. The loop does the common
- * case itself. */
+/* Reads any key and its colon, even if chunks cut them, and adds the key's node. The loop handles
+ * the common case itself. */
 static enum pl_status take_key(struct parser *p)
 {
     TRY(refill_or_fail(p, PL_JSON_EXPECT_KEY));
@@ -438,8 +438,8 @@ static enum pl_status take_key(struct parser *p)
     return PL_OK;
 }
 
-/* The loop keeps its cursors in locals, out of reach of any call, so that they stay in registers.
- * What leaves the loop's fast path writes them back first and reads them again after. */
+/* The loop keeps its cursors in locals whose address is never taken, so that they stay in
+ * registers. The slow paths write them back first and read them again afterwards. */
 #define SAVE()                                                                                     \
     (p->token = token, p->n_nodes = (uint32_t)(node - p->nodes), level->count = count,             \
      p->depth = (uint32_t)(level - p->levels))
@@ -458,7 +458,7 @@ static enum pl_status take_key(struct parser *p)
         return (call);                                                                             \
     } while (0)
 
-/* Takes the next token: its place into `at`, its byte into `c`. */
+/* Takes the next token: its offset into `at`, its byte into `c`. */
 #define NEXT_TOKEN(expect)                                                                         \
     do {                                                                                           \
         if (__builtin_expect(token == token_end, 0))                                               \
@@ -467,8 +467,8 @@ static enum pl_status take_key(struct parser *p)
         c = base[at];                                                                              \
     } while (0)
 
-/* The whole grammar. Labels are its states: a value is due, a key is due, a value has ended.
- * The tokens of a string without escapes are its two quotes. */
+/* The whole grammar. The labels are its states: value expected, key expected, value ended. A string
+ * without escapes has two tokens, its quotes. */
 static enum pl_status parse_tokens(struct parser *p)
 {
     const char *base; /* first byte of the chunk */
@@ -489,7 +489,7 @@ value:
             *node++ = (struct pl_json_node){chunk + at, *token++ - at + 1, 1, PL_JSON_STRING};
             goto value_done;
         }
-        /* Nothing but usual escapes, of which there is one token. */
+        /* Only usual escapes: they have one token in all. */
         if (token_end - token >= 2 && base[token[1]] == '"' &&
             escape_flags[(unsigned char)base[token[0] + 1]] == PL_JSON_ESCAPED) {
             *node++ = (struct pl_json_node){chunk + at, token[1] - at + 1, 1,
@@ -632,7 +632,7 @@ enum pl_status pl_json_parse(struct pl_arena *arena, struct pl_str text,
     /* Large and overwritten before it is read: clearing it would cost more than a small parse. */
     __attribute__((uninitialized)) struct pl_json_index index;
     __attribute__((uninitialized)) struct level few_levels[DEFAULT_DEPTH + 1];
-    /* Field by field, too: what the compiler makes of an initializer is slow to begin. */
+    /* Field by field, too: the compiler's code for an initializer is slow. */
     __attribute__((uninitialized)) struct parser p;
     p.arena = arena;
     p.opts = with_defaults(opts);

@@ -1,4 +1,4 @@
-/* Finds the words for an unexpected byte, and the path to its place for the message. */
+/* Describes an unexpected byte and the path to it for the message. */
 #include "json/parse/parse_error.h"
 
 #include "base/ascii.h"
@@ -22,7 +22,7 @@ static const struct {
     [PL_JSON_EXPECT_NOTHING] = {"the end of the text", true},
 };
 
-/* Advice by what stands there; the first row whose text matches wins. */
+/* Advice by the text found there; the first matching row wins. */
 static const struct {
     const char *found;
     unsigned expects; /* bit set of pl_json_expect; 0 means any */
@@ -61,7 +61,7 @@ static bool is_word_byte(char c)
     return pl_ascii_is_alnum(c) || (c && strchr("+-._", c));
 }
 
-/* "'x'", "the end of the text", "'truth'": words whole, single characters otherwise. */
+/* "'x'", "the end of the text", "'truth'": a whole word, or a single character. */
 static void describe(struct pl_str rest, char *to, size_t size)
 {
     size_t n_word = 0, at = 0;

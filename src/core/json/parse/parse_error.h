@@ -1,5 +1,5 @@
-/* Messages for a text that is not JSON: what was expected, what was there instead, and advice for
- * the commonest mistakes. Only reached on failure. */
+/* Messages for a text that is not JSON: what was expected, what was found instead, and advice for
+ * the most common mistakes. Used only on failure. */
 #ifndef PL_JSON_PARSE_ERROR_H
 #define PL_JSON_PARSE_ERROR_H
 
@@ -17,14 +17,14 @@ enum pl_json_expect {
     PL_JSON_EXPECT_NOTHING,
 };
 
-/* Whether the fault lies between the children of a container rather than in one of them. */
+/* Whether the error is between the children of a container rather than in one of them. */
 bool pl_json_expect_is_between(enum pl_json_expect expect);
 
-/* Fills err->message for a byte (or the end) at `off` where something else was expected. */
+/* Fills err->message for an unexpected byte (or the end) at `off`. */
 enum pl_status pl_json_fail_unexpected(struct pl_error *err, struct pl_str text, size_t off,
                                        enum pl_json_expect expect);
 
-/* A JSON Pointer being written into a fixed array; cut with "…" when it does not fit. */
+/* A JSON Pointer in a fixed array; cut with "…" if it does not fit. */
 struct pl_json_path {
     char *to;
     size_t len, size;

@@ -15,7 +15,7 @@ AVX2 static inline uint64_t prefix_xor(uint64_t bits)
 
 #include "json/parse/skip_block.h"
 
-/* Where (byte | fold) is the one. */
+/* Where (p[i] | fold) == byte. */
 AVX2 static inline uint64_t find_byte(const char *p, char fold, char byte)
 {
     const __m256i folds = _mm256_set1_epi8(fold), bytes = _mm256_set1_epi8(byte);

@@ -15,7 +15,7 @@ AVX512 static inline uint64_t prefix_xor(uint64_t bits)
 
 #include "json/parse/skip_block.h"
 
-/* Where (byte | fold) is the one. */
+/* Where (p[i] | fold) == byte. */
 AVX512 static inline uint64_t find_byte(const char *p, char fold, char byte)
 {
     __m512i in = _mm512_or_si512(_mm512_loadu_si512(p), _mm512_set1_epi8(fold));

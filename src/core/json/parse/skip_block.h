@@ -1,7 +1,7 @@
-/* The arithmetic of one block, the same for every instruction set. The file that includes this
- * defines prefix_xor() (bit i of the result is the parity of bits 0…i), quotes(), backslashes() and
- * brackets(), which make masks of the 64 bytes at p, and opens(), which says of a mask of brackets
- * which ones open. */
+/* The arithmetic of one block, the same for every instruction set. The including file defines
+ * prefix_xor() (bit i of the result is the parity of bits 0…i); quotes(), backslashes() and
+ * brackets(), which make masks of the 64 bytes at p; and opens(), which selects the opening
+ * brackets of a mask. */
 #ifndef PL_JSON_SKIP_BLOCK_H
 #define PL_JSON_SKIP_BLOCK_H
 
@@ -10,7 +10,7 @@
 
 enum { SKIP_BLOCK = 64, SKIP_OPEN = SKIP_BLOCK + 1 };
 
-/* A string has ended that went over whole blocks. */
+/* A string that covers whole blocks has ended. */
 static inline void end_run(struct pl_json_skip *s)
 {
     size_t n_bytes = s->n_run * SKIP_BLOCK;
@@ -20,7 +20,7 @@ static inline void end_run(struct pl_json_skip *s)
     s->n_run = 0;
 }
 
-/* The place after the bracket that closes the value, or SKIP_OPEN. */
+/* The position after the bracket that closes the value, or SKIP_OPEN. */
 static inline unsigned find_close(struct pl_json_skip *s, uint64_t open, uint64_t close)
 {
     for (uint64_t left = open | close; left; left &= left - 1) {
@@ -32,7 +32,7 @@ static inline unsigned find_close(struct pl_json_skip *s, uint64_t open, uint64_
     return SKIP_OPEN;
 }
 
-/* Opening quotes are inside by the reckoning of `inside`, closing ones outside. */
+/* `inside` includes opening quotes but not closing ones. */
 static inline __attribute__((always_inline)) unsigned
 skip_grammar(struct pl_json_skip *s, uint64_t inside, uint64_t open, uint64_t close)
 {
@@ -40,7 +40,7 @@ skip_grammar(struct pl_json_skip *s, uint64_t inside, uint64_t open, uint64_t cl
     uint64_t before = UINT64_MAX;
     size_t n_open = (size_t)__builtin_popcountll(open);
     size_t n_close = (size_t)__builtin_popcountll(close);
-    /* Most blocks cannot close it, whatever their order. */
+    /* Most blocks have too few closing brackets to end the value. */
     if (__builtin_expect(n_close < s->depth, 1)) {
         s->depth += n_open - n_close;
     } else {
@@ -52,7 +52,7 @@ skip_grammar(struct pl_json_skip *s, uint64_t inside, uint64_t open, uint64_t cl
     return at;
 }
 
-/* The bytes of a block that is not whole, white space after them. */
+/* A partial block, filled up with spaces. */
 static inline const char *fill_block(char block[SKIP_BLOCK], const char *p, size_t n_bytes)
 {
     for (size_t i = 0; i < SKIP_BLOCK; i++)
@@ -60,7 +60,7 @@ static inline const char *fill_block(char block[SKIP_BLOCK], const char *p, size
     return block;
 }
 
-/* The place after the value's end in the block, or SKIP_OPEN. */
+/* The position after the value's end in the block, or SKIP_OPEN. */
 #define SKIP_BLOCK_AT(s, block, ret_at)                                                            \
     do {                                                                                           \
         uint64_t quote = quotes(block), backslash = backslashes(block);                            \
@@ -81,7 +81,7 @@ static inline const char *fill_block(char block[SKIP_BLOCK], const char *p, size
 
 /* The first bracket is the value's own. */
 #define SKIP_BLOCKS                                                                                \
-    struct pl_json_skip s = *skip; /* a copy nobody else can see stays in registers */             \
+    struct pl_json_skip s = *skip; /* a private copy stays in registers */                         \
     char last[SKIP_BLOCK];                                                                         \
     size_t n_skipped = n_bytes;                                                                    \
     for (size_t off = 0; off < n_bytes; off += SKIP_BLOCK) {                                       \

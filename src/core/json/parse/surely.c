@@ -1,6 +1,6 @@
-/* The grammar of JSON with an explicit stack, a byte at a time outside strings. It gives up where the
- * parser would have to look closer: \u escapes, keys with escapes or of the same hash, long numbers,
- * depth. */
+/* The grammar of JSON with an explicit stack, a byte at a time outside strings. It gives up where
+ * the parser would have to check more closely: \u escapes, keys with escapes or equal hashes, long
+ * numbers, depth. */
 #include "json/parse/surely.h"
 
 #include "base/ascii.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_TEXT = 64 << 10, MAX_LEVELS = 16, MAX_KEYS = 64, MAX_NUMBER = 32 };
 
-/* The keys of the open objects, those of the innermost last. */
+/* The keys of all open objects, those of the innermost last. */
 struct keys {
     uint32_t hashes[MAX_KEYS];
     unsigned n;
@@ -21,7 +21,7 @@ struct level {
     unsigned first_key;
 };
 
-/* What is inside of a string and has to be looked at. */
+/* Bytes in a string that need a check. */
 static inline bool is_special(char c)
 {
     return c == '"' || c == '\\' || (unsigned char)c < 0x20;
@@ -42,8 +42,8 @@ static inline const char *find_special(const char *p, const char *end)
 static const bool is_escape[256] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
                                     ['f'] = true, ['n'] = true,  ['r'] = true, ['t'] = true};
 
-/* Goes through the sixteen bytes at *at, and to the byte after them, or one more, which is what an
- * escape may begin with. True: the string ends here or cannot be judged. */
+/* Checks the sixteen bytes at *at and moves past them; one byte further if an escape begins with
+ * the last one. True: stops at *at, the end of the string or a byte that needs a check. */
 static inline bool pass_block(const char **at)
 {
     const char *p = *at;
@@ -61,7 +61,7 @@ static inline bool pass_block(const char **at)
     return false;
 }
 
-/* After the closing quote of a string that begins at p, after its opening one; NULL: not sure. */
+/* p is after the opening quote: returns the byte after the closing one; NULL: not sure. */
 static const char *string_end(const char *p, const char *end)
 {
     bool is_found = false;
@@ -124,7 +124,7 @@ static uint32_t hash_of(const char *key, size_t len, const char *end)
     return end - key >= 8 ? pl_json_key_hash_padded(key, len) : pl_json_key_hash_bytes(key, len);
 }
 
-/* False: the object may have this key already, or there are too many. */
+/* False: the object may have this key already, or too many keys. */
 static bool add_key(struct keys *keys, struct level *level, uint32_t hash)
 {
     uint64_t bit = 1ull << (hash & 63);
@@ -138,7 +138,7 @@ static bool add_key(struct keys *keys, struct level *level, uint32_t hash)
     return true;
 }
 
-/* Where the value begins of the member whose key begins at p; NULL: not sure. */
+/* The start of the value of the member whose key begins at p; NULL: not sure. */
 static const char *key_end(const char *p, const char *end, struct keys *keys, struct level *level)
 {
     if (p == end || *p != '"')
@@ -157,7 +157,7 @@ bool pl_json_is_surely_object(struct pl_str text)
     const char *p = text.ptr, *end = p + text.len;
     __attribute__((uninitialized)) struct keys keys;
     __attribute__((uninitialized)) struct level levels[MAX_LEVELS + 1];
-    uint32_t objects = 0; /* a bit for each open container, the innermost is the lowest */
+    uint32_t objects = 0; /* a bit for each open container, the innermost lowest */
     unsigned depth = 0;
     keys.n = 0;
     if (!text.len || *p != '{' || text.len > MAX_TEXT)

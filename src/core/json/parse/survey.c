@@ -1,12 +1,12 @@
-/* The insides of the root's arrays and objects are found and left out; what is left is a small
- * document, which the parser reads; then its places become those of the whole text. */
+/* Cuts out the contents of the root's arrays and objects, parses the small document that is left,
+ * then maps its offsets back to the whole text. */
 #include "json/parse/survey.h"
 
 #include "json/parse/skip.h"
 
 enum { MOST_HOLES = 64 };
 
-/* The inside of a container, without its brackets. */
+/* The contents of a container, without its brackets. */
 struct hole {
     size_t from, end;
 };
@@ -19,7 +19,7 @@ struct surveyor {
     size_t n_holes, n_left_out;
 };
 
-/* After the closing quote of the string whose opening one is at `at`; SIZE_MAX: there is none. */
+/* After the closing quote of the string whose opening one is at `at`; SIZE_MAX: not closed. */
 static size_t string_end(struct pl_str text, size_t at)
 {
     for (size_t from = at + 1; from < text.len;) {
@@ -36,7 +36,7 @@ static size_t string_end(struct pl_str text, size_t at)
     return SIZE_MAX;
 }
 
-/* After the container that opens at `at`; SIZE_MAX: it is not closed, or there are too many. */
+/* After the container that opens at `at`; SIZE_MAX: not closed, or too many containers. */
 static size_t container_end(struct surveyor *s, size_t at)
 {
     size_t n = pl_json_skip_value(&s->skip, s->cpu, s->text.ptr + at, s->text.len - at);
@@ -47,8 +47,7 @@ static size_t container_end(struct surveyor *s, size_t at)
     return at + n;
 }
 
-/* Finds the holes. Everything but containers and strings is left to the parser, also after the
- * root. */
+/* Finds the holes. Reads only containers and strings; the parser checks the rest. */
 static bool find_holes(struct surveyor *s)
 {
     struct pl_str text = s->text;
@@ -80,8 +79,8 @@ static struct pl_str leave_out(const struct surveyor *s, struct pl_arena *arena)
     return (struct pl_str){to, to ? n : 0};
 }
 
-/* From places in what was left to places in the text. A container's hole is after its first byte.
- */
+/* Maps offsets in the small document to offsets in the text. A container's hole is after its first
+ * byte. */
 static void place_nodes(struct surveyor *s, struct pl_json_survey *survey)
 {
     struct pl_json_node *nodes = (struct pl_json_node *)survey->doc.root;

@@ -1,5 +1,5 @@
-/* Explaining the keywords that apply subschemas. The keyword place already ends in the keyword; a
- * function here adds what comes after it (the branch, the property) and takes it off again. */
+/* Explains the keywords that apply subschemas. The keyword location already ends in the keyword; a
+ * function here appends the rest (the branch, the property) and removes it again. */
 #include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
@@ -11,14 +11,14 @@
 
 struct at {
     struct pl_explain *x;
-    uint32_t sub; /* where the keyword stands */
+    uint32_t sub; /* the subschema of the keyword */
     uint32_t doc;
     const struct pl_op *op;
     const struct pl_json_node *n;
     uint32_t track;
 };
 
-/* A branch that may fail: what it evaluated counts only if it holds. */
+/* A branch that may fail: its evaluated children count only if it holds. */
 static bool explain_branch(const struct at *at, uint32_t sub)
 {
     if (!at->track)
@@ -31,7 +31,7 @@ static bool explain_branch(const struct at *at, uint32_t sub)
     return is_valid;
 }
 
-/* The same for branch i of a list, which has a place of its own. */
+/* The same for branch i of a list, which has its own location. */
 static bool explain_listed(const struct at *at, uint32_t i)
 {
     size_t mark = pl_explain_push_index(&at->x->keyword, i);
@@ -64,7 +64,7 @@ static void annotate_literal(const struct at *at, const char *json)
     pl_explain_annotate(at->x, at->sub, at->op, at->n);
 }
 
-/* Notes a list (written as "[a,b", or empty) as annotation. */
+/* Adds a list (written as "[a,b", or empty) as annotation. */
 static void annotate_list(const struct at *at, const struct pl_buf *list)
 {
     struct pl_buf *value = &at->x->value;
@@ -107,8 +107,8 @@ static bool requires(const struct pl_schema *s, uint32_t sub, const struct pl_na
     return false;
 }
 
-/* A ladder on a missing member: all conditions hold because it is missing. The errors of the rungs
- * are noise when the missing member is itself an error. */
+/* A ladder on a missing member: all conditions hold because it is missing. If the missing member is
+ * itself an error, the errors of the rungs are noise. */
 static bool is_ladder_lost(const struct at *at)
 {
     const struct pl_schema *s = at->x->run->schema;
@@ -153,8 +153,8 @@ static uint32_t distance(const struct at *at, uint32_t branch, size_t from)
     return score;
 }
 
-/* No branch holds: the nearest one may say why. The records of the best branch so far are after
- * `mark`. */
+/* No branch holds: the errors of the nearest branch may explain why. The records of the best branch
+ * so far are after `mark`. */
 static bool explain_failed_branches(const struct at *at)
 {
     struct pl_explain *x = at->x;
@@ -176,7 +176,7 @@ static bool explain_failed_branches(const struct at *at)
     return pl_explain_error(x, PL_SAY_NO_BRANCH, at->sub, at->op, at->n, 0);
 }
 
-/* The member that decides is wrong: one error that says so, instead of one per branch. */
+/* The discriminator is wrong: reports one error for it instead of one per branch. */
 static bool explain_undecided(const struct at *at, const struct pl_json_node *value)
 {
     struct pl_explain *x = at->x;
@@ -193,7 +193,7 @@ static bool explain_undecided(const struct at *at, const struct pl_json_node *va
     return false;
 }
 
-/* Only the errors of the intended branch are reported. */
+/* Reports only the errors of the selected branch. */
 static bool explain_switch(const struct at *at)
 {
     struct pl_schema_run *run = at->x->run;
@@ -233,10 +233,10 @@ static bool explain_not(const struct at *at)
     return !is_valid || pl_explain_error(at->x, PL_SAY_NOT, at->sub, at->op, at->n, 0);
 }
 
-/* The keyword place ends in `from`; now it ends in `to`. */
+/* Replaces the keyword `from` at the end of the keyword location by `to`. */
 static void rename_keyword(struct pl_explain *x, const char *from, const char *to)
 {
-    if (x->keyword.status != PL_OK) /* the place is lost already, and the report with it */
+    if (x->keyword.status != PL_OK) /* the location is lost already, and so is the report */
         return;
     x->keyword.len -= strlen(from);
     pl_buf_adds(&x->keyword, to);
@@ -252,7 +252,7 @@ static bool explain_if(const struct at *at)
     uint32_t next = holds ? at->op->b : at->op->c;
     if (next == PL_SCHEMA_NONE)
         return true;
-    /* `then` and `else` stand beside `if`, not below it. */
+    /* `then` and `else` are siblings of `if`, not below it. */
     rename_keyword(x, "if", holds ? "then" : "else");
     bool is_valid = pl_explain_sub(x, next, at->n, at->track);
     rename_keyword(x, holds ? "then" : "else", "if");
@@ -311,7 +311,7 @@ static const struct pl_slot *find_property(const struct at *at, const struct pl_
     return slot && slot->prop != PL_SCHEMA_NONE ? slot : NULL;
 }
 
-/* Applies PROPERTIES to one member; *ret_is_known when it is one. */
+/* Applies PROPERTIES to one member; *ret_is_known if it is a known property. */
 static bool explain_property(const struct at *at, const struct pl_json_node *key,
                              bool *ret_is_known)
 {
@@ -345,7 +345,8 @@ static bool explain_patterns(const struct at *at, const struct pl_json_node *key
     return is_valid;
 }
 
-/* additionalProperties: a member that neither properties nor patternProperties beside it knows. */
+/* additionalProperties: a member that is in neither properties nor patternProperties of the same
+ * schema. */
 static bool explain_other(const struct at *at, const struct pl_json_node *key, bool *ret_is_known)
 {
     struct pl_schema_run *run = at->x->run;
@@ -446,7 +447,7 @@ static bool explain_prefix_items(const struct at *at)
     return is_valid;
 }
 
-/* An item that no other keyword covers; `false` means that there are too many. */
+/* An item that no other keyword covers; `false` means too many items. */
 static bool explain_other_item(const struct at *at, const struct pl_json_node *item, uint32_t i)
 {
     if (!is_false(at->x->run->schema, at->op->a))
@@ -457,7 +458,7 @@ static bool explain_other_item(const struct at *at, const struct pl_json_node *i
     return false;
 }
 
-/* items and unevaluatedItems: all that are left. */
+/* items and unevaluatedItems: all remaining items. */
 static bool explain_items(const struct at *at)
 {
     struct pl_explain *x = at->x;
@@ -480,7 +481,7 @@ static bool explain_items(const struct at *at)
     return is_valid;
 }
 
-/* Names minContains or maxContains instead of contains, where one of them was broken. */
+/* Names minContains or maxContains instead of contains if that one failed. */
 static bool explain_contained(const struct at *at, const char *name, enum pl_say say, uint32_t n)
 {
     struct pl_explain *x = at->x;

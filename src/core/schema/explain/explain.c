@@ -1,8 +1,8 @@
-/* Explaining: the plain program, every keyword, with its places.
+/* Explains: runs the plain program, every keyword, with its locations.
  *
- * The instance is walked once for errors. If there are none it is walked again for annotations.
- * In both walks the records form a stack: what a branch adds is taken back when the branch turns
- * out not to matter. */
+ * The instance is walked once for errors. If there are none it is walked again for annotations. In
+ * both walks the records form a stack: the records of a branch are removed if the branch turns out
+ * not to matter. */
 #include "schema/explain/explain_int.h"
 
 #include "json/text.h"
@@ -11,9 +11,9 @@
 #include "schema/unevaluated.h"
 #include "json/write.h"
 
-/* What a leaf assertion speaks about. */
+/* The class of instances that a leaf assertion applies to. */
 static const struct {
-    uint8_t class; /* PL_CLASS_COUNT: everything */
+    uint8_t class; /* PL_CLASS_COUNT: all */
     uint8_t say;
 } leaves[PL_OP_COUNT] = {
     [PL_OP_TYPE] = {PL_CLASS_COUNT, PL_SAY_TYPE},
@@ -48,7 +48,7 @@ static bool has_value(struct pl_schema_run *run, uint32_t doc, const struct pl_o
     return false;
 }
 
-/* The number of the first required name that is missing, or op->b. */
+/* The index of the first required name that is missing; op->b if none is missing. */
 static uint32_t first_missing(struct pl_schema_run *run, const struct pl_op *op,
                               const struct pl_json_node *n)
 {
@@ -128,7 +128,7 @@ static bool explain_op(struct pl_explain *x, uint32_t sub, const struct pl_op *o
     return is_valid;
 }
 
-/* All ops. The unevaluated keywords run only if everything else holds, because they would repeat
+/* All ops. The unevaluated keywords run only if everything else holds; otherwise they would repeat
  * its errors. */
 static bool explain_ops(struct pl_explain *x, uint32_t index, const struct pl_json_node *n,
                         uint32_t track)

@@ -4,7 +4,7 @@
 
 #include "schema/schema_int.h"
 
-/* The kinds of failures; message.c has the sentences. */
+/* The kinds of failures; message.c has the sentences for them. */
 enum pl_say {
     PL_SAY_TYPE,
     PL_SAY_CONST,
@@ -23,16 +23,16 @@ enum pl_say {
     PL_SAY_UNIQUE,
     PL_SAY_MIN_MEMBERS,
     PL_SAY_MAX_MEMBERS,
-    PL_SAY_REQUIRED,  /* extra: number of the first missing name */
+    PL_SAY_REQUIRED,  /* extra: index of the first missing name */
     PL_SAY_DEPENDENT, /* extra: dep */
     PL_SAY_FALSE,
     PL_SAY_NOT,
     PL_SAY_NO_BRANCH,
     PL_SAY_NO_BRANCH_TYPE,
-    PL_SAY_MANY_BRANCHES, /* extra: how many */
-    PL_SAY_FEW_CONTAINED, /* extra: how many */
+    PL_SAY_MANY_BRANCHES, /* extra: number of branches */
+    PL_SAY_FEW_CONTAINED, /* extra: number of items */
     PL_SAY_MANY_CONTAINED,
-    PL_SAY_UNEXPECTED_MEMBER, /* extra: sub whose properties are known */
+    PL_SAY_UNEXPECTED_MEMBER, /* extra: the sub that has the known properties */
     PL_SAY_UNEXPECTED_ITEM,
     PL_SAY_SWITCH_TYPE,
     PL_SAY_SWITCH_MISSING, /* extra: switch */
@@ -40,33 +40,33 @@ enum pl_say {
     PL_SAY_COUNT,
 };
 
-/* A unit before its texts are written: most are dropped again, because a branch they came from was
- * not needed. Offsets are into pl_explain.text. */
+/* A unit before its texts are written. Most records are dropped again because their branch was not
+ * needed. Offsets are into pl_explain.text. */
 struct pl_record {
     uint8_t say;
     uint32_t instance, n_instance;
     uint32_t keyword, n_keyword;
     uint32_t annotation, n_annotation;
-    uint32_t sub; /* where the keyword stands */
+    uint32_t sub; /* the subschema of the keyword */
     uint32_t extra;
     const struct pl_op *op;          /* NULL: the subschema itself, which is `false` */
-    const struct pl_json_node *key;  /* of the keyword that is named, or NULL */
-    const struct pl_json_node *node; /* of the instance */
+    const struct pl_json_node *key;  /* the keyword to report, or NULL */
+    const struct pl_json_node *node; /* the value in the instance */
 };
 
 struct pl_explain {
     struct pl_schema_run *run;
     struct pl_arena *arena; /* of the report */
     enum pl_schema_lang lang;
-    bool wants_annotations; /* of a valid instance; otherwise errors */
+    bool wants_annotations; /* annotations of a valid instance; otherwise errors */
     bool is_cut;
-    struct pl_buf instance, keyword; /* where we are: JSON Pointers */
-    struct pl_buf text;              /* of the records */
-    struct pl_buf value;             /* an annotation being made */
+    struct pl_buf instance, keyword; /* current locations: JSON Pointers */
+    struct pl_buf text;              /* texts of the records */
+    struct pl_buf value;             /* the current annotation */
     PL_VEC(struct pl_record) records;
 };
 
-/* A state of the records to go back to. */
+/* A state of the records to return to. */
 struct pl_mark {
     size_t n_records, n_text;
     bool is_cut;
@@ -75,15 +75,15 @@ struct pl_mark {
 /* report.c */
 struct pl_mark pl_explain_mark(const struct pl_explain *x);
 void pl_explain_rewind(struct pl_explain *x, struct pl_mark mark);
-/* Drops the records between from and to, keeps those after. */
+/* Drops the records between `from` and `to`, keeps those after. */
 void pl_explain_cut(struct pl_explain *x, struct pl_mark from, struct pl_mark to);
-/* Notes an error at the current places; false, so that a caller can return it. */
+/* Adds an error at the current locations; returns false for the caller to return. */
 bool pl_explain_error(struct pl_explain *x, enum pl_say say, uint32_t sub, const struct pl_op *op,
                       const struct pl_json_node *n, uint32_t extra);
-/* Notes x->value as annotation of op. */
+/* Adds x->value as annotation of op. */
 void pl_explain_annotate(struct pl_explain *x, uint32_t sub, const struct pl_op *op,
                          const struct pl_json_node *n);
-/* Moves the places one step down; returns what to set the length back to. */
+/* Moves a location one step down; returns the length to restore. */
 size_t pl_explain_push(struct pl_explain *x, struct pl_buf *place, uint32_t doc,
                        const struct pl_json_node *key);
 size_t pl_explain_push_index(struct pl_buf *place, uint32_t index);

@@ -1,6 +1,6 @@
 /* Messages: one table of sentences in two languages. A sentence names the value that failed ({s},
- * and what it is: {v}), what was expected ({x}), and where it helps a second thing ({y}). Long
- * values are shortened. "did you mean" is followed by the nearest known spelling. */
+ * and its value: {v}), the expected value ({x}), and sometimes a second detail ({y}). Long values
+ * are shortened. "did you mean" is followed by the nearest known spelling. */
 #include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
@@ -11,7 +11,7 @@
 #define MAX_CHOICES    8
 #define MAX_NAME       64      /* bytes compared for the nearest spelling */
 #define MAX_CONSIDERED 256     /* names compared for one sentence */
-#define MAX_WORK       1000000 /* members looked at to list the missing ones */
+#define MAX_WORK       1000000 /* members checked to list the missing ones */
 
 static const struct {
     const char *text[2]; /* by enum pl_schema_lang */
@@ -106,7 +106,7 @@ static const char *const words[WORD_COUNT][2] = {
     [WORD_COMMA] = {", ", "、"},
 };
 
-/* Things that are counted: one, many, and in Chinese. */
+/* Nouns for counts: singular, plural, and Chinese. */
 static const struct {
     const char *one, *many, *zh;
 } units[] = {
@@ -116,13 +116,13 @@ static const struct {
 };
 enum { UNIT_CHARACTER, UNIT_ITEM, UNIT_MEMBER };
 
-/* What a sentence is about. */
+/* The subject of a sentence. */
 struct topic {
     const struct pl_explain *x;
     const struct pl_record *record;
     const struct pl_schema *schema;
     const struct pl_json_doc *doc;        /* the instance */
-    const struct pl_json_doc *schema_doc; /* where the keyword stands */
+    const struct pl_json_doc *schema_doc; /* the document of the keyword */
 };
 
 static void add_word(struct pl_buf *to, const struct topic *t, enum word word)
@@ -130,7 +130,7 @@ static void add_word(struct pl_buf *to, const struct topic *t, enum word word)
     pl_buf_adds(to, words[word][t->x->lang]);
 }
 
-/* After a list that was cut. */
+/* Added after a list that was cut. */
 static void add_total(struct pl_buf *to, const struct topic *t, uint32_t n)
 {
     add_word(to, t, WORD_MORE);
@@ -189,7 +189,7 @@ static void add_value(struct pl_buf *to, const struct topic *t, const struct pl_
     add_short(to, pl_json_span(t->doc, n));
 }
 
-/* Undoes ~0 and ~1. */
+/* Decodes ~0 and ~1. */
 static void add_token(struct pl_buf *to, struct pl_str token)
 {
     PL_CLEANUP_BUF struct pl_buf text;
@@ -367,7 +367,7 @@ static struct nearest nearest_choice(const struct topic *t)
     return nearest;
 }
 
-/* The text that value id of a switch stands for. */
+/* The text of value id of a switch. */
 static struct pl_str switch_text(const struct pl_schema *s, const struct pl_switch *sw, uint32_t id)
 {
     const struct pl_schema_table *table = &s->sets.ptr[sw->set].table;
@@ -393,7 +393,8 @@ static void add_switch_values(struct pl_buf *to, const struct topic *t)
     static const char *const literals[] = {"null", "false", "true"};
     const struct pl_switch *sw = &t->schema->switches.ptr[t->record->extra];
     uint32_t count = switch_size(t->schema, sw);
-    /* A list of eleven kinds is shown in full; a list is cut only beyond twice the usual number. */
+    /* A list of eleven choices is shown in full; only a list of more than twice the usual number is
+     * cut. */
     uint32_t n = count <= 2 * MAX_CHOICES ? count : MAX_CHOICES;
     uint32_t n_shown = 0;
     for (int kind = 0; kind <= PL_JSON_TRUE; kind++)
@@ -422,7 +423,7 @@ static struct nearest nearest_switch(const struct topic *t)
     return nearest;
 }
 
-/* The nearest property the schema knows. */
+/* The nearest property that the schema has. */
 static struct nearest nearest_member(const struct topic *t)
 {
     const struct pl_schema *s = t->schema;
@@ -439,8 +440,8 @@ static struct nearest nearest_member(const struct topic *t)
     return nearest;
 }
 
-/* Those of n names from `first` that the instance lacks. If there are very many, only the first are
- * checked. */
+/* Lists those of n names, starting at `first`, that the instance lacks. If there are very many,
+ * only the first are checked. */
 static void add_missing(struct pl_buf *to, const struct topic *t, uint32_t first, uint32_t n)
 {
     uint32_t n_missing = 0, n_shown = 0;
@@ -471,7 +472,7 @@ static uint32_t branch_types(const struct topic *t)
 {
     const struct pl_schema *s = t->schema;
     uint32_t types = 0;
-    bool is_whole = true; /* of numbers, only whole ones */
+    bool is_whole = true; /* only whole numbers */
     for (uint32_t i = 0; i < t->record->op->b; i++) {
         uint32_t sub = s->lists.ptr[t->record->op->a + i];
         for (int hop = 0; hop < 16 && s->infos.ptr[sub].n_ops == 1 &&
@@ -538,12 +539,12 @@ static void add_expected(struct pl_buf *to, const struct topic *t)
     case PL_SAY_SWITCH_VALUE:
         add_switch_values(to, t);
         break;
-    default: /* the keyword's own value */
+    default: /* the keyword's value */
         add_short(to, pl_json_span(t->schema_doc, r->op->key + 1));
     }
 }
 
-/* The instance's value, where the sentence compares it with the expected one. */
+/* The instance's value, for sentences that compare it with the expected one. */
 static void add_second(struct pl_buf *to, const struct topic *t)
 {
     const struct pl_record *r = t->record;

@@ -1,5 +1,5 @@
-/* Records of an explanation, and the report made of them: "basic" output (core specification,
- * section 12.4.2). Texts are written only for the records that are left at the end. */
+/* The records of an explanation, and the report made from them: "basic" output (core specification,
+ * section 12.4.2). Texts are written only for the records that remain at the end. */
 #include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
@@ -108,7 +108,7 @@ size_t pl_explain_push_member(struct pl_explain *x, const struct pl_json_node *k
     return mark;
 }
 
-/* The URI of the resource, and the way to the keyword inside it. */
+/* The URI of the resource, and the path to the keyword inside it. */
 static void write_absolute(struct pl_buf *to, const struct pl_explain *x,
                            const struct pl_record *record, struct pl_buf *pointer)
 {

@@ -6,12 +6,12 @@
 
 struct pl_schema_format {
     const char *name;
-    bool (*is_valid)(struct pl_str text); /* valid UTF-8 in; allocates nothing that outlives it */
+    bool (*is_valid)(struct pl_str text); /* takes valid UTF-8; frees all it allocates */
     /* "a date like 2026-01-31": ends the sentence "is not …" */
     const char *expected_en, *expected_zh;
 };
 
-/* NULL for a format we do not know: unknown formats never fail. */
+/* NULL for an unknown format: unknown formats never fail. */
 const struct pl_schema_format *pl_schema_format_find(struct pl_str name);
 
 #endif

@@ -1,5 +1,5 @@
 /* The predicates in the table of format.c, one file per family. Each takes valid UTF-8, reads it
- * once or twice from left to right, and keeps nothing. */
+ * once or twice from left to right, and keeps no state. */
 #ifndef PL_SCHEMA_FORMAT_INT_H
 #define PL_SCHEMA_FORMAT_INT_H
 
@@ -37,18 +37,18 @@ bool pl_format_is_uuid(struct pl_str text);
 
 /* idn.c: one label of an internationalised name (IDNA 2008). */
 struct pl_idn_label {
-    uint32_t n_ascii;         /* bytes of the label in its ASCII form, 1 to 63 */
-    bool is_right_to_left;    /* makes the whole name one the Bidi rule applies to */
-    bool suits_right_to_left; /* the label may stand in such a name */
+    uint32_t n_ascii;         /* length of the label in ASCII form, 1 to 63 */
+    bool is_right_to_left;    /* makes the Bidi rule apply to the whole name */
+    bool suits_right_to_left; /* the label is allowed in such a name */
 };
 
 enum pl_idn_kind {
     PL_IDN_ASCII, /* letters, digits, hyphens; xn-- labels are decoded and checked */
-    PL_IDN_U,     /* also Unicode labels, in normal form C as IDNA asks */
-    PL_IDN_MAIL,  /* also Unicode labels in any normal form, as mail servers take them */
+    PL_IDN_U,     /* also Unicode labels, in normal form C as IDNA requires */
+    PL_IDN_MAIL,  /* also Unicode labels in any normal form, as mail servers accept them */
 };
 
-/* False when `label` is not one; *ret_label is then untouched. */
+/* False if `label` is invalid; then *ret_label is unchanged. */
 bool pl_idn_label_check(struct pl_str label, enum pl_idn_kind kind, struct pl_idn_label *ret_label);
 
 #endif

@@ -1,11 +1,11 @@
 /* Labels of host names: RFC 1123 for ASCII, RFC 5890 to 5893 (IDNA 2008) for the rest.
  *
- * libidn2 holds the tables of which code points are allowed and which only in a certain context.
- * This file adds what it leaves to its callers: decoding xn-- labels (RFC 3492), hyphens, the Bidi
- * rule across the labels of a name, and digits of two kinds in one label.
+ * libidn2 has the tables of the code points that are allowed, or allowed in a certain context. This
+ * file adds the rest: decoding xn-- labels (RFC 3492), hyphens, the Bidi rule across the labels of
+ * a name, and digits of two kinds in one label.
  *
- * libidn2 takes its few bytes from the C library and not from base/mem.h. If that fails, the label
- * counts as invalid: a predicate cannot report an error. */
+ * libidn2 allocates a few bytes with the C library and not with base/mem.h. If that fails, the
+ * label counts as invalid: a predicate cannot report an error. */
 #include "schema/format/format_int.h"
 
 #include "base/ascii.h"
@@ -15,10 +15,10 @@
 
 enum {
     MAX_LABEL = 63,             /* bytes in ASCII form (RFC 1034, 3.1) */
-    MAX_U_BYTES = 4 * MAX_LABEL /* and in UTF-8: no code point needs more than four */
+    MAX_U_BYTES = 4 * MAX_LABEL /* in UTF-8: a code point has at most four */
 };
 
-/* A label in Unicode, ended by NUL for libidn2. */
+/* A label in Unicode, NUL-terminated for libidn2. */
 struct u_label {
     char bytes[MAX_U_BYTES + 1];
     size_t len;
@@ -85,13 +85,13 @@ static bool read_delta(struct pl_str text, size_t *at, uint32_t bias, uint32_t *
     }
 }
 
-/* RFC 3492, section 6.2, over letters, digits and hyphens: what comes after xn--. */
+/* RFC 3492, section 6.2, for letters, digits and hyphens: the part after xn--. */
 static bool punycode_decode(struct pl_str text, uint32_t points[MAX_LABEL], uint32_t *ret_n)
 {
     uint32_t n = 0, code_point = 0x80, i = 0, bias = 72;
     size_t at = 0, n_basic = text.len;
 
-    /* ASCII comes first, up to the last hyphen. */
+    /* The ASCII characters come first, up to the last hyphen. */
     while (n_basic > 0 && text.ptr[n_basic - 1] != '-')
         n_basic--;
     for (; at + 1 < n_basic; at++)
@@ -142,9 +142,9 @@ static bool is_in(uint32_t code_point, const struct range *ranges, size_t n)
 
 #define IS_IN(code_point, ranges) is_in(code_point, ranges, sizeof(ranges) / sizeof *(ranges))
 
-/* Ranges of the code points that IDNA allows: those written from right to left (the digits and
- * marks among them cannot begin a label that libidn2 accepts), the two kinds of digits that the
- * Bidi rule distinguishes, and all neutral ones. */
+/* Ranges of the code points that IDNA allows: right-to-left ones (their digits and marks cannot
+ * begin a label that libidn2 accepts), the two kinds of digits that the Bidi rule distinguishes,
+ * and all neutral ones. */
 static const struct range right_to_left[] = {
     {0x590, 0x6ef}, {0x6fa, 0x8ff}, {0xfe73, 0xfe73}, {0x10800, 0x10fff}, {0x1e800, 0x1efff}};
 static const struct range european_digits[] = {{'0', '9'}, {0x6f0, 0x6f9}};
@@ -153,8 +153,8 @@ static const struct range neutrals[] = {
     {0xb7, 0xb7},     {0x2b9, 0x2ba},   {0x2c6, 0x2cf},   {0x2ec, 0x2ec},   {0x375, 0x375},
     {0x2e2f, 0x2e2f}, {0x30fb, 0x30fb}, {0xa67f, 0xa67f}, {0xa717, 0xa71f}, {0xa788, 0xa788}};
 
-/* RFC 5893, section 2, as far as libidn2 does not check it. A label from left to right must only
- * obey when another label of the name goes the other way, so that is left to the caller. */
+/* The parts of RFC 5893, section 2, that libidn2 does not check. A left-to-right label must obey
+ * them only if another label of the name is right-to-left; the caller decides. */
 static bool check_direction(struct pl_str label, struct pl_idn_label *info)
 {
     bool has_european = false, has_arabic = false;
@@ -175,7 +175,7 @@ static bool check_direction(struct pl_str label, struct pl_idn_label *info)
     return !(has_european && has_arabic);
 }
 
-/* A label with something outside ASCII in it; `a_label` is empty when it was written that way. */
+/* A label with characters outside ASCII; `a_label` is empty if it was written in Unicode. */
 static bool check_u_label(const struct u_label *label, struct pl_str a_label, int flags,
                           struct pl_idn_label *ret)
 {
@@ -191,7 +191,7 @@ static bool check_u_label(const struct u_label *label, struct pl_str a_label, in
         return false;
     info.n_ascii = (uint32_t)strlen((const char *)ascii);
     is_valid = info.n_ascii <= MAX_LABEL;
-    /* One spelling only: decoding and encoding again gives the same label. */
+    /* Only one spelling is valid: decoding and encoding again must give the same label. */
     for (size_t i = 0; is_valid && i < a_label.len; i++)
         is_valid = info.n_ascii == a_label.len && (char)ascii[i] == pl_ascii_lower(a_label.ptr[i]);
     idn2_free(ascii);

@@ -39,8 +39,8 @@ bool pl_format_is_uuid(struct pl_str text)
     return true;
 }
 
-/* The grammar alone: what this engine cannot run (a lookbehind of varying length) is still a
- * regular expression. */
+/* Checks only the grammar: a pattern that this engine cannot run (a lookbehind of varying length)
+ * is still a regular expression. */
 bool pl_format_is_regex(struct pl_str text)
 {
     return pl_regex_translate(text, false, NULL, NULL, NULL) == PL_OK;

@@ -9,8 +9,8 @@ enum {
     IPV6_GROUPS = 8,
 };
 
-/* Bytes of the label separator at `at`; 0 when there is none. IDNA knows three more dots
- * (RFC 3490, 3.1): U+3002, U+FF0E and U+FF61. */
+/* Length of the label separator at `at`; 0 if there is none. IDNA has three more dots (RFC 3490,
+ * 3.1): U+3002, U+FF0E and U+FF61. */
 static size_t separator_len(struct pl_str text, size_t at, enum pl_idn_kind kind)
 {
     struct pl_str rest = pl_str_slice(text, at, text.len);
@@ -67,7 +67,7 @@ bool pl_format_is_ipv4(struct pl_str text)
         int value = 0;
         while (at < text.len && at - start < 3 && pl_ascii_is_digit(text.ptr[at]))
             value = value * 10 + (text.ptr[at++] - '0');
-        /* A leading zero would be octal to some and decimal to others. */
+        /* Some readers take a leading zero as octal, others as decimal. */
         if (at == start || value > 255 || (at - start > 1 && text.ptr[start] == '0'))
             return false;
         if (++n_parts == 4)
@@ -77,7 +77,7 @@ bool pl_format_is_ipv4(struct pl_str text)
     }
 }
 
-/* The length of the hexadecimal group at `at`, 0 to 4, not counting what follows. */
+/* The length of the hexadecimal group at `at`, 0 to 4. */
 static size_t group_len(struct pl_str text, size_t at)
 {
     size_t n = 0;
@@ -131,7 +131,7 @@ static bool is_atom_char(unsigned char c, bool is_international)
            (c != 0 && strchr("!#$%&'*+-/=?^_`{|}~", c));
 }
 
-/* Dot-string: atoms with single dots between them. */
+/* Dot-string: atoms separated by single dots. */
 static bool is_dot_string(struct pl_str text, bool is_international)
 {
     bool had_dot = true;
@@ -145,7 +145,7 @@ static bool is_dot_string(struct pl_str text, bool is_international)
     return !had_dot;
 }
 
-/* The bytes of the Quoted-string at the start of `text`, quotes included; 0 when there is none. */
+/* The length of the Quoted-string at the start of `text`, quotes included; 0 if there is none. */
 static size_t quoted_len(struct pl_str text, bool is_international)
 {
     for (size_t i = 1; i < text.len; i++) {
@@ -160,7 +160,7 @@ static size_t quoted_len(struct pl_str text, bool is_international)
     return 0;
 }
 
-/* What follows the @: a host name, or an address in brackets. */
+/* The part after the @: a host name, or an address in brackets. */
 static bool is_mail_domain(struct pl_str text, bool is_international)
 {
     struct pl_str literal;

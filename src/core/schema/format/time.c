@@ -29,7 +29,7 @@ bool pl_format_is_date(struct pl_str text)
            day <= pl_civil_month_days(century * 100 + year, month);
 }
 
-/* Z or +hh:mm, all that is left of `text`; in minutes east of Greenwich. */
+/* Reads Z or +hh:mm up to the end of `text`, as minutes east of Greenwich. */
 static bool read_offset(struct pl_str text, size_t at, int *ret_minutes)
 {
     int hours, minutes;
@@ -67,7 +67,7 @@ bool pl_format_is_time(struct pl_str text)
     }
     if (!read_offset(text, at, &offset))
         return false;
-    /* A leap second is the last one of a UTC day, whatever the local time is then. */
+    /* A leap second is the last second of a UTC day, whatever the local time. */
     utc = (hour * 60 + minute - offset + MINUTES_PER_DAY) % MINUTES_PER_DAY;
     return second < 60 || utc == MINUTES_PER_DAY - 1;
 }
@@ -79,8 +79,8 @@ bool pl_format_is_date_time(struct pl_str text)
            pl_format_is_time(pl_str_slice(text, DATE_LEN + 1, text.len));
 }
 
-/* Reads numbers followed by consecutive units of `units`: after Y only M may come, and so on.
- * Returns how many there were; -1 when one is out of its place. */
+/* Reads numbers followed by consecutive units of `units`: after Y only M may follow, and so on.
+ * Returns how many there were; -1 if one is out of order. */
 static int read_units(struct pl_str text, size_t *at, const char *units)
 {
     int n = 0;

@@ -1,17 +1,17 @@
-/* URIs (RFC 3986, appendix A), IRIs (RFC 3987, section 2.2) and URI templates (RFC 6570,
- * section 2). A reference is cut into its five parts by the delimiters alone (RFC 3986,
- * appendix B); then the characters of each part are looked up in one table. */
+/* URIs (RFC 3986, appendix A), IRIs (RFC 3987, section 2.2) and URI templates (RFC 6570, section
+ * 2). A reference is split into its five parts by the delimiters (RFC 3986, appendix B); then the
+ * characters of each part are looked up in one table. */
 #include "schema/format/format_int.h"
 
 #include "base/text/utf8.h"
 
-/* Where an ASCII character may stand unescaped. */
+/* The parts where an ASCII character is allowed unescaped. */
 enum {
     IN_SCHEME = 1,
     IN_USER = 2,      /* user information: unreserved, sub-delims and : */
     IN_HOST = 4,      /* unreserved and sub-delims; also in IPvFuture, with : */
     IN_PATH = 8,      /* pchar and / */
-    IN_QUERY = 16,    /* and in a fragment: also ? */
+    IN_QUERY = 16,    /* also for a fragment: pchar, / and ? */
     IN_TEMPLATE = 32, /* a literal of a template */
     IN_VARIABLE = 64, /* the name of a variable in a template */
     IN_TEXT = IN_USER | IN_HOST | IN_PATH | IN_QUERY | IN_TEMPLATE,
@@ -45,7 +45,7 @@ static const unsigned char allowed[128] = {
     [']'] = IN_TEMPLATE,
 };
 
-/* Which code points outside ASCII may stand unescaped. */
+/* Code points outside ASCII that are allowed unescaped. */
 enum breadth { URI, IRI, IRI_AND_PRIVATE };
 
 static bool is_ucschar(int32_t c)
@@ -67,7 +67,7 @@ static bool is_pct_encoded(struct pl_str text, size_t at)
            pl_ascii_is_hex(text.ptr[at + 2]);
 }
 
-/* Every character of `text` may stand where `place` says, or is percent-encoded. */
+/* Whether every character of `text` is allowed in `place` or percent-encoded. */
 static bool is_made_of(struct pl_str text, int place, enum breadth breadth)
 {
     for (size_t at = 0; at < text.len;) {
@@ -152,7 +152,7 @@ static bool is_authority(struct pl_str text, enum breadth breadth)
     return n == text.len || (text.ptr[n] == ':' && is_port(pl_str_slice(text, n + 1, text.len)));
 }
 
-/* The length of the scheme at the start of `text`; 0 when there is none. */
+/* The length of the scheme at the start of `text`; 0 if there is none. */
 static size_t scheme_len(struct pl_str text)
 {
     size_t at = 0;
@@ -186,7 +186,7 @@ static bool is_hierarchy(struct pl_str text, bool has_scheme, enum breadth bread
             return false;
         path = pl_str_slice(path, n, path.len);
     } else if (!has_scheme) {
-        /* A colon in the first segment would have ended a scheme. */
+        /* In the first segment a colon would end a scheme. */
         n = find_any(path, "/:");
         if (n < path.len && path.ptr[n] == ':')
             return false;
@@ -223,7 +223,7 @@ bool pl_format_is_iri_reference(struct pl_str text)
     return is_reference(text, false, IRI);
 }
 
-/* varname = varchar *( ["."] varchar ); the bytes of the one at `at`, 0 when there is none. */
+/* varname = varchar *( ["."] varchar ); the length of the one at `at`, 0 if there is none. */
 static size_t variable_len(struct pl_str text, size_t at)
 {
     size_t start = at, end = at;
@@ -242,7 +242,7 @@ static size_t variable_len(struct pl_str text, size_t at)
     }
 }
 
-/* ":" max-length (1 to 9999) or "*"; the bytes of the one at `at`, 0 when there is none. */
+/* ":" max-length (1 to 9999) or "*"; the length of the one at `at`, 0 if there is none. */
 static size_t modifier_len(struct pl_str text, size_t at)
 {
     size_t n = 1;
@@ -256,7 +256,7 @@ static size_t modifier_len(struct pl_str text, size_t at)
     return n > 1 ? n : 0;
 }
 
-/* What stands between braces: [ operator ] varspec *( "," varspec ) */
+/* The text between braces: [ operator ] varspec *( "," varspec ) */
 static bool is_expression(struct pl_str text)
 {
     size_t at = 0;

@@ -48,7 +48,7 @@ static int32_t read_hex(struct pl_str pattern, size_t *at, size_t n)
     return value;
 }
 
-/* {1F432}, after `\u`. */
+/* {1F432}, the part after `\u`. */
 static int32_t read_braced_hex(struct pl_str pattern, size_t *at)
 {
     int32_t value = 0;
@@ -103,7 +103,7 @@ static enum pl_status refuse_letter(struct pl_regex_scan *scan)
     return pl_regex_refuse(scan, PL_SYNTAX, scan->at, message);
 }
 
-/* After the backslash and an x, u or c. */
+/* Reads the rest of an escape after a backslash and x, u or c. */
 static enum pl_status coded_char(struct pl_regex_scan *scan, int32_t *ret_code_point)
 {
     size_t start = scan->at;
@@ -126,7 +126,7 @@ static enum pl_status coded_char(struct pl_regex_scan *scan, int32_t *ret_code_p
                                            "braces around a code point up to 10FFFF");
 }
 
-/* An escape that stands for one character, at its backslash. */
+/* An escape for one character; starts at the backslash. */
 static enum pl_status char_escape(struct pl_regex_scan *scan, int32_t *ret_code_point)
 {
     int c = pl_regex_peek(scan, 1);
@@ -155,7 +155,7 @@ static enum pl_status char_escape(struct pl_regex_scan *scan, int32_t *ret_code_
     return PL_OK;
 }
 
-/* \d \D \s \S \w \W \p{…} \P{…}; *ret_is_set says whether there was one. */
+/* \d \D \s \S \w \W \p{…} \P{…}; *ret_is_set is whether there was one. */
 static enum pl_status set_escape(struct pl_regex_scan *scan, bool in_class, bool *ret_is_set)
 {
     int c = pl_regex_peek(scan, 1);
@@ -175,7 +175,7 @@ static enum pl_status set_escape(struct pl_regex_scan *scan, bool in_class, bool
     return PL_OK;
 }
 
-/* A group that is still open has matched nothing yet, so a reference to it matches nothing. */
+/* An open group has matched nothing yet, so a reference to it matches the empty string. */
 static void emit_reference(struct pl_regex_scan *scan, uint32_t group)
 {
     char text[16];
@@ -247,7 +247,7 @@ enum pl_status pl_regex_escape(struct pl_regex_scan *scan)
     return status;
 }
 
-/* [:alpha:] and its like mean something else here than people who write them expect. */
+/* [:alpha:] and the like do not mean here what their author expects. */
 static bool is_posix_class(const struct pl_regex_scan *scan)
 {
     int kind = pl_regex_peek(scan, 1);
@@ -286,7 +286,7 @@ static enum pl_status class_atom(struct pl_regex_scan *scan, int32_t *ret_code_p
     return PL_OK;
 }
 
-/* Surrogates at the ends of a range are cut off: PCRE2 does not know them, nor does UTF-8. */
+/* Cuts surrogates off the ends of a range: neither PCRE2 nor UTF-8 has them. */
 static void emit_range(struct pl_regex_scan *scan, int32_t from, int32_t to)
 {
     if (from >= 0xd800 && from <= 0xdfff)
@@ -331,7 +331,7 @@ static enum pl_status class_member(struct pl_regex_scan *scan)
         emit_range(scan, from, to);
         return PL_OK;
     }
-    /* A set at one end: the hyphen means itself. */
+    /* One end is a set: the hyphen is literal. */
     pl_regex_emit_char(scan, '-');
     if (from >= 0 || to >= 0)
         pl_regex_emit_char(scan, (uint32_t)(from >= 0 ? from : to));

@@ -1,6 +1,6 @@
-/* \p{…}: the names ECMA-262 allows (section 22.2.2.9 with its tables 67 to 69), which are matched
- * exactly, and what PCRE2 calls them. PCRE2 itself is more generous with case and punctuation.
- * Names and properties are those of Unicode 14, as in PCRE2 10.42. */
+/* \p{…}: the names that ECMA-262 allows (section 22.2.2.9 with its tables 67 to 69), matched
+ * exactly, and their PCRE2 names. PCRE2 itself is more tolerant of case and punctuation. Names and
+ * properties are those of Unicode 14, as in PCRE2 10.42. */
 #include "schema/regex/regex_int.h"
 
 /* Lists of names, each followed by a space. */
@@ -34,7 +34,7 @@ static const char scripts[] =
     "Vith Vithkuqi Wancho Wara Warang_Citi Wcho Xpeo Xsux Yezi Yezidi Yi Yiii "
     "Zanabazar_Square Zanb Zinh Zyyy Zzzz ";
 
-/* Binary properties; PCRE2 knows them by the same names. */
+/* Binary properties; PCRE2 uses the same names. */
 static const char binaries[] =
     "AHex ASCII ASCII_Hex_Digit Alpha Alphabetic Any Bidi_C Bidi_Control Bidi_M Bidi_Mirrored "
     "CI CWCF CWCM CWKCF CWL CWT CWU Case_Ignorable Cased Changes_When_Casefolded "
@@ -50,7 +50,7 @@ static const char binaries[] =
     "Terminal_Punctuation UIdeo Unified_Ideograph Upper Uppercase VS Variation_Selector "
     "White_Space XIDC XIDS XID_Continue XID_Start space ";
 
-/* General_Category: what PCRE2 calls a value, and all its names. */
+/* General_Category: the PCRE2 name of a value, and all its names. */
 static const struct {
     const char *pcre_name, *names;
 } categories[] = {
@@ -94,7 +94,7 @@ static const struct {
     {"Zs", "Zs Space_Separator "},
 };
 
-/* Whether `name` is one of the list. */
+/* Whether the list contains `name`. */
 static bool is_listed(const char *list, struct pl_str name)
 {
     while (*list) {

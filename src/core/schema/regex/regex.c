@@ -1,15 +1,14 @@
-/* Running translated patterns with PCRE2, never for longer than agreed.
+/* Runs translated patterns with PCRE2, within a budget.
  *
- * PCRE2 counts backtracks per starting point, not the characters a loop runs over nor the points
- * it starts from, so its own limits let a*b take minutes on a megabyte of a's. Every pattern is
- * therefore compiled twice: plain, and with callouts on every way the search can take. A callout
- * adds up how far the search has moved and stops it when a fair budget is used up. Short texts,
- * which is nearly all of them, are tried plainly with a small limit first and go to the metered
- * twin only when that limit is reached.
+ * PCRE2 counts backtracks per starting point. It counts neither the characters that a loop runs
+ * over nor the starting points, so its own limits let a*b take minutes on a megabyte of a's. Every
+ * pattern is therefore compiled twice: plain, and metered, with callouts on every path of the
+ * search. A callout adds up how far the search has moved and stops it when the budget is used up.
+ * Short texts, which are nearly all, are first tried plain with a small limit; the metered version
+ * runs only if that limit is reached.
  *
- * Both are run by PCRE2's JIT compiler where it works and by its interpreter elsewhere. PCRE2
- * takes its memory through base/mem.h, except for the JIT's machine code and stack, which it maps
- * itself. */
+ * Both use PCRE2's JIT compiler where it works and its interpreter elsewhere. PCRE2 allocates
+ * through base/mem.h, except for the JIT's machine code and stack, which it maps itself. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "schema/regex/regex_int.h"
 
@@ -19,8 +18,8 @@
 
 enum {
     JIT_STACK_START = 32 * 1024,
-    JIT_STACK_MAX = 64 * 1024 * 1024, /* only what is used is ever touched */
-    /* Each character of a pattern becomes at most this many of the translation (\S in a class). */
+    JIT_STACK_MAX = 64 * 1024 * 1024, /* only the used part is touched */
+    /* A character of a pattern becomes at most this many characters (\S in a class). */
     MAX_GROWTH = 128,
 };
 
@@ -31,8 +30,8 @@ struct pl_regex {
 };
 
 struct meter {
-    size_t at;      /* where in the text the last callout was */
-    uint64_t steps; /* still to spend */
+    size_t at;      /* position of the last callout in the text */
+    uint64_t steps; /* steps left */
     bool has_backrefs;
 };
 
@@ -55,7 +54,7 @@ static void give_memory(void *ptr, void *ctx)
     pl_mem_free(ptr);
 }
 
-/* A failed comparison with an earlier capture costs what it looked at, but does not move. */
+/* A failed comparison with an earlier capture costs the bytes it compared, but does not move. */
 static uint64_t longest_capture(const pcre2_callout_block *block)
 {
     size_t longest = 0;
@@ -88,7 +87,7 @@ static enum pl_status out_of_memory(struct pl_error *err)
     return pl_fail(err, PL_NOMEM, "out of memory while compiling the pattern");
 }
 
-/* PCRE2 refuses what the grammar allows only where the engine is not able to do it. */
+/* PCRE2 refuses a valid pattern only if the engine cannot run it. */
 static enum pl_status explain(struct pl_str pattern, int code, size_t offset, struct pl_error *err)
 {
     enum pl_status status;
@@ -120,7 +119,7 @@ static enum pl_status explain(struct pl_str pattern, int code, size_t offset, st
     return status;
 }
 
-/* Makes one of the twins. Where JIT does not work the interpreter gives the same answers. */
+/* Compiles one of the two versions. Without JIT the interpreter gives the same answers. */
 static enum pl_status compile_twin(struct pl_str pattern, bool is_metered, bool wants_jit,
                                    struct pl_regex *regex, pcre2_compile_context *context,
                                    struct pl_error *err)

@@ -7,12 +7,12 @@
 
 struct pl_regex; /* immutable, shared by threads */
 
-/* Scratch of one thread, good for any pl_regex. */
+/* Scratch memory of one thread, for any pl_regex. */
 struct pl_regex_scratch;
 
-/* PL_SYNTAX with a message and the offset in the pattern when it is not a regular expression;
- * PL_LIMIT when it is one that is too large (8 KiB) or that the engine cannot run, such as a
- * lookbehind of varying length; PL_NOMEM. */
+/* PL_SYNTAX with a message and the offset in the pattern if it is not a regular expression;
+ * PL_LIMIT if it is too large (8 KiB) or the engine cannot run it, such as a lookbehind of varying
+ * length; PL_NOMEM. */
 enum pl_status pl_regex_compile(struct pl_str pattern, struct pl_regex **ret_regex,
                                 struct pl_error *err);
 void pl_regex_destroy(struct pl_regex *regex);

@@ -1,10 +1,10 @@
-/* What the parts of the regular expression room share: the translator from ECMA-262 to PCRE2.
+/* Shared by the files of this directory: the translator from ECMA-262 to PCRE2.
  *
- * The translator is also the judge of the grammar (ECMA-262 2024, u flag): PCRE2 never sees text
- * that it did not write itself, so nothing that only PCRE2 understands can slip through.
+ * The translator also checks the grammar (ECMA-262 2024, u flag): PCRE2 only sees text that the
+ * translator wrote, so syntax that only PCRE2 understands is refused.
  *
- * Patterns in the wild are often written without the u flag in mind. Four things that only
- * Annex B of ECMA-262 allows are therefore accepted, because they can mean only one thing:
+ * Many patterns are written without the u flag in mind. Four things that only Annex B of ECMA-262
+ * allows are therefore accepted, because they are unambiguous:
  *     ] { }    unescaped, where no class or repetition begins or ends
  *     \- \"    a backslash before any character that is no ASCII letter or digit
  *     [\w-.]   a hyphen next to a set, taken as itself
@@ -20,18 +20,18 @@
 
 enum {
     PL_REGEX_MAX_PATTERN = 8192,   /* bytes of a pattern */
-    PL_REGEX_MAX_DEPTH = 200,      /* groups within groups */
+    PL_REGEX_MAX_DEPTH = 200,      /* nested groups */
     PL_REGEX_MAX_NAMES = 256,      /* named groups */
     PL_REGEX_MAX_REPEAT = 65535,   /* in {n,m}; the most PCRE2 can count */
     PL_REGEX_CALLOUT_EVERY = 16,   /* plain characters between two callouts of a metered pattern */
     PL_REGEX_FAST_BYTES = 256,     /* texts up to this length are first tried without a meter */
-    PL_REGEX_FAST_LIMIT = 10000,   /* backtracks of such a try, per starting point */
+    PL_REGEX_FAST_LIMIT = 10000,   /* backtracks per starting point of such a try */
     PL_REGEX_DEPTH_LIMIT = 500000, /* of PCRE2's interpreter: nested backtracking points */
     PL_REGEX_HEAP_LIMIT = 65536,   /* of PCRE2's interpreter, in KiB */
 };
 
-/* Metered work: characters moved over, and this much for each callout on the way. A search
- * may take PL_REGEX_MAX_STEPS and PL_REGEX_STEPS_PER_BYTE for each byte of the text. */
+/* Metered work: the characters moved over, and this much for each callout. A search may take
+ * PL_REGEX_MAX_STEPS plus PL_REGEX_STEPS_PER_BYTE for each byte of the text. */
 #define PL_REGEX_STEPS_PER_CALLOUT UINT64_C(8)
 #define PL_REGEX_STEPS_PER_BYTE    UINT64_C(32)
 #define PL_REGEX_MAX_STEPS         UINT64_C(32000000)
@@ -42,40 +42,40 @@ struct pl_regex_name {
 };
 
 struct pl_regex_open {
-    uint32_t group;  /* its number; 0 when it does not capture */
-    size_t at;       /* of its parenthesis in the pattern */
-    bool can_repeat; /* what may follow its end */
+    uint32_t group;  /* its number; 0 if it does not capture */
+    size_t at;       /* offset of its parenthesis in the pattern */
+    bool can_repeat; /* a quantifier may follow its end */
 };
 
-/* One pass over a pattern. Lives on the stack of pl_regex_translate; nothing in it is allocated. */
+/* One pass over a pattern. Lives on the stack of pl_regex_translate and allocates nothing. */
 struct pl_regex_scan {
     struct pl_str pattern; /* borrowed from the caller */
-    size_t at;             /* next byte of it */
+    size_t at;             /* next byte of the pattern */
     struct pl_buf *to;     /* borrowed; NULL: only check the grammar */
-    size_t n_out;          /* bytes written, or that would have been */
+    size_t n_out;          /* bytes written, or that would be written */
     struct pl_error *err;
 
-    uint32_t n_groups; /* capturing ones, in all */
-    uint32_t group;    /* number of the last one that was opened */
+    uint32_t n_groups; /* capturing groups in all */
+    uint32_t group;    /* number of the last opened group */
     bool has_backrefs; /* without them no group needs to capture */
-    bool can_repeat;   /* a quantifier may stand here */
+    bool can_repeat;   /* a quantifier is allowed here */
 
     bool is_metered;     /* with callouts */
-    uint32_t n_literals; /* plain characters since the last one */
+    uint32_t n_literals; /* plain characters since the last callout */
 
     uint32_t n_open, n_names;
     struct pl_regex_open open[PL_REGEX_MAX_DEPTH];
     struct pl_regex_name names[PL_REGEX_MAX_NAMES];
 };
 
-/* Appends the same pattern for PCRE2 to `to`, which may be NULL to only check the grammar; with a
- * callout wherever there is work to be counted when `is_metered`.
- * PL_SYNTAX: not ECMA-262. PL_LIMIT: too large, or more than the engine can do. *ret_has_backrefs
- * may be NULL. Allocates only through `to`. */
+/* Appends the translated pattern to `to`, which may be NULL to only check the grammar. If
+ * `is_metered`, adds callouts wherever there is work to count. PL_SYNTAX: not ECMA-262. PL_LIMIT:
+ * too large, or more than the engine can do. *ret_has_backrefs may be NULL. Allocates only through
+ * `to`. */
 enum pl_status pl_regex_translate(struct pl_str pattern, bool is_metered, struct pl_buf *to,
                                   bool *ret_has_backrefs, struct pl_error *err);
 
-/* Where in a pattern stands what was translated to the byte at `offset`. */
+/* The offset in the pattern that was translated to the byte at `offset`. */
 size_t pl_regex_source_offset(struct pl_str pattern, bool is_metered, size_t offset);
 
 /* As pl_regex_compile; without JIT when `wants_jit` is false. */
@@ -91,11 +91,11 @@ enum pl_status pl_regex_escape(struct pl_regex_scan *scan); /* outside a class, 
 enum pl_status pl_regex_class(struct pl_regex_scan *scan);  /* at the opening bracket */
 enum pl_status pl_regex_property(struct pl_regex_scan *scan); /* at the p or P of \p{…} */
 
-/* The code point after `\u` (a surrogate pair is one); -1 when there is none. */
+/* The code point after `\u` (a surrogate pair is one); -1 if invalid. */
 int32_t pl_regex_unicode_escape(struct pl_str pattern, size_t *at);
 
-/* The number of the group whose name stands at *at, moving past its `>`.
- * 0: no such group; -1: not a name. */
+/* The number of the group whose name is at *at; moves past its `>`. 0: no such group; -1: not a
+ * name. */
 int32_t pl_regex_find_name(const struct pl_regex_scan *scan, size_t *at);
 
 void pl_regex_emit(struct pl_regex_scan *scan, struct pl_str text);

@@ -1,12 +1,12 @@
 /* From ECMA-262 (section 22.2.1, u flag) to PCRE2, term by term.
  *
- * A first look counts the capturing groups and notes their names, because \1 and \k<n> may refer
- * to groups that come later. Then every term is checked and rewritten. Names become numbers: PCRE2
- * allows fewer characters in them. A group that nothing refers to does not capture, which saves
- * the engine work.
+ * A first pass counts the capturing groups and collects their names, because \1 and \k<n> may refer
+ * to later groups. Then every term is checked and rewritten. Names become numbers: PCRE2 allows
+ * fewer characters in them. A group without references does not capture, which saves the engine
+ * work.
  *
- * Known to differ from ECMA-262, in back references only: a capture inside a repeated group keeps
- * its value in the next round, and captures in a lookbehind are made from left to right. */
+ * Known differences from ECMA-262, in back references only: a capture inside a repeated group keeps
+ * its value in the next iteration, and captures in a lookbehind are made from left to right. */
 #include "schema/regex/regex_int.h"
 
 #include "base/ascii.h"
@@ -34,14 +34,14 @@ static bool is_word(int c)
     return pl_ascii_is_alnum(c) || c == '_';
 }
 
-/* A code point that stands for itself, inside a class as well as outside. */
+/* A literal code point, inside or outside a class. */
 void pl_regex_emit_char(struct pl_regex_scan *scan, uint32_t code_point)
 {
     char text[16];
     size_t n_text = 0;
 
     if (code_point >= 0xd800 && code_point <= 0xdfff) {
-        /* Half of a surrogate pair: no UTF-8 text contains one. */
+        /* A lone surrogate: no UTF-8 text contains one. */
         pl_regex_emit(scan, PL_STR("\\P{Any}"));
         return;
     }
@@ -55,8 +55,8 @@ void pl_regex_emit_char(struct pl_regex_scan *scan, uint32_t code_point)
     pl_regex_emit(scan, (struct pl_str){text, n_text});
 }
 
-/* The next code point of a group name; -1 when the name is broken. ECMA-262 asks for ID_Start and
- * ID_Continue: of the characters outside ASCII any is taken. */
+/* The next code point of a group name; -1 if the name is invalid. ECMA-262 requires ID_Start and
+ * ID_Continue; here any character outside ASCII is accepted. */
 static int32_t name_next(struct pl_str pattern, size_t *at, bool is_first)
 {
     int32_t c;
@@ -75,7 +75,7 @@ static int32_t name_next(struct pl_str pattern, size_t *at, bool is_first)
     return c >= 0x80 || c == '$' || is_word(c) ? c : -1;
 }
 
-/* Moves *at from the first character of a name after its `>`; false when it is not a name. */
+/* Moves *at from the first character of a name past its `>`; false if it is not a name. */
 static bool skip_name(struct pl_str pattern, size_t *at)
 {
     bool is_first = true;
@@ -91,7 +91,7 @@ static bool skip_name(struct pl_str pattern, size_t *at)
     return true;
 }
 
-/* \u escapes make two spellings of one name possible, so code points are compared. */
+/* \u escapes allow two spellings of one name, so code points are compared. */
 static bool is_same_name(struct pl_str pattern, size_t a, size_t a_end, size_t b, size_t b_end)
 {
     while (a < a_end && b < b_end)
@@ -140,7 +140,7 @@ static enum pl_status note_group(struct pl_regex_scan *scan, size_t at)
     return PL_OK;
 }
 
-/* The first look. It only has to agree with the second one on patterns that are valid. */
+/* The first pass. It must agree with the second one only on valid patterns. */
 static enum pl_status survey(struct pl_regex_scan *scan)
 {
     bool in_class = false;
@@ -162,7 +162,7 @@ static enum pl_status survey(struct pl_regex_scan *scan)
     return status;
 }
 
-/* The four groups that begin like PCRE2's, and the one that captures under a name. */
+/* Groups with the same spelling in PCRE2. */
 static const struct {
     struct pl_str text;
     bool can_repeat;
@@ -234,7 +234,7 @@ static enum pl_status close_group(struct pl_regex_scan *scan)
     return PL_OK;
 }
 
-/* Reads digits into *ret, stopping at a value too large for the engine; false without digits. */
+/* Reads digits into *ret; stops at a value too large for the engine. False without digits. */
 static bool read_count(struct pl_str pattern, size_t *at, uint32_t *ret)
 {
     size_t start = *at;
@@ -247,7 +247,7 @@ static bool read_count(struct pl_str pattern, size_t *at, uint32_t *ret)
     return *at > start;
 }
 
-/* {n}, {n,} or {n,m} at scan->at: its length, or 0 when the brace only stands for itself. */
+/* {n}, {n,} or {n,m} at scan->at: its length, or 0 if the brace is literal. */
 static size_t braces(const struct pl_regex_scan *scan, uint32_t *ret_min, uint32_t *ret_max)
 {
     struct pl_str pattern = scan->pattern;
@@ -264,7 +264,7 @@ static size_t braces(const struct pl_regex_scan *scan, uint32_t *ret_min, uint32
     return at < pattern.len && pattern.ptr[at] == '}' ? at + 1 - scan->at : 0;
 }
 
-/* * + ? {n,m} and their lazy forms, at scan->at, `len` bytes without the mark of laziness. */
+/* * + ? {n,m} and their lazy forms, at scan->at; `len` bytes without the `?` of a lazy form. */
 static enum pl_status quantifier(struct pl_regex_scan *scan, size_t len)
 {
     if (!scan->can_repeat)
@@ -303,7 +303,7 @@ static enum pl_status open_brace(struct pl_regex_scan *scan)
     return quantifier(scan, len);
 }
 
-/* An assertion or separator that is spelt the same in both dialects. */
+/* An assertion or separator with the same spelling in both dialects. */
 static enum pl_status mark(struct pl_regex_scan *scan)
 {
     pl_regex_emit(scan, pl_str_slice(scan->pattern, scan->at, scan->at + 1));
@@ -312,7 +312,7 @@ static enum pl_status mark(struct pl_regex_scan *scan)
     return PL_OK;
 }
 
-/* Whether what stands at scan->at repeats the term before it. */
+/* Whether a quantifier is at scan->at. */
 static bool is_quantifier(const struct pl_regex_scan *scan)
 {
     int c = pl_regex_peek(scan, 0);
@@ -321,9 +321,9 @@ static bool is_quantifier(const struct pl_regex_scan *scan)
     return c == '*' || c == '+' || c == '?' || (c == '{' && braces(scan, &min, &max) > 0);
 }
 
-/* Puts callouts where work is done: after each repetition, before each term that is not a plain
- * character, and now and then among those. (One before every character, as PCRE2 can do it by
- * itself, makes long patterns too large to compile.) */
+/* Adds callouts where work is done: after each repetition, before each term that is not a plain
+ * character, and at intervals among plain characters. (A callout before every character, as PCRE2
+ * can insert by itself, makes long patterns too large to compile.) */
 static void emit_callout(struct pl_regex_scan *scan)
 {
     int c = pl_regex_peek(scan, 0);

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* A memory whose score is less than this part of the best one's has little to do with it. */
+/* A memory is not used if its score is below this percentage of the best score. */
 #define LEAST_PERCENT 20
 
 static const char *const headings[] = {
@@ -20,7 +20,7 @@ static const char *const headings[] = {
     [PL_MEMORY_SKILLS] = "Skills for this, and what earlier conversations taught about them.",
 };
 
-/* On one line: line breaks of the content become spaces. */
+/* Adds the text as one line: line breaks become spaces. */
 static void add_line(struct pl_buf *to, struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -178,7 +178,7 @@ void pl_memory_write_items(const struct pl_memory_found *found,
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-/* A text block is a plain string in the body of a row (turn_row.c). */
+/* A text block is a plain string in a row's body (turn_row.c). */
 static enum pl_status add_texts(struct pl_arena *arena, const struct pl_json_doc *doc,
                                 const struct pl_json_node *blocks, struct pl_buf *to)
 {
@@ -199,8 +199,8 @@ static enum pl_status add_texts(struct pl_arena *arena, const struct pl_json_doc
 }
 
 /* Words of greetings and requests, as terms: lower case, without the plural s; and pairs of
- * characters that occur in any Chinese question. Sharing one of them with a question means
- * nothing. */
+ * characters that occur in any Chinese question. A memory that shares only these with a question is
+ * not relevant. */
 static const char *const common[] = {
     "also",  "give", "go",   "hello", "help", "here", "hi",     "just", "know", "let",
     "like",  "make", "more", "need",  "now",  "ok",   "please", "say",  "see",  "tell",

@@ -1,16 +1,17 @@
-/* The sessions in which a memory is used: scope says how far it reaches, owner whose it is there.
+/* The sessions in which a memory is used: `scope` is the kind of sessions, `owner` selects among
+ * them.
  *
- *     scope       told in
+ *     scope       used in
  *     (none)      every session of the user; with an owner: where that is the user, the solution or
  *                 the role of the session
  *     user        every session of the user; with an owner: where that is the user
  *     session     the session it comes from
  *     solution    sessions with the solution that is its owner
  *     role        sessions with the role that is its owner
- *     another     none: it is the client's own word, and found only by those who search for it
+ *     another     none: a scope of the client's own; only a search finds it
  *
- * A memory of a skill is recalled where the skill is at work: it is the session's solution or role, or
- * the user's words name it. */
+ * A memory of a skill is recalled where the skill is in use: it is the session's solution or role,
+ * or the user's words name it. */
 #include "session/memory/memory.h"
 
 #include "base/ascii.h"
@@ -80,7 +81,8 @@ static bool is_letter(char c)
     return pl_ascii_is_letter(c) || pl_ascii_is_digit(c) || c == '_' || c == '-';
 }
 
-/* As a word of its own, whatever its case; in scripts without spaces, anywhere. */
+/* Whether the words name the skill: as a whole word in any case; anywhere in scripts without
+ * spaces. */
 static bool names(struct pl_str words, struct pl_str skill)
 {
     for (size_t at = 0; at + skill.len <= words.len; at++) {

@@ -1,6 +1,7 @@
-/* What a result may have for the page around the conversation: _meta.ui, a card, and _meta.bridge,
- * an action (seed 003, "Tool _meta"). schemas/tool-result.json says the same. Errors are the tool's
- * fault and are reported to the model: a card that shows nothing, or two things, is useless. */
+/* Checks the parts of a result for the page around the conversation: _meta.ui, a card, and
+ * _meta.bridge, an action (seed 003, "Tool _meta"; schemas/tool-result.json has the same rules).
+ * Errors are the tool's fault and are reported to the model: a card that shows nothing, or two
+ * things, is useless. */
 #include "session/session_int.h"
 
 #include "json/number.h"
@@ -17,7 +18,7 @@ static const struct pl_json_node *member(const struct pl_json_doc *doc,
     return n && pl_json_kind(n) != PL_JSON_NULL ? n : NULL;
 }
 
-/* A string that says something. */
+/* A string that is not empty. */
 static bool is_text(const struct pl_json_node *n)
 {
     return pl_json_is(n, PL_JSON_STRING) && n->len > 2;

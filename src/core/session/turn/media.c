@@ -1,4 +1,4 @@
-/* The members of a media block, and which values each may have. */
+/* Checks the members of a media block. */
 #include "session/turn/media.h"
 
 #include "base/str.h"
@@ -8,7 +8,7 @@
 static const char *const kinds[] = {"image", "audio", "video", "file", NULL};
 static const char *const details[] = {"low", "high", "auto", NULL};
 
-/* The members, and which values each may have. */
+/* The members and their value rules. */
 enum rule { RULE_TEXT, RULE_KIND, RULE_DETAIL, RULE_TURN, RULE_COUNT, RULE_OBJECT };
 static const struct {
     const char *key;

@@ -1,14 +1,14 @@
-/* The metadata of an answer (seed 001, A.6): what it cost, how long it took, who answered, why it
- * ended, which session and trace it belongs to, what a filter thought of it, what it cites.
+/* The metadata of an answer (seed 001, A.6): cost, duration, model, finish reason, session and
+ * trace, ratings of a filter, citations.
  *
- * Usage and timing are those of the turn, by the seed's names; the rest is what the model said of
- * its answer. Unknown members are kept after the others. */
+ * Usage and timing are the turn's, under the seed's names; the rest comes with the model's answer.
+ * Unknown members are kept after the others. */
 #include "session/turn/turn_int.h"
 
 #include "json/json.h"
 #include "json/text.h"
 
-/* A JSON object in an arena of its own; an empty one for what is none. */
+/* A JSON object in an arena of its own; empty if the value is not an object. */
 struct object {
     struct pl_json_doc doc;
     bool is_set;

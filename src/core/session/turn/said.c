@@ -1,5 +1,5 @@
-/* Whether a message was already said. Messages are compared by content, block by block, because the
- * stored spelling differs from the one that was sent. */
+/* Whether a message repeats a stored one. Messages are compared by content, block by block, because
+ * the stored form differs from the form that was sent. */
 #include "session/rows.h"
 
 #include "base/arena.h"
@@ -7,14 +7,14 @@
 #include "json/text.h"
 #include "json/write.h"
 
-/* Blocks that a change of the mode puts before what was said. */
+/* Blocks that a mode change puts before the message. */
 static bool is_of_mode(struct pl_str type)
 {
     return pl_str_eq(type, PL_STR("mode_change")) || pl_str_eq(type, PL_STR("planning_enter")) ||
            pl_str_eq(type, PL_STR("planning_exit"));
 }
 
-/* A text is its characters; anything else its JSON without spaces. */
+/* For a text its characters; for other content its JSON without white space. */
 static enum pl_status add_content(struct pl_arena *arena, const struct pl_json_doc *doc,
                                   const struct pl_json_node *content, struct pl_buf *to)
 {
@@ -66,7 +66,8 @@ static enum pl_status add_blocks(struct pl_arena *arena, const struct pl_json_do
     return status;
 }
 
-/* Of a message as it was sent, or of the body of a turn or of a queued message. */
+/* Writes a message in a form to compare: from the form that was sent, or from the body of a turn or
+ * of a queued message. */
 static enum pl_status spell(struct pl_arena *arena, struct pl_str text, bool is_body,
                             struct pl_buf *to)
 {

@@ -1,6 +1,5 @@
-/* A turn as the model sees it: results in the order of their calls, no matter when they arrived;
- * none longer than PL_SESSION_MAX_SHOWN; without parts meant for the web page. The row keeps
- * everything. */
+/* A turn as the model sees it: results in the order of their calls, not of arrival; none longer
+ * than PL_SESSION_MAX_SHOWN; without parts for the web page. The row keeps everything. */
 #include "session/session.h"
 #include "session/turn/turn_int.h"
 
@@ -10,12 +9,13 @@
 
 bool pl_turn_row_is_user(const struct pl_turn_row *row)
 {
-    return pl_str_starts(row->body, PL_STR("{\"role\":\"user\"")); /* put_body says it first */
+    return pl_str_starts(row->body, PL_STR("{\"role\":\"user\"")); /* put_body writes the role
+                                                                    * first */
 }
 
 /* --- results --------------------------------------------------------------------------------- */
 
-/* The text a model reads: of a string what it says, of an object all but its _meta. */
+/* Writes a result for the model: the characters of a string, an object without its _meta. */
 static enum pl_status read_shown(struct pl_arena *arena, const struct pl_json_doc *doc,
                                  struct pl_buf *to)
 {
@@ -108,7 +108,7 @@ static bool is_result(const struct pl_block *block)
     return block->type == PL_BLOCK_TOOL_RESULT && block->call != PL_NO_CALL;
 }
 
-/* Results that stand side by side, by their calls. */
+/* Sorts adjacent results by their calls. */
 static void order_results(struct pl_turn *turn)
 {
     struct pl_block *blocks = turn->blocks.ptr;

@@ -1,4 +1,4 @@
-/* The title of a session that was given none: the first words of its first message. */
+/* The title of a session without one: the first words of its first message. */
 #include "session/rows.h"
 
 #include "base/arena.h"
@@ -30,13 +30,13 @@ static struct pl_str first_line(struct pl_str text)
 void pl_title_write(struct pl_str text, struct pl_buf *to)
 {
     struct pl_str line = first_line(text);
-    size_t at = 0, n = 0, n_words = to->len; /* n_words: where the last whole word ends */
+    size_t at = 0, n = 0, n_words = to->len; /* n_words: end of the last whole word */
     size_t begin = to->len;
     while (at < line.len && n < TITLE_CHARACTERS) {
         size_t from = at;
         if (is_space(line.ptr[at])) {
             n_words = to->len;
-            while (is_space(line.ptr[at])) /* a line does not end in one */
+            while (is_space(line.ptr[at])) /* a line never ends with a space */
                 at++;
             pl_buf_addc(to, ' ');
         } else {
@@ -47,7 +47,8 @@ void pl_title_write(struct pl_str text, struct pl_buf *to)
     }
     if (at == line.len)
         return;
-    /* Cut where a word ends, unless that would leave little: some languages have no spaces. */
+    /* Cut at the end of a word, unless less than half would remain: some languages have no
+     * spaces. */
     if (to->status == PL_OK && n_words - begin > (to->len - begin) / 2)
         to->len = n_words;
     pl_buf_adds(to, "…");

@@ -91,8 +91,7 @@ static struct pl_block *add_call_block(struct pl_turn *turn, enum pl_block_type 
     return block;
 }
 
-/* {id, name, input}: the input is what the arguments say, or the arguments as a text when they are
- * not JSON. */
+/* {id, name, input}: the input is the arguments' JSON, or a string if they are not JSON. */
 void pl_turn_add_use(struct pl_turn *turn, size_t i)
 {
     struct pl_block *block = add_call_block(turn, PL_BLOCK_TOOL_USE, i);
@@ -209,7 +208,7 @@ void pl_block_write(const struct pl_block *block, struct pl_json_out *out)
     pl_out_member(out, "display_name", block->display_name);
 }
 
-/* Only where there is one: the seed has no such member. */
+/* Only if there is a proof: the seed has no such member. */
 static void write_proof(struct pl_json_out *out, const struct pl_turn *turn, struct pl_str proof)
 {
     bool is_open = turn->status == PL_TURN_STREAMING || turn->status == PL_TURN_PAUSED;
@@ -217,7 +216,8 @@ static void write_proof(struct pl_json_out *out, const struct pl_turn *turn, str
         pl_out_json(out, "proof", proof);
 }
 
-/* When it was at work, and when a person was asked. No patch tells them: they come with the end of the turn. */
+/* Start of the call, and times of a question and its answer. Patches do not have them: they come
+ * with the end of the turn. */
 static void write_times(const struct pl_turn *turn, const struct pl_tool_call *call,
                         struct pl_json_out *out)
 {
@@ -263,7 +263,7 @@ static struct pl_str preview_of(struct pl_str text)
     return pl_str_slice(text, 0, at);
 }
 
-/* What was saved, as a decimal with four digits; nothing can be saved of nothing. */
+/* Saved tokens as a decimal with four digits; 0 if there were none before. */
 static void write_saved_ratio(const struct pl_compaction *c, struct pl_json_out *out)
 {
     PL_CLEANUP_BUF struct pl_buf text;

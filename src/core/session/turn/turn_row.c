@@ -1,11 +1,11 @@
 /* A turn as a row and back. The body has the members of the projection that are not columns and not
- * at their default, and says nothing twice:
+ * at their default, without repetition:
  *
  *     {"role":"user",                              assistant, or system for a compaction
  *      "blocks":["a text",                         a text block
  *                {"use":0}, {"result":0},          the blocks of tool_calls[0], made again from it
  *                {"type":"thinking","content":…}], anything else, and a text that has a proof:
- *                                                  what is not null
+ *                                                  members that are not null
  *      "variables":[{"text":0,"list":[…]}],        of the first text block
  *      "tool_calls":[{"id","tool_name","display_name","arguments","status","result",
  *                     "duration_ms","started_ms","asked_ms","answered_ms","pending_question_ref",
@@ -15,9 +15,9 @@
  *      "timing","metadata","error","error_info","message_id","name",
  *      "_live":{"calls","ended","over","chinese","model","usage","timing","metadata","trace_id"}}
  *
- * A call's display_name is left out when it is its tool_name, its status when it is done. `_live`
- * stands only in an open turn and in no projection: what the loop needs to go on after a restart.
- * started_at is the row's created_ms. */
+ * A call's display_name is omitted if it equals its tool_name, its status if it is done. `_live` is
+ * only in an open turn and in no projection: the state that the loop needs to continue after a
+ * restart. started_at is the row's created_ms. */
 #include "session/turn/turn_int.h"
 
 #include "base/text/utc.h"
@@ -238,9 +238,9 @@ enum pl_status pl_turn_to_row(const struct pl_turn *turn, struct pl_str session_
 struct reading {
     struct pl_turn *turn;
     struct pl_json_doc doc;
-    bool is_bad;      /* not a body that was written here */
-    bool is_foreign;  /* a projection somebody gave us: null is as good as absent */
-    size_t last_call; /* that a block of such a projection named */
+    bool is_bad;      /* the body was not written here */
+    bool is_foreign;  /* a projection from elsewhere: null means absent */
+    size_t last_call; /* index of the last call that a foreign block named */
 };
 
 static struct pl_str text_of(struct reading *r, const struct pl_json_node *string)
@@ -268,7 +268,7 @@ static struct pl_str get_json(struct reading *r, const struct pl_json_node *of, 
     return pl_turn_keep(r->turn, pl_json_span(&r->doc, n));
 }
 
-/* Only what a model said has one. */
+/* Reads a proof; only the model's output has one. */
 static struct pl_str get_proof(struct reading *r, const struct pl_json_node *of)
 {
     bool has_one = r->turn->role == PL_TURN_ROLE_ASSISTANT &&
@@ -353,7 +353,7 @@ static void read_text(struct reading *r, enum pl_block_type type, const struct p
     r->turn->n_text += text.len;
 }
 
-/* The call of this id; blocks mostly name them in order. */
+/* Finds the call with this id; blocks usually name the calls in order. */
 static size_t find_call(struct reading *r, struct pl_str id)
 {
     const struct pl_turn *turn = r->turn;
@@ -365,8 +365,8 @@ static size_t find_call(struct reading *r, struct pl_str id)
     return turn->calls.len;
 }
 
-/* A block of a call that is listed says what the call says, however little its writer put there:
- * it is made from the call, as here. True: it was one. */
+/* A block of a listed call may be incomplete: it is made again from the call. True: it was such a
+ * block. */
 static bool read_foreign_block(struct reading *r, enum pl_block_type type,
                                const struct pl_json_node *n)
 {
@@ -425,7 +425,7 @@ static void read_block(struct reading *r, const struct pl_json_node *n)
         set_variables(r, block, n, "variables");
 }
 
-/* Those of a row are beside its blocks, in the order of their texts. */
+/* In a row, variables are stored beside the blocks, in the order of the text blocks. */
 static void read_variables(struct reading *r)
 {
     const struct pl_json_node *list =
@@ -555,7 +555,7 @@ enum pl_status pl_turn_from_row(struct pl_turn *turn, const struct pl_turn_row *
 /* --- from elsewhere ----------------------------------------------------------------------------
  */
 
-/* What was open there is over here. */
+/* An open turn from elsewhere does not continue: ends it and its calls. */
 static void settle(struct pl_turn *turn)
 {
     if (turn->status != PL_TURN_COMPLETED && turn->status != PL_TURN_FAILED)
@@ -565,7 +565,7 @@ static void settle(struct pl_turn *turn)
             turn->calls.ptr[i].status = PL_TOOL_CALL_CANCELLED;
 }
 
-/* What a conversion gives a message that had no id (pl_fresh_ids): entry_ and a number. */
+/* The id that a conversion gives a message without one (pl_fresh_ids): entry_ and a number. */
 static bool is_made_up(struct pl_str id)
 {
     struct pl_str prefix = PL_STR("entry_");
@@ -577,7 +577,7 @@ static bool is_made_up(struct pl_str id)
     return true;
 }
 
-/* The turn gets an id of its own here, and keeps the one its message had. */
+/* The turn gets a new id and keeps its message's id. */
 static void read_message_id(struct reading *r)
 {
     struct pl_str id = get_text(r, r->doc.root, "id");

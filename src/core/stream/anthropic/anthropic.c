@@ -3,9 +3,9 @@
  *     message_start, then for each block content_block_start, its deltas and content_block_stop,
  *     then message_delta with stop_reason and usage, and message_stop
  *
- * Blocks follow one another: while a call is open, the events of later blocks are queued. A block
- * without text (an empty text, reasoning with only a proof) is not written at all. Signatures and
- * redacted reasoning of other vendors mean nothing here. */
+ * Blocks do not overlap: while a call is open, the events of later blocks are queued. A block
+ * without text (an empty text, reasoning with only a signature) is not written. Signatures and
+ * redacted reasoning of other vendors are dropped. */
 #include "stream/anthropic/anthropic_int.h"
 
 #include "format/anthropic/words.h"
@@ -16,16 +16,16 @@
 
 struct block {
     uint32_t part;
-    uint32_t index; /* once it is started */
+    uint32_t index; /* valid once is_started */
     enum pl_part_kind kind;
     bool is_custom, is_started, is_ended;
-    struct pl_buf head; /* owned; of a delta, up to the words */
-    struct pl_buf held; /* owned; events to be written when the blocks before it have ended */
+    struct pl_buf head; /* owned; the bytes of a delta event before its text */
+    struct pl_buf held; /* owned; events to write once the blocks before it have ended */
 };
 
 struct writer {
     PL_VEC(struct block) blocks; /* open; the first one is being written, the others wait */
-    uint32_t n_blocks;           /* written or put by: the index of the next one */
+    uint32_t n_blocks;           /* written or queued: the index of the next one */
     uint32_t n_calls;
     struct pl_buf refusal; /* repeated in stop_details */
 };
@@ -54,7 +54,7 @@ static int64_t less(int64_t all, int64_t part)
     return part < 0 ? all : all > part ? all - part : 0;
 }
 
-/* Input without what the cache read and wrote. */
+/* Input tokens without those that the cache read and wrote. */
 static void put_usage(struct pl_buf *to, const struct pl_counts *c)
 {
     put(to, PL_STR("\"usage\":{\"input_tokens\":"));
@@ -77,7 +77,7 @@ static void put_usage(struct pl_buf *to, const struct pl_counts *c)
     put(to, PL_STR("}"));
 }
 
-/* The counters come at the end; those that are known already are said at once. */
+/* The counters come at the end; those already known are written now. */
 static void write_start(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void put_block(struct pl_buf *to, const struct writer *w, const struct bl
     }
 }
 
-/* The bytes before the text of a delta of the block. */
+/* Makes the bytes of a delta event that come before its text. */
 static void make_head(struct block *block)
 {
     pl_buf_init(&block->head, 0);
@@ -158,7 +158,7 @@ static void put_words(struct pl_buf *to, const struct block *block, struct pl_st
     put(to, PL_STR("\"}}\n\n"));
 }
 
-/* `delta` is the start of a call, and otherwise anything of the block. */
+/* For a call, `delta` is its start; for other blocks, any delta of the block. */
 static void start_block(struct pl_stream *s, struct writer *w, struct block *block,
                         const struct pl_delta *delta)
 {
@@ -174,7 +174,7 @@ static void start_block(struct pl_stream *s, struct writer *w, struct block *blo
     put(to, PL_STR(",\"content_block\":"));
     put_block(to, w, block, delta);
     put(to, PL_STR("}\n\n"));
-    /* A tool takes an object here; free text is its member "input". */
+    /* A tool's input is an object here; free text becomes its member "input". */
     if (block->is_custom)
         put_words(to, block, PL_STR("{\\\"input\\\":\\\""));
 }
@@ -197,7 +197,7 @@ static void open_block(struct pl_stream *s, void *state, const struct pl_delta *
         start_block(s, w, &w->blocks.ptr[w->blocks.len - 1], delta);
 }
 
-/* Escaped once more: as the contents of a string within the text of a string. */
+/* Escapes `raw` once more: it is a string inside a JSON string. */
 static void put_nested(struct pl_buf *to, const struct block *block, struct pl_str raw)
 {
     put(to, pl_buf_str(&block->head));
@@ -228,7 +228,7 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
         put_words(events_of(s, w, block), block, delta->raw);
 }
 
-/* A signature or a citation of our own vendor. */
+/* Writes a signature or a citation that comes from anthropic. */
 static void write_own(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -258,7 +258,7 @@ static void free_block(struct block *block)
     pl_buf_deinit(&block->held);
 }
 
-/* The first block has ended: the queued events of the next one are written. */
+/* When the first block has ended, writes the queued events of the next one. */
 static void write_waiting(struct pl_stream *s, struct writer *w)
 {
     while (w->blocks.len && w->blocks.ptr[0].is_ended) {
@@ -294,7 +294,8 @@ static void close_block(struct pl_stream *s, void *state, const struct pl_delta 
     write_waiting(s, w);
 }
 
-/* What the vendor of the source has its own part for, as a whole answer says it. Nothing is open. */
+/* Writes parts that only the source's vendor has, in the form of a whole answer. No block is
+ * open. */
 static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -370,7 +371,7 @@ static void write_deinit(void *state)
     pl_buf_deinit(&w->refusal);
 }
 
-/* The counters come with the reason to stop. */
+/* The counters are written together with the stop reason. */
 static pl_delta_writer *const writes[PL_DELTA_COUNT] = {
     [PL_DELTA_START] = write_start,       [PL_DELTA_PART_START] = open_block,
     [PL_DELTA_FRAGMENT] = write_fragment, [PL_DELTA_SIGNATURE] = write_own,

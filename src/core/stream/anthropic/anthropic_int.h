@@ -5,33 +5,33 @@
 #include "stream/stream.h"
 #include "stream/tree.h"
 
-/* The input that the start of a tool_use gave: it counts when no piece of it follows. */
+/* The input in the start of a tool_use: it counts only if no pieces of input follow. */
 struct pl_anthropic_input {
     uint32_t index;
     struct pl_buf raw; /* owned; as the contents of a JSON string */
 };
 
-/* A block that only the vendor has, until it ends. */
+/* A block type that only anthropic has, until the block ends. */
 struct pl_anthropic_own {
     uint32_t index;
-    struct pl_buf block; /* owned; its JSON, as it began */
-    struct pl_buf input; /* owned; raw; what came of its input since */
+    struct pl_buf block; /* owned; its JSON in content_block_start */
+    struct pl_buf input; /* owned; raw; pieces of its input since then */
 };
 
 struct pl_anthropic_reader {
-    PL_VEC(struct pl_anthropic_input) inputs; /* of blocks that are open */
+    PL_VEC(struct pl_anthropic_input) inputs; /* of open blocks */
     PL_VEC(struct pl_anthropic_own) owns;
-    struct pl_buf citations; /* of the open text: they follow it */
+    struct pl_buf citations; /* of the open text block: they are emitted after it */
     PL_VEC(size_t) citation_lens;
-    struct pl_counts counts; /* as the vendor counts: input without the cache */
+    struct pl_counts counts; /* as anthropic counts: input without the cache */
     bool has_counts;
-    uint64_t id; /* hash of the message's; 0: none has begun */
+    uint64_t id; /* hash of the message's id; 0: no message yet */
 };
 
 enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
                                         const struct pl_sse_event *event, struct pl_error *err);
-/* Blocks that only the vendor has (own.c). The last two return false when no such block is open
- * under the index. */
+/* Blocks that only anthropic has (own.c). The last two functions return false if no such block is
+ * open under the index. */
 void pl_anthropic_own_start(struct pl_stream *s, struct pl_anthropic_reader *r, uint32_t index,
                             struct pl_str block);
 bool pl_anthropic_own_add(struct pl_stream *s, struct pl_anthropic_reader *r, uint32_t index,

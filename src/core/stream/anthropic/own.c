@@ -1,5 +1,5 @@
-/* anthropic streams: blocks that only the vendor has, put together until they are whole. Results
- * come whole with the start of their block; the input of a call comes in pieces of JSON text. */
+/* anthropic streams: blocks that only anthropic has, collected until they are complete. Results are
+ * complete in the start of their block; the input of a call comes in pieces of JSON text. */
 #include "stream/anthropic/anthropic_int.h"
 
 #include "json/text.h"
@@ -48,7 +48,7 @@ bool pl_anthropic_own_add(struct pl_stream *s, struct pl_anthropic_reader *r, ui
     return true;
 }
 
-/* The block with the input that came in pieces, if it is JSON. */
+/* Writes the block with the collected input, if that is JSON. */
 static void put_block(struct pl_stream *s, struct pl_buf *to, const struct pl_json_doc *doc,
                       struct pl_str input)
 {
@@ -94,7 +94,7 @@ bool pl_anthropic_own_stop(struct pl_stream *s, struct pl_anthropic_reader *r, u
     if (!own)
         return false;
     if (pl_stream_json(s, pl_buf_str(&own->block), &doc, NULL) != PL_OK) {
-        s->status = PL_NOMEM; /* it was JSON when it was kept */
+        s->status = PL_NOMEM; /* it parsed before: memory ran out */
         return true;
     }
     put_block(s, &whole, &doc, pl_buf_str(&own->input));

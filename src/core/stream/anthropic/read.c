@@ -1,8 +1,8 @@
 /* anthropic streams: reading message and content_block events.
  *
- * Blocks are parts, found by their index. Blocks that only the vendor has are put together (own.c);
- * events that only it knows are skipped. Usage comes twice, at the start and at the end, each with
- * some of the counters: the last value of each counts. */
+ * Blocks are parts, found by their index. Blocks that only anthropic has are collected (own.c); its
+ * other events are skipped. Usage comes twice, at the start and at the end, each with some of the
+ * counters: the last value of each counts. */
 #include "stream/anthropic/anthropic_int.h"
 
 #include "base/hash.h"
@@ -10,7 +10,7 @@
 #include "json/text.h"
 #include "stream/pick.h"
 
-/* One event, and where its deltas go. */
+/* The event being read, and the stream that gets its deltas. */
 struct in {
     struct pl_stream *s;
     struct pl_anthropic_reader *r;
@@ -53,7 +53,7 @@ static void take_count(const struct in *in, const struct pl_json_node *node, int
         *count = value;
 }
 
-/* Both, where the first is known; a counter nobody has given adds nothing. */
+/* Adds two counters; -1 is unknown. An unknown `b` adds nothing; an unknown `a` stays unknown. */
 static int64_t sum(int64_t a, int64_t b)
 {
     int64_t both;
@@ -149,7 +149,7 @@ static void say_citations(struct in *in, uint32_t part)
         const struct pl_json_node *where[2];
         at += json.len;
         if (pl_stream_json(in->s, json, &doc, NULL) != PL_OK) {
-            in->s->status = PL_NOMEM; /* it was JSON when it was kept */
+            in->s->status = PL_NOMEM; /* it parsed before: memory ran out */
             break;
         }
         pl_pick(&doc, doc.root, names, 2, where);
@@ -247,7 +247,7 @@ static const struct pl_str delta_names[] = {
     [D_CITATION] = {"citation", 8},
 };
 
-/* The words of a delta are in the field of the block's own kind. */
+/* The text of a delta is in the field for the block's kind. */
 static void go_on(struct in *in, uint32_t index, const struct pl_json_node *delta)
 {
     static const uint8_t fields[PL_PART_KIND_COUNT] = {
@@ -316,9 +316,9 @@ static const struct pl_str event_names[] = {
     [E_ERROR] = {"error", 5},
 };
 
-/* An answer begins once. Another message_start with another id means that the first answer broke
- * off; with the same id it is a repetition. Bytes that are passed through unchanged are not
- * judged. */
+/* An answer starts once. A second message_start with another id means that the first answer broke
+ * off; with the same id it is a duplicate. Streams that are passed through are not checked for
+ * this. */
 static enum pl_status take_start(struct in *in, const struct pl_json_node *message)
 {
     static const struct pl_str names[] = {{"id", 2}, {"model", 5}, {"usage", 5}};
@@ -375,7 +375,7 @@ static void take_error(struct in *in, const struct pl_json_node *error)
                           });
 }
 
-/* The events there are, the commonest first. */
+/* Event types, the most frequent first. */
 enum event {
     BLOCK_DELTA,
     BLOCK_START,
@@ -464,7 +464,7 @@ enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
     return status == PL_OK ? take_event(&in, event->type) : status;
 }
 
-/* Citations wait for the end of their text, which will not come. */
+/* Citations wait for the end of their text, which will not come: emit them now. */
 void pl_anthropic_stream_release(struct pl_stream *s, void *state)
 {
     struct in in = {.s = s, .r = state};

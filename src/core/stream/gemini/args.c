@@ -1,6 +1,6 @@
 /* partialArgs: the arguments of a call, one path at a time ("$.city", "$.days[0].date", "$['first
- * name']"). A string may come in several pieces. Elements of an array are in the order of arrival;
- * their numbers only say which pieces belong together. */
+ * name']"). A string may come in several pieces. Array elements are kept in order of arrival; their
+ * indexes only tell which pieces belong together. */
 #include "stream/gemini/gemini_int.h"
 
 #include "base/ascii.h"
@@ -8,7 +8,7 @@
 
 enum arg_kind { ARG_NONE, ARG_OBJECT, ARG_ARRAY, ARG_STRING, ARG_LITERAL };
 
-/* As deep as JSON that we read may be. */
+/* The same depth as the limit for JSON input. */
 enum { MAX_DEPTH = 64 };
 
 struct piece {
@@ -44,7 +44,7 @@ struct step {
     struct pl_str name;
 };
 
-/* The step within brackets, which *path begins with: [0], ['name'] or ["name"]. */
+/* Takes the bracketed step at the start of *path: [0], ['name'] or ["name"]. */
 static bool take_bracket(struct pl_str *path, struct step *ret_step)
 {
     struct pl_str p = *path;
@@ -95,7 +95,7 @@ static void append(struct pl_gemini_arg *parent, struct pl_gemini_arg *child)
     parent->last = child;
 }
 
-/* The child that a step leads to, made if need be; NULL when out of memory. */
+/* Finds or makes the child that a step leads to; NULL if out of memory. */
 static struct pl_gemini_arg *step_to(struct pl_gemini_args *args, struct pl_gemini_arg *parent,
                                      const struct step *step)
 {
@@ -172,8 +172,8 @@ static enum pl_status put(struct pl_gemini_args *args, struct pl_gemini_arg *arg
 
 static const struct {
     const char *key;
-    enum pl_json_kind min, max; /* kinds of value it may have */
-    const char *says;           /* what stands for it; NULL: its own spelling */
+    enum pl_json_kind min, max; /* kinds of value it accepts */
+    const char *says;           /* what is written for it; NULL: the value's own JSON */
 } values[] = {
     {"stringValue", PL_JSON_STRING, PL_JSON_STRING, NULL},
     {"numberValue", PL_JSON_NUMBER, PL_JSON_NUMBER, NULL},
@@ -230,7 +230,7 @@ void pl_gemini_args_write(const struct pl_gemini_args *args, struct pl_buf *to)
         pl_buf_adds(to, "{}");
         return;
     }
-    /* Down into containers, and after the last child up again. */
+    /* Go down into containers, and up again after the last child. */
     while (at) {
         if (at->parent && at->parent->kind == ARG_OBJECT) {
             pl_json_quote(to, at->key);

@@ -1,5 +1,5 @@
-/* Members in either spelling, and functionCall, which comes whole or piece by piece: see gemini.c.
- */
+/* Members in either spelling (camelCase and snake_case), and functionCall, which comes whole or in
+ * pieces: see gemini.c. */
 #include "stream/gemini/gemini_int.h"
 
 #include "json/text.h"
@@ -50,7 +50,7 @@ void pl_gemini_keep(struct pl_stream *s, struct pl_buf *buf, struct pl_str text)
 
 /* ---- calls ---- */
 
-/* JSON text as the contents of a string. */
+/* Escapes JSON text as the contents of a string. */
 static struct pl_str quoted(struct pl_stream *s, struct pl_str json)
 {
     PL_CLEANUP_BUF struct pl_buf buf;
@@ -79,7 +79,7 @@ static void open_call(const struct pl_gemini_reading *x, uint32_t choice, uint32
                    &(struct pl_delta){.part_kind = PL_PART_CALL, .id = id, .name = name});
 }
 
-/* Arguments (JSON text), the signature, and the end of an open call. */
+/* Emits arguments (JSON text), the signature, and the end of an open call. */
 static void end_call(struct pl_stream *s, uint32_t choice, uint32_t key, struct pl_str args,
                      struct pl_str signature)
 {
@@ -158,7 +158,7 @@ enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t c
     struct pl_gemini_call *call = &x->r->choices[choice].call;
     pl_gemini_get(x->doc, node, fields, N, f);
     struct pl_str id = pl_pick_raw(x->doc, f[ID]), name = pl_pick_raw(x->doc, f[NAME]);
-    /* Only the first piece of a call has its name; some repeat it together with the id. */
+    /* Only the first piece of a call has its name; some servers repeat it, together with the id. */
     bool is_more = call->is_open && (!name.len || (id.len && pl_str_eq(id, pl_buf_str(&call->id))));
     if (!is_more && !name.len)
         return PL_OK;

@@ -1,9 +1,9 @@
 /* Google's streamGenerateContent (wire.md 3.4).
  *
- * Every event is a response object of its own. Parts are deltas: the texts of one run belong
- * together, a call comes whole. Counters are snapshots. There is no event at the end; a
- * finishReason (or a blocked prompt) says that the answer is complete. Without `alt=sse` the same
- * objects come as the elements of one JSON array. */
+ * Every event is a response object of its own. Parts are deltas: consecutive texts belong together,
+ * a call comes whole. Counters are snapshots. There is no end event; a finishReason (or a blocked
+ * prompt) means that the answer is complete. Without `alt=sse` the same objects come as the
+ * elements of one JSON array. */
 #include "stream/gemini/gemini_int.h"
 
 #include "format/format.h"

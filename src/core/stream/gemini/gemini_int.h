@@ -10,22 +10,22 @@
 
 struct pl_gemini_arg;
 
-/* Arguments of one call, put together from partialArgs: a tree that grows by jsonPath. */
+/* Arguments of one call, collected from partialArgs: a tree that grows by jsonPath. */
 struct pl_gemini_args {
     struct pl_arena arena;      /* owned: nodes, keys and the pieces of strings */
     struct pl_map children;     /* owned; number of the parent and step -> node */
-    struct pl_gemini_arg *root; /* arena; NULL: nothing was said yet */
+    struct pl_gemini_arg *root; /* arena; NULL: no arguments yet */
     uint32_t n_nodes;
 };
 
 void pl_gemini_args_init(struct pl_gemini_args *args);
 void pl_gemini_args_deinit(struct pl_gemini_args *args);
 
-/* One element of partialArgs. A string is added to what is at its path already, anything else takes
- * its place. PL_INVALID for a path we cannot follow. */
+/* Adds one element of partialArgs. A string is appended to the string at its path, any other value
+ * replaces the old one. PL_INVALID for a path we cannot follow. */
 enum pl_status pl_gemini_args_add(struct pl_gemini_args *args, const struct pl_json_doc *doc,
                                   const struct pl_json_node *partial, struct pl_error *err);
-/* The arguments as JSON text; "{}" when nothing was said. */
+/* Writes the arguments as JSON text; "{}" when there are none. */
 void pl_gemini_args_write(const struct pl_gemini_args *args, struct pl_buf *to);
 
 /* ---- reading ---- */
@@ -33,12 +33,12 @@ void pl_gemini_args_write(const struct pl_gemini_args *args, struct pl_buf *to);
 /* Google answers with at most eight candidates; any more are ignored. */
 enum { PL_GEMINI_MAX_CHOICES = 8 };
 
-/* A call whose arguments are still coming. Strings are raw JSON string contents. */
+/* A call that still receives arguments. Strings are raw JSON string contents. */
 struct pl_gemini_call {
     bool is_open;
     uint32_t key;
     struct pl_buf id, signature;
-    struct pl_buf whole; /* JSON text of `args`, when those came instead of pieces */
+    struct pl_buf whole; /* JSON text of `args`, if it came instead of partialArgs */
     struct pl_gemini_args args;
 };
 
@@ -63,8 +63,8 @@ enum {
 struct pl_gemini_reader {
     bool is_ready;
     bool has_usage;
-    int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not said */
-    uint32_t n_calls;                   /* so far: keys and the ids of calls that have none */
+    int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not given */
+    uint32_t n_calls;                   /* so far: for keys, and for the ids of calls without id */
     struct pl_buf waiting; /* owned; parts with whole calls of the first candidate, as JSON */
     struct pl_gemini_choice choices[PL_GEMINI_MAX_CHOICES];
 };
@@ -73,17 +73,17 @@ struct pl_gemini_reader {
  * call has its own. */
 enum { PL_GEMINI_KEY_TEXT, PL_GEMINI_KEY_THINKING, PL_GEMINI_KEY_CALL };
 
-/* What is being read: an event may hold several objects. */
+/* The object being read: an event may hold several. */
 struct pl_gemini_reading {
     struct pl_stream *s;
     struct pl_gemini_reader *r;
     const struct pl_json_doc *doc;
     struct pl_error *err;
-    struct pl_gemini_sources *sources; /* of the candidate that is read */
+    struct pl_gemini_sources *sources; /* of the candidate being read */
 };
 
-/* What the text of a candidate rests on. It is told where the text ends: before a call of the same
- * event, or after all of its parts. NULL: nothing, or told already. */
+/* The sources of a candidate's text. They are emitted where the text ends: before a call in the
+ * same event, or after all of its parts. NULL: none, or already emitted. */
 struct pl_gemini_sources {
     const struct pl_json_node *citations, *grounding;
 };
@@ -100,27 +100,27 @@ struct pl_gemini_field {
         }                                                                                          \
     }
 
-/* The values of several members in one pass; NULL for those that are absent or null, and for all
- * when `object` is NULL or no object. */
+/* Gets the values of several members in one pass; NULL for those that are absent or null, and for
+ * all when `object` is NULL or not an object. */
 void pl_gemini_get(const struct pl_json_doc *doc, const struct pl_json_node *object,
                    const struct pl_gemini_field fields[], size_t n,
                    const struct pl_json_node *ret[]);
-/* Makes `buf` say `text`, which does not outlive its event. */
+/* Copies `text`, which does not outlive its event, into `buf`. */
 void pl_gemini_keep(struct pl_stream *s, struct pl_buf *buf, struct pl_str text);
 
 /* A functionCall, or a piece of one. */
 enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t choice,
                                    const struct pl_json_node *node, struct pl_str signature);
-/* The call whose arguments came in pieces is complete: it says so, or the candidate continues with
- * something else. Does nothing without such a call. */
+/* Completes the call that received its arguments in pieces: at its last piece, or when the
+ * candidate continues with something else. Does nothing without such a call. */
 void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
 
-/* Calls that may be answered by the vendor (served.c). True: the call waits for what follows. */
+/* Calls that Google may answer itself (served.c). True: the call waits for the next part. */
 bool pl_gemini_hold_call(const struct pl_gemini_reading *x, uint32_t choice,
                          const struct pl_json_node *part, const struct pl_json_node *call);
-/* Those that wait are the client's. */
+/* Emits the waiting calls: the client must answer them. */
 void pl_gemini_release_calls(struct pl_stream *s, void *reader);
-/* A functionResponse of the first candidate. False: it answers none of them. */
+/* Takes a functionResponse of the first candidate. False: it answers no waiting call. */
 bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_json_node *part,
                           const struct pl_json_node *response);
 
@@ -132,7 +132,7 @@ void pl_gemini_stream_read_deinit(void *state);
 
 /* ---- writing ---- */
 
-/* A call that was started: Gemini says it whole, so it waits for its end. */
+/* A call that was started: Gemini's calls are whole, so it waits for its end. */
 struct pl_gemini_open_call {
     uint32_t part;
     bool is_custom;
@@ -140,7 +140,7 @@ struct pl_gemini_open_call {
 };
 
 struct pl_gemini_writer {
-    struct pl_buf tail; /* what every event ends in: the model, the id */
+    struct pl_buf tail; /* the end of every event: the model, the id */
     PL_VEC(struct pl_gemini_open_call) calls;
     struct pl_counts counts;
     bool has_usage;
@@ -153,9 +153,9 @@ void pl_gemini_stream_write_deinit(void *state);
 /* ---- adding up (sum.c) ---- */
 
 struct pl_gemini_sum_choice {
-    struct pl_tree *tree, *call; /* of the sum; `call` is the one that is open */
+    struct pl_tree *tree, *call; /* of the sum; `call` is the open one */
     bool is_open;
-    struct pl_gemini_args args; /* owned while it is */
+    struct pl_gemini_args args; /* owned while `call` is open */
 };
 
 struct pl_gemini_sum {

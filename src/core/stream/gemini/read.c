@@ -24,7 +24,7 @@ static void read_citation(const struct pl_gemini_reading *x, uint32_t choice, ui
                                             .title = pl_pick_raw(x->doc, cited.source_name)});
 }
 
-/* Every element of member `list` is a citation. Citations come after the text that they are about. */
+/* Reads every element of member `list` as a citation. Citations come after their text. */
 static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
                            const struct pl_json_node *metadata, const struct pl_gemini_field *list)
 {
@@ -32,7 +32,7 @@ static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
     pl_gemini_get(x->doc, metadata, list, 1, &elements);
     if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
         return;
-    /* Where another part has ended it already, an empty text has them. */
+    /* If another part has already ended the text, the citations get an empty text. */
     uint32_t part = pl_stream_open(x->s, choice, PL_GEMINI_KEY_TEXT,
                                    &(struct pl_delta){.part_kind = PL_PART_TEXT});
     for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
@@ -40,7 +40,7 @@ static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
         read_citation(x, choice, part, n);
 }
 
-/* Sources end the text that they are about. */
+/* Emits the sources, which ends their text. */
 static void read_sources(const struct pl_gemini_reading *x, uint32_t choice)
 {
     static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
@@ -59,7 +59,7 @@ static void read_sources(const struct pl_gemini_reading *x, uint32_t choice)
 
 /* ---- parts ---- */
 
-/* A signature may stand on an empty text, which only Google needs back. */
+/* A signature may come with an empty text; only Google needs both back. */
 static void read_text_signature(struct pl_stream *s, uint32_t choice, uint32_t key,
                                 const struct pl_delta *start, struct pl_str signature)
 {
@@ -104,7 +104,7 @@ static void read_text(const struct pl_gemini_reading *x, uint32_t choice, struct
                             signature);
 }
 
-/* A part that only Google has. */
+/* Reads a part type that only Google has. */
 static void read_own(const struct pl_gemini_reading *x, uint32_t choice,
                      const struct pl_json_node *part)
 {
@@ -153,7 +153,7 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
         read_sources(x, choice);
         return pl_gemini_read_call(x, choice, f[CALL], signature);
     }
-    /* A signature may stand alone, or on a part that only Google has. */
+    /* A signature may come alone, or in a part that only Google has. */
     uint32_t n_beside = (f[THOUGHT] != NULL) + (f[SIGNATURE] != NULL);
     if (f[TEXT] || (signature.len && pl_json_count(part) == n_beside))
         read_text(x, choice, pl_pick_raw(x->doc, f[TEXT]), pl_json_is(f[THOUGHT], PL_JSON_TRUE),
@@ -212,7 +212,7 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         return PL_OK;
     struct pl_gemini_choice *choice = &x->r->choices[index];
     choice->is_seen = true;
-    /* What the answer rests on is said again and again; the last time it is complete. */
+    /* The grounding metadata is repeated; only the last one is complete. */
     *x->sources = (struct pl_gemini_sources){f[CITATIONS], f[REASON] ? f[GROUNDING] : NULL};
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
     if (status != PL_OK)
@@ -249,14 +249,14 @@ static void read_feedback(const struct pl_gemini_reading *x, const struct pl_jso
 
 /* ---- counters, errors ---- */
 
-/* Snapshots: the last value wins, but a placeholder of 0 does not count. */
+/* Counters are snapshots: the last value counts, except a placeholder 0. */
 static void merge(int64_t *count, int64_t now)
 {
     if (now > 0 || (now == 0 && *count < 0))
         *count = now;
 }
 
-/* Every event has counters, so those that are plain digits are read right here. */
+/* Every event has counters, so plain digits are parsed here. */
 static int64_t count_of(const struct pl_json_doc *doc, const struct pl_json_node *number)
 {
     struct pl_str digits = pl_json_span(doc, number);
@@ -398,8 +398,8 @@ static enum pl_status read_document(const struct pl_gemini_reading *x)
     return status;
 }
 
-/* Data that is no single value: several objects on one line, or a piece of the array that comes
- * without alt=sse. */
+/* Reads data that is not a single value: several objects on one line, or a piece of the array that
+ * comes without alt=sse. */
 static enum pl_status read_values(const struct pl_gemini_reading *x, struct pl_str data)
 {
     struct pl_json_frames frames;
@@ -450,7 +450,7 @@ enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
     struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err, .sources = &sources};
     if (!r->is_ready)
         make_ready(r);
-    /* Servers that imitate Google's end their stream like OpenAI's. */
+    /* Compatible servers may end their stream like OpenAI. */
     if (!event->data.len || pl_str_eq(event->data, PL_STR("[DONE]")))
         return PL_OK;
     enum pl_status status = pl_stream_json(s, event->data, &doc, err);

@@ -1,8 +1,8 @@
-/* Calls that Google answers itself, as it does with MCP servers: a functionResponse follows in the
- * content of the model. Such a call must not reach a client as one that it should answer. So whole
- * calls of the first candidate wait for what comes next: a result makes both a part of the vendor's
- * own, anything else makes the call the client's. A finishReason is no end: Google gives one with
- * the call, and goes on. */
+/* Calls that Google answers itself, as it does for MCP servers: a functionResponse follows in the
+ * model's content. A client must not be asked to answer such a call. So whole calls of the first
+ * candidate wait for the next part. If it is the result, both become parts that only Google has;
+ * otherwise the client must answer the call. A finishReason does not end the wait: Google sends one
+ * with the call and continues. */
 #include "stream/gemini/gemini_int.h"
 
 #include "stream/pick.h"
@@ -33,7 +33,7 @@ bool pl_gemini_hold_call(const struct pl_gemini_reading *x, uint32_t choice,
     return true;
 }
 
-/* The parts that wait, as an array in the event's arena, which wait no more. */
+/* Removes the waiting parts and returns them as an array in the event's arena. */
 static bool take_waiting(struct pl_stream *s, struct pl_gemini_reader *r,
                          struct pl_json_doc *ret_doc)
 {
@@ -51,7 +51,7 @@ static bool take_waiting(struct pl_stream *s, struct pl_gemini_reader *r,
     pl_buf_clear(&r->waiting);
     if (pl_stream_json(s, list, ret_doc, NULL) == PL_OK)
         return true;
-    s->status = PL_NOMEM; /* it was JSON when it was kept */
+    s->status = PL_NOMEM; /* it parsed before: memory ran out */
     return false;
 }
 
@@ -72,7 +72,7 @@ void pl_gemini_release_calls(struct pl_stream *s, void *reader)
     }
 }
 
-/* By the id where both have one, and by the name otherwise. */
+/* Compares ids where both have one, else names. */
 static bool answers(const struct pl_json_doc *doc, const struct pl_json_node *call,
                     const struct pl_json_doc *by, const struct pl_json_node *response)
 {
@@ -85,7 +85,7 @@ static bool answers(const struct pl_json_doc *doc, const struct pl_json_node *ca
     return pl_str_eq(pl_pick_raw(doc, c[NAME]), pl_pick_raw(by, r[NAME]));
 }
 
-/* The part with an id of ours where it has none: the two belong together. */
+/* Emits the part. One without id gets ours, so that call and result belong together. */
 static void take_part(const struct pl_gemini_reading *x, const struct pl_json_doc *doc,
                       const struct pl_json_node *part, const struct pl_json_node *inner,
                       enum pl_own_role role)

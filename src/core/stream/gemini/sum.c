@@ -1,6 +1,6 @@
-/* Google's streams, added up: every event is a response, and the parts of a candidate follow one
- * another. Consecutive texts of a kind are one part. Counters and grounding metadata are repeated,
- * and the last value counts. */
+/* Google's streams, added up: every event is a response, and the parts of a candidate are added in
+ * order. Consecutive texts of a kind are one part. Counters and grounding metadata are repeated;
+ * the last value counts. */
 #include "stream/gemini/gemini_int.h"
 
 #include "stream/pick.h"
@@ -41,14 +41,14 @@ static void finish_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice)
     if (status == PL_OK)
         status = pl_json_parse(&sum->event, pl_buf_str(&args), &pl_json_made, &doc, NULL);
     if (status != PL_OK)
-        sum->trees.status = PL_NOMEM; /* it is our own JSON */
+        sum->trees.status = PL_NOMEM; /* we wrote this JSON: memory ran out */
     else if (!has_args)
         pl_tree_set(&sum->trees, choice->call, PL_STR("args"),
                     pl_tree_copy(&sum->trees, &doc, doc.root));
     pl_gemini_args_deinit(&choice->args);
 }
 
-/* Members of a piece other than those that only say how it is cut. */
+/* Keeps the members of a piece, except those that only say how the call is split. */
 static void keep_call(struct pl_sum *sum, struct pl_tree *call, const struct pl_json_doc *doc,
                       const struct pl_json_node *piece)
 {
@@ -100,7 +100,7 @@ static void add_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, st
 
 /* ---- parts ---- */
 
-/* Text and what may stand beside it. */
+/* Whether a part is only text and members that may come with text. */
 static bool is_text(const struct pl_json_doc *doc, const struct pl_json_node *part)
 {
     bool has_text = false;
@@ -121,7 +121,7 @@ static bool is_thought(const struct pl_tree *part)
     return thought && pl_str_eq(thought->literal, PL_STR("true"));
 }
 
-/* The text that this one goes on with. */
+/* The text that this part continues, or NULL. */
 static struct pl_tree *text_before(const struct pl_tree *parts, const struct pl_json_doc *doc,
                                    const struct pl_json_node *part)
 {
@@ -132,7 +132,7 @@ static struct pl_tree *text_before(const struct pl_tree *parts, const struct pl_
     bool is_plain = last && last->n <= 3 && said;
     bool is_signed = is_plain && get_tree(last, "thoughtSignature", "thought_signature");
     bool is_same = is_plain && is_thought(last) == pl_json_is(thought, PL_JSON_TRUE);
-    /* Each signature is about a text of its own; one that comes late is about what was said. */
+    /* Each signature belongs to one text; one that comes late belongs to the text before it. */
     return is_same && !(is_signed && (signature || said->first)) ? last : NULL;
 }
 
@@ -155,7 +155,7 @@ static void add_part(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, st
                 pl_sum_keep(sum, before, pl_json_raw(doc, k), doc, k + 1);
         return;
     }
-    /* Empty texts only fill the last events. */
+    /* Empty texts are only filler in the last events. */
     bool is_filler = is_text(doc, part) && text->len <= 2 &&
                      !get(doc, part, "thoughtSignature", "thought_signature");
     if (!is_filler)
@@ -183,7 +183,7 @@ static void add_content(struct pl_sum *sum, struct pl_gemini_sum_choice *choice,
 
 /* ---- candidates ---- */
 
-/* Citations are added as they come. */
+/* Appends citations in order of arrival. */
 static void add_citations(struct pl_sum *sum, struct pl_tree *candidate, struct pl_str key,
                           const struct pl_json_doc *doc, const struct pl_json_node *metadata)
 {

@@ -1,7 +1,7 @@
 /* Writing Google's stream: see gemini.c.
  *
- * Fragments of text go out one event each; a call waits until it is whole, the counters until the
- * answer ends. A refusal becomes text, since Gemini has nothing else for it. */
+ * Each fragment of text is an event. A call waits until it is whole, the counters until the answer
+ * ends. A refusal becomes text, since Gemini has no other place for it. */
 #include "stream/gemini/gemini_int.h"
 
 #include "base/ascii.h"
@@ -10,7 +10,7 @@
 
 #define HEAD "data: {\"candidates\":[{\"content\":{\"parts\":[{"
 
-/* What every event says after its parts. */
+/* Makes the members that follow the parts in every event. */
 void pl_gemini_stream_write_first(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_gemini_writer *w = state;
@@ -27,7 +27,7 @@ void pl_gemini_stream_write_first(struct pl_stream *s, void *state, const struct
         s->status = w->tail.status;
 }
 
-/* After the last part: its brackets, the candidate's number. */
+/* Ends an event after its last part: closing brackets, the candidate's index. */
 static void end_parts(struct pl_stream *s, uint32_t choice)
 {
     pl_buf_adds(&s->out, "}],\"role\":\"model\"}");
@@ -110,8 +110,8 @@ static bool is_blank(struct pl_str text)
     return true;
 }
 
-/* The arguments are an object here. Free text is the argument `input` of a function, and text that
- * is no object stands under `_raw`, as in a document. */
+/* The arguments are an object here. Free text becomes the argument `input`; text that is not an
+ * object becomes `_raw`, as in a document. */
 static void write_args(struct pl_stream *s, const struct pl_gemini_open_call *call)
 {
     struct pl_str raw = pl_buf_str(&call->args);
@@ -162,7 +162,7 @@ static void write_call(struct pl_stream *s, const struct pl_gemini_writer *w,
     end_event(s, w);
 }
 
-/* An incomplete call cannot be written, and must not look complete. */
+/* An incomplete call must not look complete, so it is not written. */
 static void end_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_gemini_writer *w = state;
@@ -229,7 +229,8 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
         pl_buf_addc(&s->out, '}');
 }
 
-/* An empty text is included, as in Google's own last events: clients add up the texts of all. */
+/* Writes an empty text too, as Google's last events have: clients add up the texts of all
+ * events. */
 static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     const struct pl_gemini_writer *w = state;
@@ -265,7 +266,7 @@ static void write_error(struct pl_stream *s, void *state, const struct pl_delta 
     pl_stream_end_event(s);
 }
 
-/* What the vendor of the source has its own part for, as a whole answer says it: an event each. */
+/* Writes parts that only the source's vendor has, in the form of a whole answer, one event each. */
 static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     const struct pl_gemini_writer *w = state;
@@ -318,7 +319,7 @@ static void take_usage(struct pl_stream *s, void *state, const struct pl_delta *
     w->has_usage = true;
 }
 
-/* The end needs no event of its own. */
+/* No event marks the end. */
 pl_delta_writer *const pl_gemini_stream_writes[PL_DELTA_COUNT] = {
     [PL_DELTA_PART_START] = start_call,     [PL_DELTA_FRAGMENT] = write_fragment,
     [PL_DELTA_SIGNATURE] = write_signature, [PL_DELTA_CITATION] = write_citation,

@@ -1,10 +1,10 @@
-/* openai-chat streams: reading tool calls, and content beside them.
+/* openai-chat streams: reading tool calls, and content that comes between them.
  *
- * Chunks name a tool call by its index and never say that it has ended. Its arguments do: once
- * their JSON text is complete, whatever begins next closes the call, so that consecutive calls are
- * passed on one after the other. Content that comes while a call is not whole yet waits for it.
- * Servers that give no index or no id, or a new id under an old index, are supported. If the name
- * of a call comes after its first arguments, these wait for it. */
+ * Chunks identify a tool call by its index and never mark its end. Its arguments show the end: once
+ * their JSON text is complete, the next thing that starts closes the call, so consecutive calls are
+ * emitted one after the other. Content that comes while a call is incomplete waits for it. Servers
+ * that give no index or no id, or a new id under an old index, are supported. If the name of a call
+ * comes after its first arguments, the arguments wait for it. */
 #include "stream/openai_chat/openai_chat_int.h"
 
 #include "base/hash.h"
@@ -14,10 +14,10 @@
 /* Far more than any model calls at once; each open call is checked for every piece. */
 enum { MAX_OPEN_CALLS = 256 };
 
-/* Arguments that wait for the name of their call. */
+/* Limit for arguments that wait for the name of their call. */
 enum { MAX_WAITING_BYTES = 16 << 20 };
 
-/* The legacy function_call has no index; no call of tool_calls has this one. */
+/* The legacy function_call has no index; no tool call has this one. */
 #define LEGACY_INDEX INT64_MAX
 
 static void emit_fragment(struct pl_chat_in *in, uint32_t part, struct pl_str raw)
@@ -53,7 +53,7 @@ static void follow_byte(struct pl_chat_open_call *call, char c)
     call->depth += (c == '{' || c == '[') - (c == '}' || c == ']');
 }
 
-/* Follows the arguments to see where their JSON text ends. */
+/* Scans the arguments for the end of their JSON text. */
 static void follow_args(struct pl_chat_in *in, struct pl_chat_open_call *call, struct pl_str raw)
 {
     if (raw.len && memchr(raw.ptr, '\\', raw.len)) {
@@ -154,7 +154,7 @@ void pl_chat_release(struct pl_stream *s, void *state)
     struct pl_chat_reader *r = in.r;
     for (size_t i = 0; i < r->calls.len;) {
         const struct pl_chat_open_call *call = &r->calls.ptr[i];
-        /* Nothing marks the end of free text. */
+        /* The end of free text is not marked. */
         if (is_whole(call) && !call->is_custom && !call->is_nameless)
             close_call(&in, i);
         else
@@ -204,9 +204,9 @@ struct piece {
     struct pl_str id, name, args, signature;
 };
 
-/* The call an entry goes on with. Another id under the same index is another call, and so is a name
- * with arguments after arguments that were whole; an entry without index goes on with the call of
- * its id or, without that, the latest. */
+/* Finds the call that an entry continues. A different id under the same index starts another call,
+ * and so does a name with arguments after complete arguments. An entry without index continues the
+ * call with its id or, without id, the latest call. */
 static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct piece *piece)
 {
     for (size_t i = in->r->calls.len; i-- > 0;) {
@@ -222,7 +222,7 @@ static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct p
     return NULL;
 }
 
-/* Now that it has a name. */
+/* Opens a call, now that its name is known. */
 static void open_call(struct pl_chat_in *in, const struct pl_chat_open_call *call,
                       const struct piece *piece)
 {
@@ -259,7 +259,7 @@ static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piec
     return PL_OK;
 }
 
-/* Arguments of a call that has no name yet; they are emitted once it has one. */
+/* Keeps arguments of a call without a name; they are emitted once it has one. */
 static enum pl_status wait_for_name(struct pl_chat_in *in, struct pl_chat_open_call *call,
                                     const struct piece *piece)
 {
@@ -292,7 +292,7 @@ static bool is_blank(struct pl_str raw)
     return true;
 }
 
-/* An entry that only goes on with a call may be followed by others like it. */
+/* An entry that only continues a call may be followed by others like it. */
 static void offer_args(struct pl_chat_in *in, const struct pl_chat_open_call *call,
                        const struct piece *piece)
 {
@@ -380,7 +380,7 @@ static struct pl_str args_of(struct pl_chat_in *in, const struct pl_json_node *a
     return raw;
 }
 
-/* Google's own compatible server: extra_content.google.thought_signature. */
+/* Google's compatible server: extra_content.google.thought_signature. */
 static struct pl_str signature_of(const struct pl_chat_in *in, const struct pl_json_node *extra)
 {
     static const struct pl_str google = {"google", 6};
@@ -429,7 +429,7 @@ enum pl_status pl_chat_take_calls(struct pl_chat_in *in, const struct pl_json_no
     return status;
 }
 
-/* The legacy way: one call, without index and id. */
+/* The legacy form: one call, without index and id. */
 enum pl_status pl_chat_take_function_call(struct pl_chat_in *in, const struct pl_json_node *n)
 {
     const struct pl_json_node *body[BODY_COUNT];

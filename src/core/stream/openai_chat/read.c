@@ -1,7 +1,7 @@
 /* openai-chat streams: reading chat.completion.chunk events.
  *
- * Beside the documented fields the reader knows what compatible servers send: reasoning_content,
- * reasoning and reasoning_details (the same words under several names are read once), content in
+ * Beside the documented fields, the reader accepts those of compatible servers: reasoning_content,
+ * reasoning and reasoning_details (the same text under several names is read once), content in
  * parts, the legacy function_call, a last chunk with content and finish_reason at once, usage in
  * any chunk, no [DONE]. */
 #include "stream/openai_chat/openai_chat_int.h"
@@ -35,7 +35,7 @@ static void take_redacted(struct pl_chat_in *in, struct pl_str data)
 {
     pl_chat_settle(in, false);
     if (in->r->calls.len)
-        return; /* a proof of reasoning is meaningless after a call it did not lead to */
+        return; /* redacted reasoning after a call did not lead to that call, so it is useless */
     pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED),
                    &(struct pl_delta){.part_kind = PL_PART_REDACTED, .raw = data});
     pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED));
@@ -136,7 +136,7 @@ static void say_annotations(struct pl_chat_in *in, const struct pl_json_doc *doc
         say_annotation(in, doc, number, n);
 }
 
-/* Some servers cite before they speak: the annotations wait for the text. */
+/* Some servers send annotations before the text: they wait for it. */
 static void take_annotations(struct pl_chat_in *in, const struct pl_json_node *annotations)
 {
     if (!pl_json_is(annotations, PL_JSON_ARRAY) || !pl_json_count(annotations))
@@ -169,7 +169,7 @@ void pl_chat_say_early(struct pl_chat_in *in)
     pl_buf_clear(&in->r->early);
     struct pl_str kept = pl_arena_dup(&in->s->arena, pl_buf_str(&list));
     if (list.status != PL_OK || !kept.ptr || pl_stream_json(in->s, kept, &doc, NULL) != PL_OK)
-        in->s->status = PL_NOMEM; /* it was JSON when it was kept */
+        in->s->status = PL_NOMEM; /* it parsed before: memory ran out */
     else
         say_annotations(in, &doc, doc.root);
 }
@@ -239,14 +239,14 @@ static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_no
     const struct pl_json_node *c[CHOICE_COUNT];
     pl_pick(&in->doc, choice, choice_names, CHOICE_COUNT, c);
     int64_t index = pl_pick_count(&in->doc, c[CHOICE_INDEX]);
-    /* Only Gemini has room for more than one answer. */
+    /* Only Gemini can hold more than one answer. */
     bool is_taken = in->s->to == &pl_dialect_gemini || in->s->to->takes_all;
     if (index > 0 && (!is_taken || index > UINT8_MAX))
         return PL_OK;
     in->choice = index > 0 ? (uint32_t)index : 0;
     enum pl_status status = take_delta(in, c[CHOICE_DELTA]);
     struct pl_str word = pl_pick_raw(&in->doc, c[FINISH_REASON]);
-    /* The last chunk has an empty one. */
+    /* The last chunk has an empty object. */
     if (pl_json_is(c[FILTER_RESULTS], PL_JSON_OBJECT) && pl_json_count(c[FILTER_RESULTS]))
         pl_stream_emit(in->s,
                        &(struct pl_delta){.kind = PL_DELTA_ABOUT,
@@ -398,7 +398,7 @@ bool pl_chat_say_again(struct pl_stream *s, void *state)
     return true;
 }
 
-/* Not every server says [DONE]; one that gave its finish_reason was done all the same. */
+/* Not every server sends [DONE]; a finish_reason is enough. */
 void pl_chat_read_end(struct pl_stream *s, void *state)
 {
     struct pl_chat_in in = {.s = s, .r = state};

@@ -1,13 +1,12 @@
 /* openai-chat streams, added up: chunks into a chat.completion.
  *
- * A delta is added to the message: texts after what was said, lists after what they had, anything
- * else in place of it. What has an index of its own (tool calls, reasoning_details) is added to the
- * element with that index. */
+ * A delta is added to the message: texts and lists are appended, other values are replaced. Entries
+ * with an index (tool calls, reasoning_details) are added to the element with that index. */
 #include "stream/sum.h"
 
 #include "stream/pick.h"
 
-/* Members of a delta that are repeated, not continued. */
+/* Members of a delta that are repeated in full, not continued. */
 static bool is_said_again(struct pl_str key)
 {
     static const struct pl_str keys[] = {{"role", 4}, {"id", 2},      {"name", 4},
@@ -27,7 +26,7 @@ static void add_member(struct pl_sum *sum, struct pl_tree *to, struct pl_str key
     bool is_list = pl_json_kind(value) == PL_JSON_ARRAY;
     bool is_more = is_text && old && old->kind == PL_TREE_TEXT;
     if (is_more && (!is_said_again(key) || value->len <= 2)) {
-        pl_tree_say(&sum->trees, old, pl_json_raw(doc, value)); /* "" is nothing new */
+        pl_tree_say(&sum->trees, old, pl_json_raw(doc, value)); /* "" adds nothing */
     } else if (is_list && old && old->kind == PL_TREE_ARRAY) {
         for (const struct pl_json_node *n = pl_json_first(value); n < pl_json_end(value);
              n = pl_json_next(n))
@@ -53,7 +52,7 @@ static struct pl_tree *last_of(const struct pl_tree *list)
     return list && list->n ? list->kids[list->n - 1] : NULL;
 }
 
-/* The words of a part that is nothing but its type and words. */
+/* The text of a part that has only a type and a text; else NULL. */
 static const struct pl_json_node *words_of(const struct pl_json_doc *doc,
                                            const struct pl_json_node *part, struct pl_str key)
 {
@@ -95,7 +94,7 @@ static void push_text(struct pl_sum *sum, struct pl_tree *list, struct pl_tree *
     pl_tree_push(&sum->trees, list, part);
 }
 
-/* A string, or a list of parts: once there are parts, strings are parts, too. */
+/* Content is a string or a list of parts: once it is a list, strings become parts. */
 static void add_content(struct pl_sum *sum, struct pl_tree *message, const struct pl_json_doc *doc,
                         const struct pl_json_node *content)
 {
@@ -123,9 +122,9 @@ static void add_content(struct pl_sum *sum, struct pl_tree *message, const struc
     }
 }
 
-/* ---- what has an index ---- */
+/* ---- elements with an index ---- */
 
-/* Remembered beside an element, as a whole answer has no index for it. */
+/* The index is stored beside the element, since a whole answer has no member for it. */
 static bool has_index(const struct pl_tree *element, int64_t index)
 {
     int64_t is;
@@ -171,7 +170,7 @@ static bool is_whole(struct pl_sum *sum, const struct pl_tree *call)
                                  &opts, &doc, NULL) == PL_OK;
 }
 
-/* The call an entry goes on with, as pl_chat_take_calls finds it. */
+/* Finds the call that an entry continues, by the rules of pl_chat_take_calls. */
 static struct pl_tree *find_call(struct pl_sum *sum, struct pl_tree *list,
                                  const struct pl_json_doc *doc, const struct pl_json_node *entry)
 {
@@ -280,7 +279,7 @@ static void add_choice(struct pl_sum *sum, const struct pl_json_doc *doc,
     }
 }
 
-/* Some servers give every chunk a name of its own: the first one is the answer's. */
+/* Some servers give every chunk another id: the first one counts. */
 static bool is_head(struct pl_str key)
 {
     return pl_str_eq(key, PL_STR("id")) || pl_str_eq(key, PL_STR("model"));
@@ -308,7 +307,7 @@ void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
     }
 }
 
-/* A call of a whole answer has no index. */
+/* The calls of a whole answer have no index: removes it. */
 void pl_chat_sum_end(struct pl_sum *sum)
 {
     struct pl_tree *choices = pl_tree_get_kind(sum->answer, PL_STR("choices"), PL_TREE_ARRAY);

@@ -1,10 +1,10 @@
-/* Items of what tools at the vendor did, and of generated images. They come whole: a whole answer
- * says what they are (pl_stream_say_whole). */
+/* Items for tools that ran at the vendor, and for generated images. They come whole: the conversion
+ * of a whole answer makes them (pl_stream_say_whole). */
 #include "stream/openai_responses/openai_responses_int.h"
 
 #include "stream/pick.h"
 
-/* The events of an item beside added and done: response.TYPE.STAGE. */
+/* The events of an item between added and done: response.TYPE.STAGE. */
 static const struct kind {
     const char *type;
     const char *stages[3];
@@ -23,7 +23,8 @@ static const struct kind *kind_of(struct pl_str type)
     return NULL;
 }
 
-/* Items that are numbered by their place in the answer, which their own conversion does not know. */
+/* These ids contain the item's index in the answer, which the conversion of the item alone does not
+ * know. */
 static struct pl_str prefix_of(struct pl_str id)
 {
     static const struct pl_str prefixes[] = {{"ig_", 3}, {"fc_", 3}, {"fco_", 4}, {"msg_", 4}};
@@ -44,7 +45,7 @@ static void put_id(struct pl_buf *to, const struct pl_json_doc *doc, const struc
     pl_buf_addc(to, '"');
 }
 
-/* An item that begins is in progress, whatever became of it. */
+/* An item that begins is in progress, whatever its final status. */
 static void put_item(struct pl_buf *to, const struct pl_json_doc *doc,
                      const struct pl_json_node *item, uint32_t index, bool begins)
 {

@@ -1,14 +1,13 @@
-/* Events about the parts and items of an answer: which slot they mean, and what they add to it.
+/* Events about the parts and items of an answer: finds the slot of an event and adds its content.
  *
- * The same words come up to four times: as deltas, in the `done` of the part, in that of the item,
- * and in the last event of all. The deltas win; a later repetition only fills in what they lacked.
- */
+ * The same text comes up to four times: as deltas, in the `done` of the part, in the `done` of the
+ * item, and in the last event. The deltas win; later repetitions only fill gaps. */
 #include "stream/openai_responses/read_int.h"
 
 #include "base/hash.h"
 #include "json/text.h"
 
-/* Text. Some servers send arguments as an object: its JSON is the text then. */
+/* A text. Some servers send arguments as an object: then its JSON is the text. */
 static struct pl_str text_of(struct pl_responses_event *x, const struct pl_json_node *n)
 {
     if (!n || pl_json_kind(n) != PL_JSON_OBJECT)
@@ -23,7 +22,7 @@ static struct pl_str text_of(struct pl_responses_event *x, const struct pl_json_
     return raw;
 }
 
-/* An index, which fits in half a place; UINT32_MAX when there is none. */
+/* An index, which fits in half a place; UINT32_MAX if absent. */
 static uint32_t index_of(const struct pl_responses_event *x, enum pl_responses_field field)
 {
     int64_t value = pl_event_int_of(x, x->fields[field]);
@@ -70,7 +69,7 @@ uint64_t pl_responses_place(uint32_t output, uint32_t content)
     return (uint64_t)output << 32 | (content == UINT32_MAX ? 0 : content);
 }
 
-/* The slot an event is about, if there is still something to say about it. */
+/* The slot of an event, if it can still change; else NULL. */
 static struct pl_responses_slot *open_slot(struct pl_responses_event *x, uint64_t place,
                                            enum pl_part_kind kind)
 {
@@ -88,7 +87,7 @@ static struct pl_responses_slot *event_slot(struct pl_responses_event *x, enum p
 
 /* ---- text ---- */
 
-/* Summaries come before the thoughts themselves, so that both can be numbered in one row. */
+/* Numbers the texts of a reasoning item: summaries come before the thoughts themselves. */
 static uint64_t piece_of(const struct pl_responses_event *x, const struct pl_responses_rule *rule)
 {
     if (rule->kind != PL_PART_THINKING)
@@ -98,7 +97,7 @@ static uint64_t piece_of(const struct pl_responses_event *x, const struct pl_res
     return (uint64_t)is_thought << 32 | (index == UINT32_MAX ? 0 : index);
 }
 
-/* The next event may be like this one, with other words and the next number. */
+/* The next event may be like this one, with another text and the next sequence number. */
 static void offer(struct pl_responses_event *x, const struct pl_responses_slot *slot,
                   struct pl_str words)
 {
@@ -119,7 +118,7 @@ void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_respo
     struct pl_responses_slot *slot = event_slot(x, rule->kind);
     uint64_t piece = piece_of(x, rule);
     struct pl_str words = pl_event_string_of(x, x->fields[rule->said]);
-    /* A complete text has been emitted in full. */
+    /* The text is complete and already emitted. */
     if (!slot || (slot->is_idle && piece == slot->piece))
         return;
     pl_responses_slot_say(x->s, x->r, slot, piece, words);
@@ -174,7 +173,7 @@ static bool content_kind(const struct pl_responses_event *x, const struct pl_jso
     return true;
 }
 
-/* All of a content part. */
+/* Takes a complete content part. */
 static void take_content(struct pl_responses_event *x, uint64_t place,
                          const struct pl_json_node *part)
 {
@@ -247,8 +246,8 @@ static void note_call(struct pl_responses_event *x, struct pl_responses_slot *sl
         x->s->status = PL_NOMEM;
 }
 
-/* An item that only OpenAI has. It has no slot before it is whole: nobody waits for it, since some
- * servers never complete such items. */
+/* An item type that only OpenAI has. It gets a slot only when it is complete, so that nothing waits
+ * for it: some servers never complete such items. */
 static void take_own(struct pl_responses_event *x, uint32_t output, const struct pl_json_node *item)
 {
     if (!pl_stream_wants_own(x->s) || !pl_json_is(item, PL_JSON_OBJECT))
@@ -263,7 +262,8 @@ static void take_own(struct pl_responses_event *x, uint32_t output, const struct
         x->s->status = PL_NOMEM;
 }
 
-/* Makes the first slot of an item we model; NULL for any other item, and when it is over. */
+/* Makes the first slot of an item that the deltas can express; NULL for any other item, or if the
+ * slot is OVER. */
 static struct pl_responses_slot *item_slot(struct pl_responses_event *x, uint32_t output,
                                            const struct pl_json_node *item)
 {
@@ -296,7 +296,7 @@ void pl_responses_take_item_added(struct pl_responses_event *x,
     pl_responses_slots_advance(x->s, x->r);
 }
 
-/* The texts of a reasoning item in the list of that name. */
+/* Takes the texts of a reasoning item from the list of that name. */
 static void take_thoughts(struct pl_responses_event *x, struct pl_responses_slot *slot,
                           const struct pl_json_node *list, uint64_t piece)
 {
@@ -317,7 +317,7 @@ static void take_reasoning(struct pl_responses_event *x, struct pl_responses_slo
     struct pl_str sealed = pl_event_string(x, item, "encrypted_content");
     if (!sealed.len || slot->words.len)
         return;
-    /* It is useful only together with its item's id. */
+    /* The signature is useful only together with the item's id. */
     struct pl_str id = pl_event_string(x, item, "id");
     slot->n_id = id.len;
     pl_buf_add(&slot->words, id);
@@ -338,7 +338,7 @@ static void take_contents(struct pl_responses_event *x, uint32_t output,
         take_content(x, pl_responses_place(output, index++), p);
 }
 
-/* All of an item. */
+/* Takes a complete item. */
 void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
                             const struct pl_json_node *item)
 {

@@ -5,7 +5,7 @@
  *         content_part.added {item_id, output_index, content_index, part}
  *             output_text.delta …, output_text.annotation.added …, output_text.done
  *         content_part.done
- *     output_item.done                      of calls and reasoning likewise
+ *     output_item.done                      calls and reasoning likewise
  *     response.completed | incomplete | failed {response: everything again}
  *
  * Every event has its name twice and a sequence_number from 0. */

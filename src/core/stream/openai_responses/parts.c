@@ -1,9 +1,9 @@
-/* The items of an answer as they are written, and the parts in them.
+/* Writes the items of an answer, and the parts in them.
  *
- * Texts and refusals that follow each other are contents of one message; a thought is a reasoning
- * item with one summary, a call an item of its own. An item is begun with its first words, so that
- * there are no empty ones. Whether the last item was cut off is known only when the answer stops:
- * its output_item.done waits until then, or until the next item begins.
+ * Consecutive texts and refusals are contents of one message; a thought is a reasoning item with
+ * one summary, a call is an item of its own. An item starts with its first text, so that no item is
+ * empty. Whether the last item was cut off is known only when the answer stops: its
+ * output_item.done waits until then, or until the next item starts.
  *
  * The JSON of a finished item is kept, since the last event repeats everything; it has the same
  * bytes as in the whole response (format/openai_responses/write.c). */
@@ -11,12 +11,12 @@
 
 #include "json/text.h"
 
-/* How the parts of each kind are spelled. */
+/* Names for the parts of each kind. */
 struct spelling {
     const char *item, *prefix; /* type of the item, beginning of its id */
-    const char *event;         /* response.EVENT.delta and .done */
-    const char *key;           /* of the whole text */
-    const char *close;         /* ends an item's JSON */
+    const char *event;         /* for response.EVENT.delta and .done */
+    const char *key;           /* name of the member with the whole text */
+    const char *close;         /* end of an item's JSON */
 };
 
 static const struct spelling *spelling_of(enum pl_part_kind kind, bool is_custom)
@@ -88,8 +88,8 @@ void pl_responses_end_event(struct pl_stream *s, struct pl_responses_writer *w)
     pl_buf_adds(&s->out, "}\n\n");
 }
 
-/* item_id, output_index and content_index or summary_index, as every event of the part says them.
- */
+/* Puts item_id, output_index and content_index or summary_index, which every event of the part
+ * has. */
 static void put_place(struct pl_stream *s, const struct pl_responses_open *item)
 {
     pl_buf_add(&s->out,
@@ -168,7 +168,7 @@ static void finish_item(struct pl_stream *s, struct pl_responses_writer *w, size
     memmove(item, item + 1, (w->open.len - at) * sizeof *item);
 }
 
-/* Those whose parts have all ended. */
+/* Ends the items that have no open parts. */
 void pl_responses_finish_items(struct pl_stream *s, struct pl_responses_writer *w,
                                const char *last_status)
 {
@@ -181,7 +181,7 @@ void pl_responses_finish_items(struct pl_stream *s, struct pl_responses_writer *
     }
 }
 
-/* What comes after the status before there is any content. */
+/* Puts the members after the status, before any content. */
 static void begin_rest(struct pl_responses_writer *w, struct pl_responses_open *item,
                        const struct pl_delta *delta)
 {
@@ -224,7 +224,7 @@ static struct pl_responses_open *begin_item(struct pl_stream *s, struct pl_respo
 
 /* ---- parts ---- */
 
-/* A content part or a summary with the text it has so far; a part that begins has none. */
+/* Puts a content part or a summary with its text so far; a new part has no text. */
 static void put_part(struct pl_buf *to, const struct pl_responses_open *item)
 {
     bool is_text = item->kind == PL_PART_TEXT;
@@ -255,7 +255,7 @@ static void put_part_event(struct pl_stream *s, struct pl_responses_writer *w,
     pl_responses_end_event(s, w);
 }
 
-/* Everything but the words themselves is the same in each delta event. */
+/* Makes the bytes that all delta events of the part have in common. */
 static void make_front(struct pl_responses_open *item)
 {
     struct pl_buf *front = &item->front;
@@ -273,7 +273,7 @@ static void make_front(struct pl_responses_open *item)
     pl_buf_adds(front, ",\"delta\":\"");
 }
 
-/* A text or a refusal goes on in the message that is being written. */
+/* A text or a refusal continues the open message. */
 static struct pl_responses_open *item_for(struct pl_stream *s, struct pl_responses_writer *w,
                                           const struct pl_delta *delta)
 {
@@ -316,7 +316,7 @@ static char *copy(char *to, struct pl_str text)
     return to + text.len;
 }
 
-/* Nearly all events are this one, so it is put together in one go. */
+/* Nearly all events are of this kind, so it is written in one go. */
 static void put_fragment(struct pl_stream *s, struct pl_responses_writer *w,
                          struct pl_responses_open *item, struct pl_str raw)
 {
@@ -359,7 +359,7 @@ void pl_responses_put_member(struct pl_buf *to, const char *key, struct pl_str r
     pl_buf_addc(to, '"');
 }
 
-/* The numbers of a url_citation as openai-chat nests them, if it is one. */
+/* Puts start_index and end_index of a url_citation, which openai-chat nests one level deeper. */
 static bool put_range(struct pl_stream *s, struct pl_buf *to, struct pl_str json)
 {
     struct pl_json_doc doc;
@@ -377,7 +377,7 @@ static bool put_range(struct pl_stream *s, struct pl_buf *to, struct pl_str json
     return true;
 }
 
-/* Citations of web pages have a form here; places in documents that the client sent have none. */
+/* Only citations of web pages have a form here, not those of documents that the client sent. */
 void pl_responses_add_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_responses_writer *w = state;
@@ -405,7 +405,7 @@ void pl_responses_add_citation(struct pl_stream *s, void *state, const struct pl
         s->status = PL_NOMEM;
 }
 
-/* Code points of raw contents. */
+/* Counts code points. */
 static uint64_t count_points(struct pl_str raw)
 {
     struct pl_json_walk walk = {.at = raw.ptr, .end = raw.ptr + raw.len};
@@ -415,7 +415,7 @@ static uint64_t count_points(struct pl_str raw)
     return n;
 }
 
-/* Now that the text is complete: an event for each citation, and `cites` becomes their list. */
+/* Now that the text is complete, writes an event for each citation; `cites` becomes their list. */
 static void put_citations(struct pl_stream *s, struct pl_responses_writer *w,
                           struct pl_responses_open *item)
 {
@@ -455,7 +455,7 @@ static void end_part(struct pl_stream *s, struct pl_responses_writer *w,
 {
     const struct spelling *spelling = item_spelling(item);
     bool is_call = item->kind == PL_PART_CALL;
-    /* Clients parse the arguments: a call without any has an empty object. */
+    /* Clients parse the arguments: a call without arguments gets an empty object. */
     if (is_call && !item->is_custom && !item->text.len)
         put_fragment(s, w, item, PL_STR("{}"));
     put_citations(s, w, item);
@@ -486,7 +486,7 @@ void pl_responses_end_part(struct pl_stream *s, struct pl_responses_writer *w,
     if (!item)
         return;
     end_part(s, w, item);
-    /* It is not the last: it cannot have been cut. */
+    /* Only the last item can have been cut off. */
     if (item->index + 1 < w->n_items)
         finish_item(s, w, (size_t)(item - w->open.ptr), "completed");
 }

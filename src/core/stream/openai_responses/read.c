@@ -1,9 +1,9 @@
-/* Events of Responses into deltas. What an event means is a row of the table `rules`. */
+/* Turns events of Responses into deltas. The table `rules` has one row for each event type. */
 #include "stream/openai_responses/read_int.h"
 
 /* ---- fields ---- */
 
-/* Comparing with a literal of known length is a load or two; this is asked for every member. */
+/* Comparing with a literal of known length is a load or two; this runs for every member. */
 #define FIELD(literal, field)                                                                      \
     if (memcmp(name, literal, sizeof(literal) - 1) == 0)                                           \
     return field
@@ -109,7 +109,7 @@ static void take_usage(struct pl_responses_event *x)
                          });
 }
 
-/* Items that no earlier event has announced. */
+/* Takes items that no earlier event announced. */
 static void take_output(struct pl_responses_event *x)
 {
     const struct pl_json_node *list = pl_event_get(x, x->fields[PL_FIELD_RESPONSE], "output");
@@ -182,7 +182,7 @@ static void take_failure(struct pl_responses_event *x, const struct pl_responses
     emit_error(x, pl_event_get(x, x->fields[PL_FIELD_RESPONSE], "error"));
 }
 
-/* The event itself has the words, or, from some servers, an object in it. */
+/* The event has the error's members itself or, from some servers, in an object. */
 static void take_error(struct pl_responses_event *x, const struct pl_responses_rule *rule)
 {
     (void)rule;
@@ -198,7 +198,7 @@ static void take_error(struct pl_responses_event *x, const struct pl_responses_r
         literal, sizeof(literal) - 1                                                               \
     }
 
-/* The frequent ones first. */
+/* Frequent events first. */
 static const struct pl_responses_rule rules[] = {
     {TYPE("response.output_text.delta"), pl_responses_take_delta, PL_PART_TEXT, PL_FIELD_DELTA, 0},
     {TYPE("response.function_call_arguments.delta"), pl_responses_take_delta, PL_PART_CALL,

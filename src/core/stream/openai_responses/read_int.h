@@ -1,4 +1,4 @@
-/* One event of a Responses stream being read: its fields, and how they are asked. */
+/* The event of a Responses stream being read: its fields and their accessors. */
 #ifndef PL_STREAM_OPENAI_RESPONSES_READ_INT_H
 #define PL_STREAM_OPENAI_RESPONSES_READ_INT_H
 
@@ -26,7 +26,7 @@ enum pl_responses_field {
     PL_FIELD_COUNT,
 };
 
-/* What differs from delta to delta beside the words. */
+/* Holes of a delta event beside its text. */
 enum { PL_RESPONSES_SEQUENCE = 1, PL_RESPONSES_PADDING };
 
 /* One event being read. */
@@ -34,7 +34,7 @@ struct pl_responses_event {
     struct pl_stream *s;
     struct pl_responses_reader *r;
     struct pl_json_doc doc;
-    const struct pl_json_node *fields[PL_FIELD_COUNT]; /* NULL: not there */
+    const struct pl_json_node *fields[PL_FIELD_COUNT]; /* NULL: absent */
 };
 
 struct pl_responses_rule {
@@ -96,7 +96,7 @@ void pl_responses_take_item_added(struct pl_responses_event *x,
                                   const struct pl_responses_rule *rule);
 void pl_responses_take_item_done(struct pl_responses_event *x,
                                  const struct pl_responses_rule *rule);
-/* All of an item, whose place is given; what was said of it before is not said again. */
+/* Takes a complete item at its output_index; content that was already emitted is skipped. */
 void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
                             const struct pl_json_node *item);
 /* The last slot of the item with that id, or NULL. */

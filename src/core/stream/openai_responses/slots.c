@@ -1,11 +1,11 @@
-/* The parts of an answer, put in the order of their places.
+/* Puts the parts of an answer in the order of their places.
  *
  * The source may interleave several items; every other dialect interleaves only calls. So a part is
- * passed on as it comes when all before it are complete, and waits otherwise. Only the slot of a
- * finished part is kept, so that a repeated event is recognised. */
+ * emitted as it comes when all parts before it are complete; otherwise it waits. A finished part
+ * keeps only its slot, so that a repeated event is recognised. */
 #include "stream/openai_responses/openai_responses_int.h"
 
-/* Far more than any answer has; it keeps the work per event bounded. */
+/* Far more than any answer has; this bounds the work per event. */
 enum { MAX_SLOTS = 4096 };
 
 static void add(struct pl_stream *s, struct pl_buf *to, struct pl_str text)
@@ -72,7 +72,7 @@ struct pl_responses_slot *pl_responses_slot_need(struct pl_stream *s, struct pl_
     return &r->slots.ptr[at];
 }
 
-/* They are adjacent: an item may be one of thousands. */
+/* The slots of an item are adjacent, so the scan is short even among thousands of items. */
 void pl_responses_slots_complete(struct pl_responses_reader *r, uint64_t first)
 {
     for (size_t i = lower_bound(r, first);
@@ -102,7 +102,7 @@ static bool are_both_calls(const struct pl_responses_slot *a, const struct pl_re
     return a->is_known && b->is_known && a->kind == PL_PART_CALL && b->kind == PL_PART_CALL;
 }
 
-/* A call cannot be emitted before its name is known. */
+/* Whether there is something to emit. A call needs its name first. */
 static bool has_something(const struct pl_responses_slot *slot)
 {
     if (slot->is_known && slot->kind == PL_PART_CALL)
@@ -162,7 +162,7 @@ static void be_over(struct pl_responses_slot *slot)
     drop_bufs(slot);
 }
 
-/* A live slot that is not complete and never will be. */
+/* Ends a live slot that will never be complete. */
 static void cut_live(struct pl_stream *s, struct pl_responses_slot *slot)
 {
     emit_cites(s, slot);
@@ -170,7 +170,7 @@ static void cut_live(struct pl_stream *s, struct pl_responses_slot *slot)
     be_over(slot);
 }
 
-/* The end of a live slot. */
+/* Ends a live slot. */
 static void finish_live(struct pl_stream *s, struct pl_responses_slot *slot)
 {
     if (slot->kind == PL_PART_THINKING && slot->words.len)
@@ -203,14 +203,14 @@ static bool is_in_the_way(const struct pl_responses_slot *live,
     return live->state == PL_SLOT_LIVE && !are_both_calls(live, slot);
 }
 
-/* Only the vendor has it: it is said at once, as a whole. */
+/* Emits an item that only OpenAI has, as a whole. */
 static void say_own(struct pl_stream *s, struct pl_responses_slot *slot)
 {
     pl_stream_take_own(s, pl_buf_str(&slot->held), PL_OWN_ALONE);
     be_over(slot);
 }
 
-/* Opens its part; parts before it have ended. */
+/* Opens the slot's part and ends parts before it. */
 static void start(struct pl_stream *s, struct pl_responses_reader *r,
                   struct pl_responses_slot *slot)
 {
@@ -255,7 +255,7 @@ static void say(struct pl_stream *s, struct pl_responses_reader *r, struct pl_re
     }
     bool is_first = slot->held.len == 0;
     add(s, &slot->held, raw);
-    /* Later ones wait until the first one may continue. */
+    /* Text after the first waits until the first may continue. */
     if (is_first && may_start(r, slot))
         start(s, r, slot);
 }
@@ -318,7 +318,7 @@ void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *
         finish(s, r, &r->slots.ptr[i]);
 }
 
-/* A live, incomplete part stays open, or ends for one that is waiting. */
+/* A live, incomplete part stays open unless a waiting part needs it closed. */
 void pl_responses_slots_release(struct pl_stream *s, void *reader)
 {
     struct pl_responses_reader *r = reader;

@@ -1,6 +1,6 @@
 /* Responses streams, added up. The last event has the whole response, and the `done` of each item
- * has the whole item, so that deltas only count where these are missing: when the stream broke off,
- * or from servers whose last event is empty. Content that is only in a delta is a stray. */
+ * has the whole item. So deltas count only where these are missing: when the stream broke off, or
+ * when a server's last event is empty. Content that is only in a delta is a stray. */
 #include "stream/openai_responses/read_int.h"
 
 #include "stream/pick.h"
@@ -26,7 +26,7 @@ static struct pl_tree *items_of(struct pl_sum *sum)
     return state->items;
 }
 
-/* The place of the item an event is about in the list of items; -1: it is not there. */
+/* Index of an event's item in the list of items; -1: not found. */
 static int64_t item_at(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     struct pl_tree *items = items_of(sum);
@@ -40,7 +40,7 @@ static int64_t item_at(struct pl_sum *sum, const struct pl_json_doc *doc)
     return (int64_t)items->n - 1;
 }
 
-/* Members that the deltas of a part had and the whole part lacks. */
+/* Keeps members that the deltas of a part had and the complete part lacks. */
 static void keep_said(struct pl_sum *sum, const struct pl_tree *before, struct pl_tree *now)
 {
     static const struct pl_str lists[] = {{"annotations", 11}, {"logprobs", 8}};
@@ -77,7 +77,7 @@ static void take_item(struct pl_sum *sum, const struct pl_json_doc *doc, bool is
 
 /* ---- parts and deltas ---- */
 
-/* The n-th object in a list of an item. */
+/* The n-th object in a list of an item, made if missing. */
 static struct pl_tree *part_at(struct pl_sum *sum, struct pl_tree *item, struct pl_str list_key,
                                int64_t at)
 {
@@ -91,7 +91,7 @@ static struct pl_tree *part_at(struct pl_sum *sum, struct pl_tree *item, struct 
     return at >= 0 ? list->kids[at] : NULL;
 }
 
-/* Where the words of a kind of delta stand in the item. */
+/* Where the text of a delta type goes in the item. */
 struct words_at {
     struct pl_str event, list, type, key;
     const char *index;
@@ -137,7 +137,8 @@ static void say_part(struct pl_sum *sum, const struct pl_json_doc *doc, struct p
         pl_tree_push(&sum->trees, list, pl_tree_copy(&sum->trees, doc, n));
 }
 
-/* Text of one kind for one place: in the end an event must have had it whole. */
+/* Collects delta text of one type for one place. At the end, some event must have that text
+ * whole. */
 static void note_words(struct pl_sum *sum, const struct pl_json_doc *doc, struct pl_str type,
                        int64_t at, struct pl_str words)
 {
@@ -146,7 +147,7 @@ static void note_words(struct pl_sum *sum, const struct pl_json_doc *doc, struct
                   : count_of(doc, "summary_index") >= 0 ? count_of(doc, "summary_index")
                                                         : count_of(doc, "command_index");
     struct pl_responses_run *run = NULL;
-    /* Calls side by side take turns, a few at most. */
+    /* A few parallel calls may alternate. */
     for (size_t i = state->n_runs; i-- > 0 && i + 64 >= state->n_runs && !run;)
         if (state->runs[i].item == at && state->runs[i].sub == sub &&
             pl_str_eq(state->runs[i].type, type))
@@ -173,7 +174,7 @@ static void take_delta(struct pl_sum *sum, const struct pl_json_doc *doc, struct
     if (!words.len)
         return;
     if (at < 0) {
-        /* Servers that never announce an item. */
+        /* Some servers never announce an item. */
         pl_tree_push(&sum->trees, items_of(sum), pl_tree_new(&sum->trees, PL_TREE_OBJECT));
         at = items_of(sum) ? (int64_t)items_of(sum)->n - 1 : -1;
     }
@@ -224,7 +225,7 @@ static void take_annotation(struct pl_sum *sum, const struct pl_json_doc *doc)
 
 /* ---- events ---- */
 
-/* Members whose words are in the item or the response, or only say which one it is. */
+/* Members that are in the item or the response anyway, or only identify them. */
 static bool is_grammar(struct pl_str key)
 {
     static const char *const keys[] = {
@@ -322,7 +323,7 @@ static bool has_words(struct pl_sum *sum, const struct pl_tree *top, const struc
     return false;
 }
 
-/* Items that the response does not list: its server left the list to the events. */
+/* Lists the items that the response lacks: some servers list them only in events. */
 static struct pl_tree *list_items(struct pl_sum *sum)
 {
     struct pl_tree *items = items_of(sum);

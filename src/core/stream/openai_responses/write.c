@@ -1,4 +1,4 @@
-/* Deltas into events of Responses: the response around its items, and its errors. */
+/* Turns deltas into events of Responses: the response around its items, and its errors. */
 #include "stream/openai_responses/openai_responses_int.h"
 
 /* ---- the response ---- */
@@ -94,7 +94,7 @@ static void take_stop(struct pl_stream *s, void *state, const struct pl_delta *d
 
 /* ---- errors ---- */
 
-/* A response has only a few codes; any other error becomes server_error. */
+/* A response has only a few error codes; any other becomes server_error. */
 static struct pl_str code_of(const struct pl_delta *delta)
 {
     static const struct {
@@ -112,14 +112,14 @@ static struct pl_str code_of(const struct pl_delta *delta)
     return PL_STR("server_error");
 }
 
-/* Before the response has begun, and after bytes that were passed on as they came. */
+/* Writes an error before the response has started, or after bytes that were passed through. */
 static void put_bare_error(struct pl_stream *s, struct pl_responses_writer *w, struct pl_str code,
                            struct pl_str message)
 {
     if (s->from == s->to) {
         const struct pl_responses_reader *r = s->reader;
         w->sequence = r->next_sequence;
-        pl_buf_adds(&s->out, "\n\n"); /* the last line may not have been whole */
+        pl_buf_adds(&s->out, "\n\n"); /* the last line may be incomplete */
     }
     pl_stream_begin_event(s, "error");
     pl_buf_adds(&s->out, "{\"type\":\"error\"");
@@ -129,7 +129,7 @@ static void put_bare_error(struct pl_stream *s, struct pl_responses_writer *w, s
     pl_responses_end_event(s, w);
 }
 
-/* Items that were cut off get no end: half the arguments of a call must not look complete. */
+/* Items that were cut off are not closed: half the arguments of a call must not look complete. */
 static void take_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_responses_writer *w = state;
@@ -159,7 +159,7 @@ static void start_part(struct pl_stream *s, void *state, const struct pl_delta *
         pl_responses_begin_part(s, state, delta);
 }
 
-/* A part that was cut off gets no end: half the arguments must not look complete. */
+/* A part that was cut off is not closed: half the arguments must not look complete. */
 static void end_part(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     if (!delta->is_cut)
@@ -181,7 +181,7 @@ static void put_end(struct pl_stream *s, void *state, const struct pl_delta *del
     pl_buf_adds(&s->out, "data: [DONE]\n\n");
 }
 
-/* A signature is of another vendor: it means nothing here. */
+/* A signature comes from another vendor and is useless here. */
 pl_delta_writer *const pl_responses_stream_writes[PL_DELTA_COUNT] = {
     [PL_DELTA_START] = take_start,
     [PL_DELTA_PART_START] = start_part,

@@ -1,11 +1,11 @@
-/* Patches: a turn as it grows (seed 003, PatchEnvelope; sessions.md), one JSON object per line.
+/* Patches: the growth of a turn (seed 003, PatchEnvelope; sessions.md), one JSON object per line.
  *
  *     set_status streaming, ( add_content* | add_tool_call )*, set_status completed | failed
  *
  * A turn has text, thinking and calls; signatures, citations and further choices have no place in
- * it. The status has three more members, which a reader may ignore: the model at the start, usage
- * at the end, both named as in a TurnProjection, and the finish_reason of an answer that did not
- * end by itself. */
+ * it. The status has three more members, which a reader may ignore: the model at the start and
+ * usage at the end, both named as in a TurnProjection, and the finish_reason of an answer that did
+ * not end by itself. */
 #include "stream/patches/patches_int.h"
 
 #include "format/format.h"

@@ -5,11 +5,11 @@
 #include "base/map.h"
 #include "stream/stream.h"
 
-/* A call that is not final: when reading, until something else comes (it may be repeated with more
- * arguments); when writing, until it is complete. Strings are raw. */
+/* A call that is not final yet. When reading: until something else comes, since a call may be
+ * repeated with more arguments. When writing: until it is complete. Strings are raw. */
 struct pl_patch_call {
-    uint32_t part;                /* on the way out */
-    bool is_custom;               /* on the way out: the arguments are free text */
+    uint32_t part;                /* when writing */
+    bool is_custom;               /* when writing: the arguments are free text */
     struct pl_buf id, name, args; /* owned */
 };
 
@@ -18,11 +18,11 @@ void pl_patch_call_deinit(struct pl_patch_call *call);
 
 struct pl_patches_writer {
     uint64_t sequence;
-    /* The open block: kind and whole text so far. Consecutive parts of a kind are one block, since
-     * patches cannot tell them apart. */
+    /* The open block: its kind and whole text so far. Consecutive parts of a kind are one block,
+     * since patches cannot separate them. */
     const char *block; /* "text", "thinking" or NULL */
     struct pl_buf content;
-    size_t n_said; /* bytes of the content that was last repeated whole */
+    size_t n_said; /* length of the `content` last written */
     PL_VEC(struct pl_patch_call) calls;
     uint32_t n_calls;
     struct pl_counts counts;
@@ -36,15 +36,15 @@ void pl_patches_stream_write_deinit(void *state);
 struct pl_patches_reader {
     bool is_ready, has_turn;
     int64_t sequence;                   /* of the last patch */
-    struct pl_buf session_id;           /* of the first patch, as are these: */
-    struct pl_buf turn_id, loop_id;     /* patches of others are not about this answer */
-    enum pl_part_kind block;            /* TEXT or THINKING; OTHER: none is open */
+    struct pl_buf session_id;           /* these three are from the first patch: */
+    struct pl_buf turn_id, loop_id;     /* patches with other ids are ignored */
+    enum pl_part_kind block;            /* TEXT or THINKING; OTHER: no block is open */
     struct pl_buf content;              /* its text so far */
     PL_VEC(struct pl_patch_call) calls; /* waiting */
     struct pl_map ids;                  /* of all calls; keys in `arena` */
     struct pl_arena arena;
     uint32_t n_calls;
-    bool ends_in_call; /* the last thing said was a call */
+    bool ends_in_call; /* the last part was a call */
     bool is_paused;
 };
 

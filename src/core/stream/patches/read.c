@@ -1,9 +1,9 @@
 /* Reading patches: see patches.c.
  *
  * Text comes as text_delta. `content`, the whole text of the block so far, wins: it includes the
- * text of lost patches. A call may be repeated, and the last one counts, so calls wait until
- * something else comes. Tool results belong to the user's side and are ignored, and so are patches
- * of another turn or loop and duplicates. */
+ * text of lost patches. A call may be repeated and the last one counts, so calls wait until
+ * something else comes. Tool results (they belong to the user's side), patches of another turn or
+ * loop, and duplicates are ignored. */
 #include "stream/patches/patches_int.h"
 
 #include "json/text.h"
@@ -11,7 +11,7 @@
 
 enum { KEY_TEXT, KEY_THINKING, KEY_CALL };
 
-/* The most calls that may wait: a turn has a few. */
+/* Limit of waiting calls: a turn has a few. */
 enum { MAX_WAITING = 256 };
 
 struct reading {
@@ -19,13 +19,13 @@ struct reading {
     struct pl_patches_reader *r;
     const struct pl_json_doc *doc;
     const struct pl_json_node *data;
-    const struct pl_json_node *sequence; /* NULL: it has none */
+    const struct pl_json_node *sequence; /* NULL: absent */
     struct pl_error *err;
 };
 
 enum { SESSION, TURN, LOOP, SEQUENCE, TYPE, DATA, N_MEMBERS };
 
-/* One member; for what stands in few patches. */
+/* Gets one member; for members that few patches have. */
 static const struct pl_json_node *get(const struct reading *x, const struct pl_json_node *object,
                                       const char *key)
 {
@@ -95,8 +95,8 @@ static struct pl_patch_call *waiting(struct pl_patches_reader *r, struct pl_str 
     return NULL;
 }
 
-/* A place for a call that is new; NULL for one that was said already (only its status can have
- * changed), or when out of memory. */
+/* Adds a new call; NULL if it was emitted already (only its status can have changed), or when out
+ * of memory. */
 static struct pl_patch_call *add_call(const struct reading *x, struct pl_str id)
 {
     struct pl_patches_reader *r = x->r;
@@ -144,7 +144,7 @@ static enum pl_status read_call(const struct reading *x)
 
 /* ---- content ---- */
 
-/* Whether a patch of that number has not come before. */
+/* Whether the sequence number is new. Notes it. */
 static bool is_next(struct pl_patches_reader *r, int64_t sequence)
 {
     if (sequence <= r->sequence)
@@ -185,7 +185,7 @@ bool pl_patches_stream_say_again(struct pl_stream *s, void *state)
     return true;
 }
 
-/* More of the open block, and nothing else: the next patch may be like it. */
+/* The patch only continues the open block: the next one may be like it. */
 static void offer(const struct reading *x, enum pl_part_kind kind, struct pl_str words)
 {
     pl_repeat_offer_words(&x->s->repeat, words, (struct pl_repeat_of){.kind = kind});
@@ -202,8 +202,8 @@ static enum pl_status decoded(const struct reading *x, struct pl_str raw, struct
     return PL_OK;
 }
 
-/* Emitted text cannot be taken back, so different content is an error. The same text may have other
- * escapes. */
+/* Emitted text cannot be changed, so different content is an error. The same text may be escaped
+ * differently. */
 static enum pl_status check_content(const struct reading *x, struct pl_str content)
 {
     struct pl_str said = {0}, is = {0};
@@ -225,7 +225,7 @@ static enum pl_status read_text(const struct reading *x, enum pl_part_kind kind,
     bool is_whole = content && pl_str_starts(whole, pl_buf_str(&r->content));
     bool is_closed = !delta;
     say_calls(x->s, r);
-    /* Without a delta it is a new block, unless it continues the open one. */
+    /* Without a delta the content is a new block, unless it continues the open one. */
     if (r->block != kind || (is_closed && !(is_whole && r->content.len))) {
         close_block(x->s, r);
         is_whole = content != NULL;
@@ -320,7 +320,7 @@ static enum pl_status read_status(const struct reading *x)
     struct pl_str status = raw_of(x, x->data, "status");
     struct pl_str reason = raw_of(x, x->data, "finish_reason");
     read_usage(x);
-    /* A turn that waits for an answer continues, or is complete. */
+    /* A paused turn waits for an answer: it continues, or is complete. */
     x->r->is_paused = pl_str_eq(status, PL_STR("paused"));
     if (pl_str_eq(status, PL_STR("completed")))
         end_turn(x->s, x->r, reason);
@@ -346,7 +346,7 @@ static void make_ready(struct pl_patches_reader *r)
     pl_arena_init(&r->arena, 0);
 }
 
-/* Whether a patch is the next one of the turn that is being read. */
+/* Whether a patch is the next one of this turn. */
 static bool is_ours(const struct reading *x, const struct pl_json_node *const f[])
 {
     struct pl_patches_reader *r = x->r;
@@ -401,7 +401,7 @@ enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
     return PL_OK;
 }
 
-/* Calls wait for their final form, which will not come. */
+/* Calls wait for their final form, which will not come: emit them now. */
 void pl_patches_stream_release(struct pl_stream *s, void *state)
 {
     say_calls(s, state);

@@ -1,4 +1,4 @@
-/* Patches, added up: a turn, as the format turns has it. */
+/* Patches, added up: a turn in the format `turns`. */
 #include "stream/sum.h"
 
 #include "stream/pick.h"
@@ -32,7 +32,7 @@ static struct pl_tree *turn_of(struct pl_sum *sum, const struct pl_json_doc *doc
     return turn;
 }
 
-/* Text that goes on, or a block of its own. */
+/* Continues a text, or adds a new block. */
 static void add_content(struct pl_sum *sum, struct pl_tree *turn, const struct pl_json_doc *doc,
                         const struct pl_json_node *data)
 {
@@ -59,7 +59,7 @@ static void add_content(struct pl_sum *sum, struct pl_tree *turn, const struct p
         pl_tree_push(&sum->trees, blocks, block);
 }
 
-/* A call may be said again, with more arguments. */
+/* A call may be repeated with more arguments. */
 static void add_call(struct pl_sum *sum, struct pl_tree *turn, const struct pl_json_doc *doc,
                      const struct pl_json_node *data)
 {

@@ -1,9 +1,9 @@
 /* Writing patches: see patches.c. */
 #include "stream/patches/patches_int.h"
 
-/* `content` repeats the whole text of a block with every delta as long as the block is short.
- * After this many bytes it is repeated when the block has doubled and when it closes, so that a
- * long answer costs a multiple of its length and not its square. */
+/* While a block is short, every delta repeats its whole text as `content`. Above this many bytes,
+ * the text is repeated only when it has doubled and when the block closes, so that the output grows
+ * linearly and not with the square of the text. */
 enum { ALWAYS_REPEATED = 1024 };
 
 #define AFTER_SEQUENCE ",\"turn_id\":\"turn_1\",\"loop_id\":\"root\",\"patch_type\":\""
@@ -166,7 +166,7 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
     pl_buf_addc(&s->out, '}');
 }
 
-/* The model is done with the turn; its calls wait for whoever runs them. */
+/* The model has finished the turn; its calls wait to be run. */
 static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_patches_writer *w = state;
@@ -204,7 +204,7 @@ static void write_own_error(struct pl_stream *s, void *state, const struct pl_de
     end_patch(s);
 }
 
-/* After patches that were passed through it is one more of the same turn. */
+/* After patches that were passed through, the error is the next patch of the same turn. */
 static void write_last_error(struct pl_stream *s, const struct pl_delta *delta)
 {
     const struct pl_patches_reader *r = s->reader;

@@ -1,12 +1,12 @@
-/* A message is read in stages. llhttp reads heads. Their lines are looked at by http1_lines.c
- * before llhttp sees them, so two readers must agree on where a head ends; and llhttp is never
- * given a byte over a limit, so the answer does not depend on how the bytes were cut.
+/* A message is read in stages. llhttp reads heads. http1_lines.c checks their lines before llhttp
+ * sees them, so two readers must agree on where a head ends. llhttp never gets a byte over a limit,
+ * so the result does not depend on how the bytes were split.
  *
  *     IDLE -> HEAD -> GIVEN -> LENGTH -> COMPLETE -> IDLE or LAST
  *                         \--> CHUNKS --/
  *                          \-----------/   (no body)
  *
- * A head is copied once, into `room`, and everything told of it is a view of that copy. */
+ * A head is copied once, into `room`, and everything reported about it is a view of that copy. */
 #include "wire/http1/http1_chunks.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ static struct pl_http1 *http_of(llhttp_t *parser)
     return PL_CONTAINER_OF(parser, struct pl_http1, parser);
 }
 
-/* Callbacks. Names and values come in pieces when the head did; the pieces of one touch. */
+/* Callbacks. If the head came in pieces, so do names and values; the pieces of one are adjacent. */
 
 static int on_url(llhttp_t *parser, const char *at, size_t n)
 {
@@ -88,8 +88,8 @@ enum pl_status pl_http1_fail(struct pl_http1 *http, enum pl_status status)
     return status;
 }
 
-/* Lets llhttp read `bytes`. *ret_n is how many it took: fewer than all when a callback stopped it.
- */
+/* Lets llhttp read `bytes`. *ret_n is how many bytes it read: fewer than all if a callback stopped
+ * it. */
 static enum pl_status execute(struct pl_http1 *http, struct pl_str bytes, size_t *ret_n,
                               struct pl_error *err)
 {
@@ -151,7 +151,7 @@ static enum pl_status begin_head(struct pl_http1 *http, struct pl_error *err)
     return PL_OK;
 }
 
-/* PL_NOT_FOUND: it goes on in bytes that have not come. */
+/* PL_NOT_FOUND: the head continues in bytes not yet received. */
 static enum pl_status read_head(struct pl_http1 *http, struct pl_error *err)
 {
     struct pl_buf *bytes = &http->room->bytes;
@@ -178,7 +178,7 @@ static enum pl_status read_head(struct pl_http1 *http, struct pl_error *err)
 
 /* The body */
 
-/* HEAD was told: what follows? */
+/* After HEAD was reported: selects the next stage. */
 static void leave_head(struct pl_http1 *http)
 {
     const struct pl_http_head *head = &http->room->head;
@@ -218,7 +218,7 @@ static enum pl_status read_chunks(struct pl_http1 *http, struct pl_error *err)
 
 /* The whole */
 
-/* Empty lines before a request (RFC 9112, 2.2); false when that is all there was. */
+/* Skips empty lines before a request (RFC 9112, 2.2); false if nothing else is left. */
 static bool skip_empty_lines(struct pl_http1 *http)
 {
     while (http->input.len && (http->input.ptr[0] == (http->lines.is_after_cr ? '\n' : '\r'))) {
@@ -228,7 +228,7 @@ static bool skip_empty_lines(struct pl_http1 *http)
     return http->input.len > 0;
 }
 
-/* One step; PL_NOT_FOUND: go on, there is nothing to tell yet. */
+/* One step; PL_NOT_FOUND: no event yet, continue. */
 static enum pl_status step(struct pl_http1 *http, enum pl_http1_event *ret_event,
                            struct pl_error *err)
 {
@@ -275,7 +275,7 @@ enum pl_status pl_http1_next(struct pl_http1 *http, enum pl_http1_event *ret_eve
     enum pl_http1_event event = PL_HTTP1_MORE;
     enum pl_status status = PL_NOT_FOUND;
     http->body = (struct pl_str){0};
-    /* These three stages go on without a byte. */
+    /* These three stages need no input. */
     while (status == PL_NOT_FOUND &&
            (http->input.len || http->stage == PL_STAGE_GIVEN || http->stage == PL_STAGE_COMPLETE ||
             http->stage == PL_STAGE_FAILED))

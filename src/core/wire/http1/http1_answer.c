@@ -1,5 +1,5 @@
 /* Reads the head with llhttp, then the body by its length, its chunks or the end of the connection.
- * Input may end anywhere. */
+ * Input may be split anywhere. */
 #include "wire/http1/http1_answer.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 enum stage {
     STAGE_HEAD,   /* in a head, or before one */
-    STAGE_LENGTH, /* n_left bytes of the body are to come */
+    STAGE_LENGTH, /* n_left bytes of the body are missing */
     STAGE_CHUNKS,
     STAGE_ENDLESS, /* the body ends with the connection */
     STAGE_COMPLETE,
@@ -17,15 +17,15 @@ enum stage {
 struct pl_http1_answer {
     llhttp_t parser;
     struct pl_buf head; /* owned; from the status line to the empty one */
-    char *input;        /* borrowed; what is not read yet */
+    char *input;        /* borrowed; unread input */
     size_t n_input;
-    struct pl_str body; /* within what was fed */
+    struct pl_str body; /* a view of the fed bytes */
     struct pl_http1_chunks chunks;
     uint64_t n_left;
     enum stage stage;
-    enum pl_status status; /* of every call once it has failed */
-    bool is_head_open;     /* more is to come of what `head` has */
-    bool is_head_read;     /* and to be told */
+    enum pl_status status; /* sticky after a failure */
+    bool is_head_open;     /* `head` is not complete yet */
+    bool is_head_read;     /* complete, but not reported yet */
     bool is_kept;
 };
 
@@ -75,7 +75,7 @@ static bool has_no_body(unsigned status)
     return status == 204 || status == 304;
 }
 
-/* What follows the head (RFC 9112, 6.3). */
+/* Selects the framing of the body (RFC 9112, 6.3). */
 static enum pl_status leave_head(struct pl_http1_answer *answer, struct pl_error *err)
 {
     const llhttp_t *parser = &answer->parser;
@@ -137,7 +137,7 @@ static enum pl_status read_length(struct pl_http1_answer *answer)
     return PL_OK;
 }
 
-/* All chunks that were fed, closed up. */
+/* Moves the data of all fed chunks together. */
 static enum pl_status read_chunks(struct pl_http1_answer *answer, struct pl_error *err)
 {
     char *to = answer->input;
@@ -178,9 +178,9 @@ static enum pl_status read_some(struct pl_http1_answer *answer, struct pl_error 
     return PL_OK;
 }
 
-/* --- what is told ---------------------------------------------------------------------------- */
+/* --- events ---------------------------------------------------------------------------------- */
 
-/* Whether there is something to tell. */
+/* Whether there is an event to report. */
 static bool tell(struct pl_http1_answer *answer, enum pl_http1_event *ret_event)
 {
     if (answer->is_head_read) {
@@ -207,7 +207,7 @@ enum pl_status pl_http1_answer_next(struct pl_http1_answer *answer, enum pl_http
     answer->body = (struct pl_str){0};
     while (!tell(answer, ret_event)) {
         answer->status = read_some(answer, err);
-        /* What came before it is told first, as if it had been fed alone. */
+        /* The body before the failure is reported first, as if it had been fed alone. */
         if (answer->status != PL_OK && !answer->body.len)
             return answer->status;
     }

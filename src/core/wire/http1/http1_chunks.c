@@ -1,4 +1,5 @@
-/* A state machine over sizes, extensions, data and trailers, a byte at a time but for the data. */
+/* A state machine over sizes, extensions, data and trailers. Reads byte by byte, except for the
+ * data. */
 #include "wire/http1/http1_chunks.h"
 
 #include "base/ascii.h"
@@ -37,7 +38,7 @@ static enum pl_status expect(struct pl_http1_chunks *chunks, char c, char wanted
     return c == wanted ? PL_NOT_FOUND : PL_SYNTAX;
 }
 
-/* One byte of what stands around the data. */
+/* One byte outside the data. */
 static enum pl_status step(struct pl_http1_chunks *chunks, char c)
 {
     if (++chunks->n_line > PL_HTTP1_MAX_LINE)

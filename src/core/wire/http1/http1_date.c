@@ -41,7 +41,7 @@ static bool take_text(struct reading *r, struct pl_str wanted)
     return true;
 }
 
-/* The index of the three letters that come next among `names`, or -1. */
+/* The index of the next three letters in `names`, or -1. */
 static int take_name(struct reading *r, const char *names)
 {
     for (int i = 0; names[3 * i]; i++)
@@ -100,7 +100,7 @@ static bool is_form(struct reading *r, const char *picture)
     return r->at == r->text.len;
 }
 
-/* False when a number is out of its range. */
+/* False if a number is out of range. */
 static bool read_numbers(const struct reading *r, int64_t *ret_unix_s)
 {
     int year = r->number['y' - 'a'], day = r->number['d' - 'a'];

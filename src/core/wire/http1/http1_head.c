@@ -1,4 +1,4 @@
-/* What a head means, once llhttp has read it: RFC 9112, 3 (request line) and 6 (body). */
+/* The meaning of a head, after llhttp has read it: RFC 9112, 3 (request line) and 6 (body). */
 #include "wire/http1/http1_int.h"
 
 static struct pl_str trim(struct pl_str text)
@@ -31,7 +31,7 @@ static bool is_printable(struct pl_str text)
     return true;
 }
 
-/* "GET /target HTTP/1.1" with one space at each place and no other version. */
+/* "GET /target HTTP/1.1" with exactly one space between the parts; only HTTP/1.0 and 1.1. */
 static bool is_request_line(const struct pl_http1 *http, bool *ret_is_http10)
 {
     const struct pl_http1_room *room = http->room;
@@ -42,8 +42,8 @@ static bool is_request_line(const struct pl_http1 *http, bool *ret_is_http10)
            (*ret_is_http10 || pl_str_starts(rest, PL_STR(" HTTP/1.1\r\n")));
 }
 
-/* What the fields say of the connection and the body. llhttp has read them too, but calls a
- * connection open when a tab follows "close", and ignores an encoding without a name. */
+/* Connection and body according to the fields. llhttp has read them too, but it keeps a connection
+ * open if a tab follows "close", and ignores an encoding without a name. */
 struct framing {
     bool is_close, is_keep_alive, is_upgrade, has_upgrade;
     size_t n_chunked, n_encodings;
@@ -53,7 +53,7 @@ static void read_framing(const struct pl_http_header *header, struct framing *fr
 {
     struct pl_str name = header->name, value = header->value;
     if (pl_http_name_is(name, "connection") && pl_http_name_is(value, "keep-alive")) {
-        framing->is_keep_alive = true; /* what most of them say */
+        framing->is_keep_alive = true; /* the usual value */
     } else if (pl_http_name_is(name, "connection")) {
         framing->is_close |= pl_http_list_has(value, "close");
         framing->is_keep_alive |= pl_http_list_has(value, "keep-alive");
@@ -66,8 +66,8 @@ static void read_framing(const struct pl_http_header *header, struct framing *fr
     }
 }
 
-/* A body in an encoding other than `chunked` would be handed on without being decoded; and HTTP/1.0
- * has none, so an intermediary may have framed the message differently (RFC 9112, 6.1). */
+/* A body in an encoding other than `chunked` would be passed on without being decoded. HTTP/1.0 has
+ * no encodings, so an intermediary may have framed the message differently (RFC 9112, 6.1). */
 static bool is_encoding_known(const struct framing *framing, const struct pl_http_head *head)
 {
     return framing->n_encodings == 1 && framing->n_chunked == 1 && !head->is_http10 &&

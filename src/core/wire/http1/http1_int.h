@@ -1,4 +1,4 @@
-/* Private to http1*.c: the parser, and lines looked at before llhttp sees them. */
+/* Private to http1*.c: the parser, and the lines that are checked before llhttp sees them. */
 #ifndef PL_WIRE_HTTP1_INT_H
 #define PL_WIRE_HTTP1_INT_H
 
@@ -6,15 +6,15 @@
 
 #include <llhttp.h>
 
-/* Lines read one after another, cut anywhere. */
+/* Reads lines, from input that may be split anywhere. */
 struct pl_http1_lines {
-    uint32_t n_bytes; /* of all of them */
-    uint16_t n_line;  /* bytes of the one that is open */
-    uint8_t n_lines;  /* that have ended */
+    uint32_t n_bytes; /* total of all lines */
+    uint16_t n_line;  /* bytes in the open line */
+    uint8_t n_lines;  /* complete lines */
     bool is_after_cr;
 };
 
-/* X(name, status, what is said of it): OPEN and END are no failures. */
+/* X(name, status, message): OPEN and END are not failures. */
 #define PL_HTTP1_VERDICT_TABLE(X)                                                                  \
     X(OPEN, OK, "")                                                                                \
     X(END, OK, "")                                                                                 \
@@ -33,14 +33,14 @@ enum pl_http1_verdict {
 #undef X
 };
 
-/* Reads lines up to the empty one (PL_LINES_END), the end of `in` (PL_LINES_OPEN) or what is
- * against the rules. *ret_n: how many bytes of `in` came before that. */
+/* Reads lines up to the empty one (PL_LINES_END), the end of `in` (PL_LINES_OPEN) or an error.
+ * *ret_n: the bytes of `in` before that. */
 enum pl_http1_verdict pl_http1_lines_read(struct pl_http1_lines *lines, struct pl_str in,
                                           unsigned max_lines, size_t *ret_n);
 
-/* Where in the extensions of a chunk (RFC 9112, 7.1.1) the reader is. */
+/* Position in the extensions of a chunk (RFC 9112, 7.1.1). */
 enum pl_http1_ext {
-    PL_CHUNK_EXT_NONE, /* not in them */
+    PL_CHUNK_EXT_NONE, /* not in extensions */
     PL_CHUNK_EXT_NAME_START,
     PL_CHUNK_EXT_NAME,
     PL_CHUNK_EXT_VALUE_START,
@@ -50,52 +50,52 @@ enum pl_http1_ext {
     PL_CHUNK_EXT_QUOTED_END,
     PL_CHUNK_EXT_BAD,
 };
-/* The state after `c`; PL_CHUNK_EXT_NONE when it is the CR that ends them. */
+/* The state after `c`; PL_CHUNK_EXT_NONE if it is the CR that ends the extensions. */
 enum pl_http1_ext pl_http1_ext_step(enum pl_http1_ext state, char c);
 
 struct pl_http1_chunks {
-    uint64_t n_left; /* bytes of the chunk that are to come; its size while that is read */
+    uint64_t n_left; /* missing bytes of the chunk; its size while that is read */
     struct pl_http1_lines trailer;
-    uint16_t n_line;    /* bytes of the line with the size, and the line end before it */
-    uint8_t state, ext; /* of http1_chunks.c */
+    uint16_t n_line;    /* bytes in the line of the size, including the line end before it */
+    uint8_t state, ext; /* private to http1_chunks.c */
 };
 
 enum pl_http1_stage {
-    PL_STAGE_IDLE,   /* nothing of a message was read; empty lines may be */
-    PL_STAGE_HEAD,   /* room->bytes holds what came of the head */
-    PL_STAGE_GIVEN,  /* HEAD was told, and llhttp waits after it */
-    PL_STAGE_LENGTH, /* n_left bytes of the body are to come */
+    PL_STAGE_IDLE,   /* before a message; empty lines may have been read */
+    PL_STAGE_HEAD,   /* room->bytes holds the head so far */
+    PL_STAGE_GIVEN,  /* HEAD was reported, and llhttp waits after it */
+    PL_STAGE_LENGTH, /* n_left bytes of the body are missing */
     PL_STAGE_CHUNKS,
-    PL_STAGE_COMPLETE, /* END is to be told */
+    PL_STAGE_COMPLETE, /* END must be reported */
     PL_STAGE_LAST,     /* the client said that no message follows */
     PL_STAGE_FAILED,
 };
 
-/* Where a field stands in the copy of the head, which may move while it grows. */
+/* Offsets of a field in the copy of the head, which may move while it grows. */
 struct pl_http1_field {
     uint16_t name_at, n_name, value_at, n_value;
 };
 
 struct pl_http1_room {
-    struct pl_buf bytes; /* the head as it was sent */
+    struct pl_buf bytes; /* the head as sent */
     struct pl_http_head head;
     uint16_t target_at, n_target;
     uint8_t n_fields;
-    bool is_in_name; /* the last field's name has not ended */
+    bool is_in_name; /* the name of the last field is incomplete */
     struct pl_http1_field fields[PL_HTTP1_MAX_HEADERS];
     struct pl_http_header headers[PL_HTTP1_MAX_HEADERS];
 };
 
 struct pl_http1 {
     llhttp_t parser;
-    struct pl_http1_room *room; /* owned; NULL while there was no head */
+    struct pl_http1_room *room; /* owned; NULL before the first head */
     struct pl_str input;
     struct pl_str body;
     uint64_t n_left;
     struct pl_http1_lines lines;
     struct pl_http1_chunks chunks;
     uint8_t stage;  /* enum pl_http1_stage */
-    uint8_t status; /* of every call once it has failed */
+    uint8_t status; /* sticky after a failure */
     bool is_head_read;
     bool is_target_too_long;
 };
@@ -104,10 +104,11 @@ _Static_assert(PL_HTTP1_MAX_HEAD <= UINT16_MAX, "places in a head are 16 bits wi
 _Static_assert(PL_HTTP1_MAX_HEADERS + 1 < UINT8_MAX, "lines are counted in a byte");
 _Static_assert(sizeof(struct pl_http1) <= 300, "ten thousand of these are idle at once");
 
-/* Ends the reading: every later call gives the same status. */
+/* Makes every later call return the same status. */
 enum pl_status pl_http1_fail(struct pl_http1 *http, enum pl_status status);
 
-/* Fills room->head from the fields llhttp has found, and checks what it has not. */
+/* Fills room->head from the fields that llhttp has found, and makes the checks that llhttp does
+ * not. */
 enum pl_status pl_http1_head_finish(struct pl_http1 *http, struct pl_error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* Every line ends in CR LF, a header begins with its name, and the limits hold. llhttp 8 lets some
- * of this pass (a lone LF after the request line, folded values, a header without a name), and
- * takes a second extension of a chunk for more of its size; so it is decided here. */
+/* Checks that every line ends in CR LF, that a header begins with its name, and that the limits
+ * hold. llhttp 8 accepts some violations (a lone LF after the request line, folded values, a header
+ * without a name). Steps through the extensions of a chunk too (see http1_chunks.h). */
 #include "wire/http1/http1_int.h"
 
 #include "base/ascii.h"
@@ -13,7 +13,7 @@ static enum pl_http1_verdict verdict_on_start(const struct pl_http1_lines *lines
     return lines->n_lines == max_lines && first != '\r' ? PL_LINES_MANY : PL_LINES_OPEN;
 }
 
-/* Whether another byte may come. */
+/* Whether another byte is allowed. */
 static enum pl_http1_verdict verdict_on_room(const struct pl_http1_lines *lines)
 {
     if (lines->n_bytes == PL_HTTP1_MAX_HEAD)
@@ -26,7 +26,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Reads on in the open line, to its end or that of `in`; *ret_n is 0 when it is broken. */
+/* Continues the open line, to its end or that of `in`; *ret_n is 0 if the line is malformed. */
 static enum pl_http1_verdict read_line(struct pl_http1_lines *lines, struct pl_str in,
                                        size_t *ret_n)
 {
@@ -35,7 +35,7 @@ static enum pl_http1_verdict read_line(struct pl_http1_lines *lines, struct pl_s
     const char *lf = memchr(in.ptr, '\n', n);
     n = lf ? (size_t)(lf - in.ptr) + 1 : n;
     const char *cr = memchr(in.ptr, '\r', n);
-    /* Where the CR stands that an LF must follow; the last piece may have ended in it. */
+    /* Position of the CR that an LF must follow; the last piece may have ended in it. */
     ptrdiff_t none = -2, cr_at = lines->is_after_cr ? -1 : cr ? cr - in.ptr : none;
     *ret_n = 0;
     if (lf ? cr_at != lf - in.ptr - 1 : cr_at != none && cr_at != (ptrdiff_t)n - 1)

@@ -1,4 +1,4 @@
-/* The words of HTTP: names of methods, reason phrases, and the way to a header (RFC 9110). */
+/* The vocabulary of HTTP: names of methods, reason phrases, and lookup of headers (RFC 9110). */
 #include "wire/http1/http1.h"
 
 const char *pl_method_text(enum pl_method method)
@@ -30,7 +30,7 @@ size_t pl_http_header_count(const struct pl_http_head *head, const char *name)
     return n;
 }
 
-/* Where the element at `at` ends: a comma outside of quotes, or the end. */
+/* The end of the element at `at`: a comma outside quotes, or the end of the list. */
 static size_t element_end(struct pl_str list, size_t at, bool *ret_has_quote)
 {
     bool is_quoted = false;
