@@ -1,6 +1,6 @@
-/* A hash table without a lock: its lists are never shortened while the document lives, so adding to
- * one is a single compare-and-swap, and looking needs none. A thread that loses the race uses what
- * the other one made. */
+/* A hash table without a lock: its lists only grow while the document lives, so an insertion is one
+ * compare-and-swap, and a lookup needs none. A thread that loses the race uses the other thread's
+ * entry. */
 #include "lib/decoded.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ struct pl_decoded_entry {
     char text[];
 };
 
-/* A few strings in a hundred are escaped; a list has one of them, or two. */
+/* A few percent of the strings are escaped, so a list has at most a few entries. */
 enum { NODES_PER_LIST = 16 };
 
 void pl_decoded_init(struct pl_decoded *decoded, const struct pl_json_doc *doc)
@@ -52,7 +52,7 @@ static _Atomic(struct pl_decoded_entry *) *get_lists(struct pl_decoded *decoded)
     return lists;
 }
 
-/* In the entries from `first` up to `end`, which was looked at before. */
+/* Searches from `first` up to `end`, which was searched before. */
 static struct pl_decoded_entry *find(struct pl_decoded_entry *first,
                                      const struct pl_decoded_entry *end,
                                      const struct pl_json_node *node)
@@ -75,7 +75,7 @@ static struct pl_decoded_entry *decode(const struct pl_json_doc *doc,
     return entry;
 }
 
-/* The one that is in the list afterwards. */
+/* Returns the entry that is now in the list: `entry`, or another thread's. */
 static struct pl_decoded_entry *add(_Atomic(struct pl_decoded_entry *) *list,
                                     struct pl_decoded_entry *head, struct pl_decoded_entry *entry)
 {

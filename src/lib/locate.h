@@ -1,4 +1,4 @@
-/* Lines and columns of many offsets in one text: the work done for one offset serves the next. */
+/* Lines and columns of many offsets in one text: each search continues from the previous one. */
 #ifndef PL_LIB_LOCATE_H
 #define PL_LIB_LOCATE_H
 
@@ -16,7 +16,7 @@ struct pl_locator {
 
 struct pl_locator pl_locator(struct pl_str text);
 
-/* Linear in the distance from the last offset; an offset before it starts again from the top. */
+/* Linear in the distance from the last offset; a smaller offset starts again at the beginning. */
 struct pl_position pl_locator_find(struct pl_locator *locator, size_t offset);
 
 #endif

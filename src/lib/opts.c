@@ -1,10 +1,10 @@
-/* Reads an option struct by the size that it says it has. */
+/* Reads an option struct by the size in its first member. */
 #include "lib/opts.h"
 
 #include <stdalign.h>
 #include <string.h>
 
-/* A struct that was never set up has any size: nothing is read that far. */
+/* An uninitialised struct may have any size: reading stops at this many extra bytes. */
 enum { MOST_NEWER_BYTES = 1024 };
 
 static enum pl_status refuse(const char *name, const char *why, struct pl_error *err)
@@ -17,7 +17,7 @@ enum pl_status pl_import_opts(const void *from, void *to, size_t size, const cha
 {
     size_t said;
     memcpy(&said, from, sizeof said);
-    /* Every version ends where its last member is aligned. */
+    /* The size of every version is a multiple of the alignment. */
     if (said <= sizeof said || said % alignof(size_t) || said > size + MOST_NEWER_BYTES)
         return refuse(
             name, "has a size that makes no sense; begin with its …_OPTS_INIT, which sets it", err);

@@ -1,5 +1,5 @@
-/* Options of the outside: a struct that begins with its size, so that a program and a library of
- * different versions understand each other. */
+/* Option structs of the public API: each begins with its size, so that a program and a library of
+ * different versions work together. */
 #ifndef PL_LIB_OPTS_H
 #define PL_LIB_OPTS_H
 
@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* Copies `from` over *to, which has `size` bytes and holds the defaults. A smaller struct is of an
- * older program: the rest keeps its defaults. A larger one is of a newer program: PL_USAGE if it says
- * something in what is not known here. PL_USAGE also for a size that no version has. `name` is that
- * of the struct without "parley_". */
+/* Copies `from` over *to, which has `size` bytes and contains the defaults. A smaller struct comes
+ * from an older program: the rest keeps its defaults. A larger one comes from a newer program:
+ * PL_USAGE if its unknown part is not zero. PL_USAGE also for a size that no version has. `name` is
+ * the struct's name without "parley_". */
 enum pl_status pl_import_opts(const void *from, void *to, size_t size, const char *name,
                               struct pl_error *err);
 

@@ -1,4 +1,5 @@
-/* The public API over base and whole JSON documents: handles around their structs, C strings around views. */
+/* The public API for base and whole JSON documents: handles for internal structs, C strings for
+ * views. */
 #include "lib/parley_int.h"
 
 #include "base/hash.h"
@@ -7,7 +8,7 @@
 #include "json/parse/lenient.h"
 #include "json/write.h"
 
-/* Statuses cross the border by value. */
+/* Public statuses have the values of the internal ones. */
 #define SAME(name)                                                                                 \
     _Static_assert((int)PARLEY_##name == (int)PL_##name, "parley_status follows pl_status")
 SAME(OK);
@@ -27,7 +28,7 @@ _Static_assert(sizeof((struct parley_error){0}.message) == sizeof((struct pl_err
 
 enum parley_status pl_export_status(enum pl_status status)
 {
-    /* What the outside cannot cause (I/O) cannot come out of core. */
+    /* Statuses that a caller cannot cause (I/O) do not occur in core. */
     return status <= PL_CONFLICT ? (enum parley_status)status : PARLEY_INTERNAL;
 }
 
@@ -43,7 +44,7 @@ enum parley_status pl_export_error(enum pl_status status, const struct pl_error 
         .line = from->line,
         .column = from->column,
     };
-    /* A failure deep inside may have left no words. */
+    /* Some failures have no message. */
     const char *message = from->message[0] ? from->message : pl_status_info(status)->text;
     memcpy(to->pointer, from->pointer, sizeof to->pointer);
     memcpy(to->message, message, strnlen(message, sizeof to->message - 1));
@@ -212,7 +213,7 @@ enum parley_status parley_json_edit(const struct parley_json *json,
     __attribute__((cleanup(pl_json_edit_deinit))) struct pl_json_edit edit;
     pl_arena_init(&arena, 0);
     pl_buf_init(&buf, 0);
-    /* Over the text as given, so that comments stay. */
+    /* Edit the text as given, so that comments stay. */
     struct pl_json_doc doc = {json->text, json->doc.root, json->doc.n_nodes};
     pl_json_edit_init(&edit, &arena, &doc);
     for (size_t i = 0; i < n_changes && status == PL_OK; i++)

@@ -1,4 +1,4 @@
-/* The public API over conversations: names instead of tables, C strings instead of buffers. */
+/* The public API for conversations: names instead of tables, C strings instead of buffers. */
 #include "lib/opts.h"
 #include "lib/parley_int.h"
 
@@ -81,7 +81,7 @@ enum parley_status parley_detect(const char *text, size_t size, const char **ret
     return pl_export_error(status, &detail, err);
 }
 
-/* A carry is wanted, or used. */
+/* NULL if no carry is wanted or used. */
 static const struct pl_way_home *way_home(const struct parley_convert_opts *opts, bool wants_carry)
 {
     return wants_carry || opts->carry ? &pl_carry_way : NULL;
@@ -139,13 +139,13 @@ void parley_workspace_destroy(struct parley_workspace *workspace)
     pl_mem_free(workspace);
 }
 
-/* What the caller gets, until all of it is there. */
+/* The results, until all of them are complete. */
 struct texts {
     char *out, *report, *carry;
     size_t size;
 };
 
-/* A report alone is handed out when the answer is no. */
+/* If the conversion is refused, only the report is returned. */
 static enum pl_status export_texts(struct pl_converted *made, bool is_done, bool wants_carry,
                                    struct texts *to)
 {
@@ -210,7 +210,7 @@ enum parley_status parley_convert(const char *text, size_t size,
     return pl_export_error(status, &detail, err);
 }
 
-/* A target is a format or one of its profiles. */
+/* A target is a format or a profile of a format. */
 static enum pl_status import_lint(const struct parley_lint_opts *from, struct pl_lint_request *to,
                                   struct pl_error *err)
 {

@@ -1,4 +1,4 @@
-/* The public API over what is done to one conversation: counting, trimming, filling in. */
+/* The public API for work on one conversation: counting, trimming, filling in. */
 #include "lib/opts.h"
 #include "lib/parley_int.h"
 
@@ -48,7 +48,7 @@ enum parley_status parley_count(const char *text, size_t size, const struct parl
     return pl_export_error(status, &detail, err);
 }
 
-/* Both texts or none. */
+/* Returns both texts or none. */
 static enum pl_status export_trimmed(struct pl_trimmed_document *made, char **ret_text,
                                      size_t *ret_size, char **ret_report)
 {
@@ -80,7 +80,7 @@ enum parley_status parley_trim(const char *text, size_t size, const struct parle
     return pl_export_error(status, &detail, err);
 }
 
-/* A line for each thing that is wrong becomes one sentence of them all. */
+/* Joins the problems, one per line, into one message. */
 static enum pl_status fail_render(struct pl_buf *problems, struct pl_error *err)
 {
     struct pl_str lines = pl_buf_str(problems);

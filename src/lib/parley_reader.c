@@ -1,5 +1,5 @@
-/* The public API over the deltas of a stream: a dialect whose writer makes no bytes. It decodes what
- * it is given and keeps it in a queue until the caller asks. */
+/* The public API for the deltas of a stream: a dialect with a writer that makes no bytes. It
+ * decodes the deltas and queues them until the caller takes them. */
 #include "lib/parley_int.h"
 
 #include "base/mem.h"
@@ -9,17 +9,17 @@
 
 _Static_assert((int)PARLEY_FINISH_OTHER == (int)PL_FINISH_OTHER, "parley_finish follows pl_finish");
 
-/* A call that is open: its end says all of its arguments. */
+/* An open call: its end event has all of its arguments. */
 struct open_call {
     uint32_t choice, part;
     struct pl_buf id, name, arguments; /* owned; decoded */
 };
 
 struct parley_reader {
-    struct pl_stream *stream;          /* owned; its writer is the one below */
-    struct pl_arena arena;             /* the texts of the queue; reset when all of it was taken */
+    struct pl_stream *stream;          /* owned; its writer is read_out */
+    struct pl_arena arena;             /* texts of the queue; reset when the queue is empty */
     PL_VEC(struct parley_delta) queue; /* owned */
-    size_t n_taken;                    /* of them */
+    size_t n_taken;                    /* deltas the caller has taken */
     PL_VEC(struct open_call) calls;    /* owned */
 };
 
@@ -49,7 +49,7 @@ static void fail(struct parley_reader *r)
     r->stream->status = PL_NOMEM;
 }
 
-/* One more delta of that kind; NULL: out of memory, which the stream then says. */
+/* Adds a delta of this kind; NULL: out of memory, which sets the stream's status. */
 static struct parley_delta *add(struct parley_reader *r, enum parley_delta_kind kind,
                                 const struct pl_delta *of)
 {
@@ -65,7 +65,7 @@ static struct parley_delta *add(struct parley_reader *r, enum parley_delta_kind 
     return delta;
 }
 
-/* A copy in the arena, ended by a NUL: decoded from what stands between the quotes of a string … */
+/* Copies to the arena, NUL-terminated: decodes the raw text between a string's quotes … */
 static void put(struct parley_reader *r, struct parley_text *to, struct pl_str raw)
 {
     char *text = raw.len ? pl_arena_alloc(&r->arena, raw.len + 1, 1) : NULL;
@@ -77,7 +77,7 @@ static void put(struct parley_reader *r, struct parley_text *to, struct pl_str r
     }
 }
 
-/* … or as it is. */
+/* … or copies plain text between `before` and `after`. */
 static void put_plain(struct parley_reader *r, struct parley_text *to, const char *before,
                       struct pl_str plain, const char *after)
 {
@@ -353,7 +353,7 @@ static enum pl_status create(const char *name, struct parley_reader *r, struct p
     if (status != PL_OK)
         return status;
     *(struct parley_reader **)r->stream->writer = r;
-    /* Whoever reads may send it back to its vendor: signatures are given too. */
+    /* The caller may send the answer back to its vendor, so signatures are included. */
     r->stream->is_same_vendor = true;
     return PL_OK;
 }
@@ -388,7 +388,7 @@ void parley_reader_destroy(struct parley_reader *reader)
     pl_mem_free(reader);
 }
 
-/* What was taken is gone; what was not stays. */
+/* Empties the queue if the caller has taken all of it. */
 static void forget_taken(struct parley_reader *r)
 {
     if (r->n_taken < r->queue.len)

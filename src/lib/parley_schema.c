@@ -1,4 +1,4 @@
-/* The public API over schema: compiled schemas, shared by threads. */
+/* The public API for schemas: compiled schemas, shared by threads. */
 #include "lib/parley_int.h"
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 
 struct parley_schema {
     struct pl_schema *compiled; /* owned */
-    /* Owned; the scratch of the last validation, NULL while a thread has it. Threads that find it
-     * taken make their own, so validating never waits. */
+    /* Owned; scratch memory of the last validation, NULL while a thread uses it. Other threads then
+     * make their own, so validation never waits. */
     _Atomic(struct pl_schema_run *) spare_run;
 };
 

@@ -1,4 +1,4 @@
-/* The public API over streams. */
+/* The public API for streams. */
 #include "lib/parley_int.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 
 struct parley_stream {
     struct pl_stream *stream; /* owned */
-    bool is_taken;            /* the caller has what is in its buffer */
+    bool is_taken;            /* the caller has taken the content of the buffer */
 };
 
 const char *parley_dialect_name(size_t index)

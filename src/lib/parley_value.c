@@ -1,4 +1,4 @@
-/* The public API over the values of a document: looking them up, and what they say. */
+/* The public API for the values of a document: lookup and conversion. */
 #include "lib/parley_int.h"
 
 #include "base/mem.h"
@@ -142,7 +142,7 @@ enum parley_status parley_value_pointer(const struct parley_json *json,
     return pl_export_status(pl_export_text(&buf, ret_pointer, ret_size));
 }
 
-/* --- what a value says ----------------------------------------------------------------------- */
+/* --- the content of a value ------------------------------------------------------------------ */
 
 const char *parley_value_raw(const struct parley_json *json, const struct parley_value *value,
                              size_t *ret_size)

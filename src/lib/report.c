@@ -1,12 +1,12 @@
-/* Writes a report in the shape that was asked for. Errors are sorted by place, so that lines and
- * columns are found in one pass. */
+/* Writes a report in the requested form. Errors are sorted by offset, so that one pass finds lines
+ * and columns. */
 #include "lib/report.h"
 
 #include "base/text/utf8.h"
 #include "json/text.h"
 
-/* Units come in the order of the schema. Walking them in the order of the text makes finding all
- * positions one pass. There are at most 1,000 and they are nearly sorted: insertion will do. */
+/* Units are in the order of the schema. In the order of the text, one pass finds all positions.
+ * There are at most 1,000 units, nearly sorted, so insertion sort is fast enough. */
 static const uint32_t *order_by_offset(struct pl_arena *arena,
                                        const struct pl_schema_report *report)
 {
@@ -98,7 +98,7 @@ static void write_basic_unit(struct pl_json_out *out, const struct pl_schema_uni
     pl_json_out_close(out, '}');
 }
 
-/* File names are bytes; JSON strings are not. Bytes that are no UTF-8 become U+FFFD. */
+/* File names are bytes; JSON strings are not. Invalid UTF-8 becomes U+FFFD. */
 static void write_file(struct pl_json_out *out, const char *file)
 {
     struct pl_str name = pl_str_of(file);
@@ -135,7 +135,7 @@ void pl_report_write(struct pl_buf *to, enum pl_report_form form, const char *fi
         bool has_annotations = form == PL_REPORT_BASIC && report->is_valid;
         pl_json_out_key(&out, has_annotations ? "annotations" : "errors");
         pl_json_out_open(&out, '[');
-        /* Annotations are of no interest in the plain form. */
+        /* The plain form omits annotations. */
         bool has_units = has_annotations || !report->is_valid;
         for (uint32_t i = 0; has_units && i < report->n_units; i++)
             if (form == PL_REPORT_BASIC)

@@ -1,6 +1,6 @@
-/* Who is asking. Keys are found by their hash in a sorted array (key_table.c): one look-up is a
- * BLAKE2b of 56 bytes and a few comparisons under a lock that readers share. A key is 256 bits of
- * randomness, so its hash needs no salt and no slowness. */
+/* Identifies callers. Keys are found by their hash in a sorted array (key_table.c): a look-up is a
+ * BLAKE2b of 56 bytes and a few comparisons under a shared lock. A key is 256 random bits, so its
+ * hash needs no salt and need not be slow. */
 #include "access/auth_int.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ bool pl_key_make(char ret_plain[PL_KEY_SIZE + 1], uint8_t ret_hash[32])
     return true;
 }
 
-/* --- who is asking --------------------------------------------------------------------------- */
+/* --- callers --------------------------------------------------------------------------------- */
 
 static enum pl_status fill_caller(struct pl_arena *arena, const struct pl_auth_user *user,
                                   const struct pl_auth_key *key, struct pl_caller *ret_caller)
@@ -72,7 +72,7 @@ static enum pl_status fill_caller(struct pl_arena *arena, const struct pl_auth_u
     return PL_OK;
 }
 
-/* Why a key that is known opens nothing; NULL: it opens what it may. */
+/* The reason why a known key is refused; NULL: it is valid. */
 static const char *why_closed(const struct pl_auth_user *user, const struct pl_auth_key *key,
                               int64_t now_ms)
 {
@@ -174,7 +174,7 @@ static enum pl_status make_first_user(struct pl_auth *auth, struct pl_store *sto
     return status == PL_OK ? pl_auth_put_user(auth, &row) : status;
 }
 
-/* Of several that start on an empty store one makes the first user, and the others read it. */
+/* If several servers start on an empty store, one creates the first user and the others read it. */
 static enum pl_status read_users(struct pl_auth *auth, struct pl_store *store,
                                  struct pl_arena *arena, size_t *ret_n, struct pl_error *err)
 {

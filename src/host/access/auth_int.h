@@ -1,4 +1,4 @@
-/* How keys, users and tickets are held in memory. */
+/* Keys, users and tickets in memory. */
 #ifndef PL_ACCESS_AUTH_INT_H
 #define PL_ACCESS_AUTH_INT_H
 
@@ -14,13 +14,13 @@ enum { PL_MAX_TICKETS = 2048, PL_FIRST_CODE_MS = 3600000 };
 struct pl_auth_ticket {
     uint8_t hash[32];
     char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
-    int64_t until_ms; /* 0: taken, or none */
-    uint64_t number;  /* in the order they were made: many are made in one millisecond */
+    int64_t until_ms; /* 0: free */
+    uint64_t number;  /* order of creation: many are made in one millisecond */
 };
 
-/* The code of the first start. NONE: an administrator already had a key. OPEN -> TAKEN: the code
- * was used, and the key is being made; back to OPEN if that failed. OPEN, TAKEN -> OVER: an
- * administrator has a key, however it was made, or the hour is over. */
+/* The first-start code. NONE: an administrator already had a key. OPEN -> TAKEN: the code was used,
+ * and the key is being made; back to OPEN if that failed. OPEN, TAKEN -> OVER: an administrator has
+ * a key, however it was made, or the hour is over. */
 enum pl_first_code {
     PL_FIRST_CODE_NONE,
     PL_FIRST_CODE_OPEN,
@@ -28,43 +28,43 @@ enum pl_first_code {
     PL_FIRST_CODE_OVER,
 };
 
-/* A secret that opens a key. */
+/* A secret of a key. */
 struct pl_auth_secret {
     uint8_t hash[32];
     struct pl_auth_key *key; /* borrowed */
-    int64_t until_ms;        /* the one before a rotation: until then; 0: the present one */
+    int64_t until_ms;        /* end of the secret before a rotation; 0: current secret */
 };
 
 struct pl_auth {
     pthread_rwlock_t lock;
     PL_VEC(struct pl_auth_user *) users;   /* owned; oldest first; under the lock */
-    size_t n_gone;                         /* of the users */
+    size_t n_gone;                         /* erased users */
     PL_VEC(struct pl_auth_key *) keys;     /* owned; oldest first; under the lock */
     PL_VEC(struct pl_auth_secret) secrets; /* by hash; under the lock */
     pthread_mutex_t tickets_lock;
-    struct pl_auth_ticket *tickets; /* owned; under its lock, as the code */
+    struct pl_auth_ticket *tickets; /* owned; under this lock, like the code */
     uint64_t n_tickets_made;
-    enum pl_first_code first_code_state; /* under the lock of the tickets */
+    enum pl_first_code first_code_state; /* under tickets_lock */
     int64_t first_code_until_ms;         /* unix */
     char first_code[PL_TICKET_SIZE + 1];
-    /* What other nodes change (auth_refresh.c). */
-    struct pl_store *store; /* borrowed; NULL: nobody else uses it */
+    /* For changes by other nodes (auth_refresh.c). */
+    struct pl_store *store; /* borrowed; NULL: not shared */
     struct pl_meter *meter; /* borrowed; NULL: limits are not read with the keys */
     uint64_t n_applied,
-        n_refreshed; /* under the lock: changes made here; those at the last reading */
-    int64_t version, more_version; /* under the lock: of the rows that are in here; of the limits */
-    PL_VEC(struct pl_auth_news) news; /* under the lock: owned; what was found and not told yet */
-    _Atomic(bool) is_hearing;         /* somebody reads them again */
-    int64_t look_s;                   /* under the lock of the tickets: the second of … */
-    int n_looks;                      /* … so many looks */
-    void (*on_change)(void *ctx);     /* NULL: nobody listens */
+        n_refreshed; /* under the lock: changes made here; the same at the last refresh */
+    int64_t version, more_version; /* under the lock: versions of the rows here and of the limits */
+    PL_VEC(struct pl_auth_news) news; /* under the lock; owned; not delivered yet */
+    _Atomic(bool) is_hearing;         /* a refresh is running */
+    int64_t look_s;                   /* under tickets_lock: in this second … */
+    int n_looks;                      /* … the store was queried so often */
+    void (*on_change)(void *ctx);     /* NULL: no listener */
     void *on_change_ctx;
-    pthread_mutex_t changes_lock; /* from the number of a change to its submission */
-    uint64_t n_changes;           /* under its lock */
+    pthread_mutex_t changes_lock; /* from numbering a change to submitting it */
+    uint64_t n_changes;           /* under changes_lock */
 };
 
 void pl_auth_copy_text(char *to, size_t size, struct pl_str text);
-/* Under the lock, all of them. */
+/* All of these: under the lock. */
 size_t pl_auth_find_hash(const struct pl_auth *auth, const uint8_t hash[32]);
 struct pl_auth_user *pl_auth_user_at(const struct pl_auth *auth, struct pl_str id);
 struct pl_auth_key *pl_auth_key_at(const struct pl_auth *auth, struct pl_str user_id,
@@ -76,14 +76,14 @@ void pl_auth_free_table(struct pl_auth *auth);
 struct pl_auth_key *pl_auth_make_key(const struct pl_auth_user *user, const struct pl_key_row *row);
 struct pl_auth_user *pl_auth_make_user(const struct pl_user_row *row);
 void pl_auth_free_key(struct pl_auth_key *key); /* accepts NULL */
-/* Whether an administrator has a key that opens something. */
+/* Whether an administrator has a valid key. */
 bool pl_auth_has_admin_key(const struct pl_auth *auth);
 
-/* An administrator has a key: the code of the first start is over. */
+/* An administrator has a key: the first-start code ends. */
 void pl_auth_end_first_code(struct pl_auth *auth);
 
-/* Who a user is who has shown a key before (key_id empty: none): PL_NOT_FOUND once the key was
- * revoked or the user disabled. */
+/* The caller for a user who showed a key before (key_id empty: none). PL_NOT_FOUND if the key was
+ * revoked or the user disabled since. */
 enum pl_status pl_auth_caller_of(struct pl_auth *auth, struct pl_arena *arena,
                                  struct pl_str user_id, struct pl_str key_id, int64_t unix_ms,
                                  struct pl_caller *ret_caller);

@@ -1,8 +1,8 @@
 /* All users and keys are read again, because a revoked key leaves no row. Everything that can fail
  * happens before the table is changed.
  *
- * A change that is made here is stored first and put into the table a moment later. Rows that were read
- * in between would undo it, so they are dropped and read again (n_applied). */
+ * A change made here is stored first and applied to the table a moment later. Rows read in between
+ * would undo it, so they are dropped and read again (n_applied). */
 #include "access/auth_int.h"
 #include "access/meter.h"
 
@@ -22,10 +22,10 @@ struct rows {
     int64_t version;
 };
 
-/* The next table, on its way. */
+/* The next table, while it is built. */
 struct fresh {
     PL_VEC(struct pl_auth_user *)
-    users;                             /* borrowed where they are there, owned where they are new */
+    users;                             /* existing ones borrowed, new ones owned */
     PL_VEC(bool) is_new;               /* of users */
     PL_VEC(struct pl_auth_key *) keys; /* owned */
     PL_VEC(struct pl_auth_secret) secrets;
@@ -42,9 +42,9 @@ static enum pl_status read_rows(struct pl_store *store, struct pl_arena *arena, 
     return status;
 }
 
-/* --- in order --------------------------------------------------------------------------------- */
+/* --- sorting ---------------------------------------------------------------------------------- */
 
-/* Users and keys begin with different members, so each has its own. */
+/* Users and keys have different layouts, so each needs its own comparison. */
 static int by_user_id(const void *a, const void *b)
 {
     const struct pl_auth_user *const *one = a, *const *other = b;
@@ -103,7 +103,7 @@ static bool tell(struct fresh *fresh, enum pl_auth_news_kind kind, const char *i
     return pl_vec_push(&fresh->news, news);
 }
 
-/* Each row has its user: the one that is there, or a new one. */
+/* Finds the user of each row: an existing one, or a new one. */
 static bool gather_users(const struct pl_auth *auth, const struct rows *rows, struct fresh *fresh)
 {
     struct pl_auth_user **old = sorted(auth->users.ptr, auth->users.len, by_user_id);
@@ -127,7 +127,7 @@ static bool gather_users(const struct pl_auth *auth, const struct rows *rows, st
     return is_good;
 }
 
-/* Erased elsewhere. */
+/* Reports users that other nodes have erased. */
 static bool tell_gone_users(const struct pl_auth *auth, struct fresh *fresh,
                             struct pl_auth_user **users)
 {
@@ -161,7 +161,7 @@ static bool add_key(struct fresh *fresh, const struct pl_auth_user *user,
             add_secret(fresh, key, row->old_hash, row->old_until_ms));
 }
 
-/* What only this process knows of a key that stays. */
+/* Copies data that only this process has about a key. */
 static void carry_over(const struct pl_auth_key *from, struct pl_auth_key *to)
 {
     int64_t used_ms = atomic_load(&from->last_used_ms);
@@ -205,7 +205,7 @@ static bool compare_keys(const struct pl_auth *auth, struct fresh *fresh)
     return is_good;
 }
 
-/* Room for all that is going to be added. */
+/* Reserves memory for everything that will be added. */
 static bool reserve(struct pl_auth *auth, const struct fresh *fresh)
 {
     size_t n_new = 0;
@@ -241,7 +241,7 @@ static void put_users(struct pl_auth *auth, const struct rows *rows, struct fres
     }
 }
 
-/* The old keys are left in `fresh`, which frees them. */
+/* The old keys go to `fresh`, which frees them. */
 static void put_keys(struct pl_auth *auth, struct fresh *fresh)
 {
     struct pl_auth_key **keys = fresh->keys.ptr;
@@ -325,7 +325,7 @@ static enum pl_status try_once(struct pl_auth *auth, const struct pl_auth_more *
     struct rows rows = {0};
     uint64_t n_applied = 0;
     pl_arena_init(&arena, 0);
-    /* The version comes first: what is read after it is at least as new. */
+    /* Read the version first: the rows are then at least as new. */
     enum pl_status status = pl_store_auth_version(auth->store, &rows.version, err);
     if (status != PL_OK || is_current(auth, rows.version, more, &n_applied))
         return status;
@@ -335,7 +335,7 @@ static enum pl_status try_once(struct pl_auth *auth, const struct pl_auth_more *
     if (status != PL_OK)
         return status;
     pthread_rwlock_wrlock(&auth->lock);
-    /* Two that read at the same time may come back in the other order. */
+    /* Two concurrent refreshes may end in the other order. */
     if (auth->n_applied != n_applied || rows.version < auth->version)
         status = PL_CONFLICT;
     else
@@ -361,7 +361,7 @@ static enum pl_status try_all(struct pl_auth *auth, const struct pl_auth_more *m
                                  : status;
 }
 
-/* A key that is good before its limits are known has none. */
+/* Limits are read with the keys: without its limits a key would be unlimited. */
 struct limits {
     struct pl_meter *meter; /* borrowed */
     struct pl_arena arena;

@@ -1,7 +1,7 @@
-/* Users and keys that other nodes, or the command line, have changed in the same store.
+/* Refreshes users and keys that other nodes, or the command line, have changed in the store.
  *
- * A version in the store grows with every change. Who hears of a larger one reads everything again, and
- * finds out who is gone: those sockets are closed by whoever takes the news. */
+ * A version in the store grows with every change. On a larger version everything is read again, and
+ * removed users and keys become news: the receiver of the news closes their sockets. */
 #ifndef PL_ACCESS_AUTH_REFRESH_H
 #define PL_ACCESS_AUTH_REFRESH_H
 
@@ -19,35 +19,33 @@ struct pl_auth_news {
     char id[PL_ID_MAX];
 };
 
-/* Somebody said that there is a change, and not which. */
+/* There was a change, but its version is not known. */
 #define PL_AUTH_VERSION_UNKNOWN INT64_MAX
 
-/* Whether the store may have more than this knows, or news were not taken yet. Any thread; never
- * waits. */
+/* Whether the store may have newer data, or news is waiting. Any thread; never blocks. */
 bool pl_auth_is_behind(struct pl_auth *auth, int64_t version);
-/* Data about users and keys that another room keeps and that is read together with them: the
- * limits. */
+/* Data about users and keys that another room keeps, read together with them: the limits. */
 struct pl_auth_more {
-    /* After the version, before anything is changed; may be called again. */
+    /* Called after the version was read, before any change; may be called again. */
     enum pl_status (*read)(void *ctx, struct pl_error *err);
-    /* When users and keys are in place, under the lock: must not call back in here. */
+    /* Called when users and keys are in place, under the lock: must not call back in here. */
     void (*set)(void *ctx);
     void *ctx;
 };
-/* From now on the limits are read with users and keys. Before the first refresh. */
+/* From now on the limits are read with users and keys. Call it before the first refresh. */
 void pl_auth_share_limits(struct pl_auth *auth, struct pl_meter *meter);
-/* Reads users and keys, and more (NULL: the limits, if they are shared), if there is a newer version. PL_CONFLICT: they change
- * here all the time; PL_IO; PL_NOMEM. On a worker. Nothing where nobody else uses the store. */
+/* Reads users and keys, and `more` (NULL: the limits, if they are shared), if the version is newer.
+ * PL_CONFLICT: they keep changing here; PL_IO; PL_NOMEM. On a worker. Does nothing if the store is
+ * not shared. */
 enum pl_status pl_auth_refresh(struct pl_auth *auth, const struct pl_auth_more *more,
                                struct pl_error *err);
-/* One reading at a time is enough: false while another is under way. */
+/* Marks a refresh as running, because one at a time is enough; false: one is running already. */
 bool pl_auth_begin_hearing(struct pl_auth *auth);
 void pl_auth_end_hearing(struct pl_auth *auth);
-/* What was found; false: there is nothing more. */
+/* Takes one piece of news; false: there is no more. */
 bool pl_auth_take_news(struct pl_auth *auth, struct pl_auth_news *ret_news);
 
-/* An unknown key or cookie: whether it is worth a look into the store. At most ten a second are, of all
- * together. */
+/* Whether to ask the store for an unknown key or cookie. At most ten times a second in all. */
 bool pl_auth_may_look(struct pl_auth *auth, struct pl_str secret, int64_t now_ms);
 
 #endif

@@ -39,7 +39,7 @@ static bool may_find(struct pl_exchange *x, struct pl_str key)
                             pl_loop_unix_ms(x->shard->loop));
 }
 
-/* Where the store does not answer, what is known decides. */
+/* If the store does not answer, the table in memory decides. */
 static void find(struct pl_exchange *x)
 {
     (void)pl_auth_refresh(x->shard->server->auth, NULL, NULL);

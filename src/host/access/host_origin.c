@@ -1,6 +1,6 @@
 /* Protects against DNS rebinding: Host must be one of our names, so a page under another name
- * cannot use the server even if that name points here. A page of another origin may not change
- * anything: Origin, if a browser sends it, must be one of our names too. */
+ * cannot use the server even if that name points here. Pages of another origin may not change
+ * anything: an Origin header must have one of our names too. */
 #include "access/host_origin.h"
 
 #include "http/connection.h"
@@ -11,7 +11,7 @@
 
 struct authority {
     struct pl_str host; /* without the brackets of an IPv6 address */
-    int32_t port;       /* -1: none was said */
+    int32_t port;       /* -1: not given */
 };
 
 static bool read_port(struct pl_str text, int32_t *ret_port)
@@ -45,7 +45,7 @@ static bool read_authority(struct pl_str text, struct authority *ret)
         host = pl_str_slice(text, 0, n);
         rest = pl_str_slice(text, n, text.len);
     }
-    /* A name may end in the dot of the root. */
+    /* A name may end with a dot, the root. */
     if (host.len > 1 && host.ptr[host.len - 1] == '.')
         host.len--;
     if (!host.len || (rest.len && rest.ptr[0] != ':'))
@@ -97,7 +97,7 @@ static bool is_our_port(const struct pl_server *server, int32_t port, bool is_tl
     return false;
 }
 
-/* A configured name may have a port, which then counts. */
+/* If a configured name has a port, the port must match. */
 static bool is_listed(const char *const *names, const struct authority *given)
 {
     for (size_t i = 0; names && names[i]; i++) {
@@ -148,7 +148,7 @@ bool pl_access_check_host(struct pl_exchange *x)
                             "A request must have exactly one Host header.");
         return false;
     }
-    /* No browser comes by a Unix socket. */
+    /* Browsers do not use Unix sockets. */
     if (x->conn->is_unix)
         return true;
     struct pl_str host = pl_http_header_get(x->head, "host");

@@ -1,6 +1,5 @@
-/* The table of users and keys. Every secret of a key, its present one and the one before a rotation,
- * is an entry of a sorted array. A change goes to the store first, and to this table when it is
- * durable. */
+/* The table of users and keys. Every secret of a key, the current one and the one before a
+ * rotation, is an entry of a sorted array. A change goes to the store first, then to this table. */
 #include "access/auth_int.h"
 
 #include "base/mem.h"
@@ -17,7 +16,7 @@ void pl_auth_copy_text(char *to, size_t size, struct pl_str text)
 
 /* --- finding --------------------------------------------------------------------------------- */
 
-/* Where the hash is, or where it would be put. */
+/* The index of the hash, or the index to insert it at. */
 size_t pl_auth_find_hash(const struct pl_auth *auth, const uint8_t hash[32])
 {
     size_t from = 0, to = auth->secrets.len;
@@ -132,7 +131,7 @@ void pl_auth_free_key(struct pl_auth_key *key)
     pl_mem_free(key);
 }
 
-/* False: this program does not know the word, and nothing was set. */
+/* False: this version does not know the scope, and nothing was set. */
 static bool set_scope(struct pl_auth_key *key, struct pl_str word)
 {
     enum pl_scope scope;
@@ -156,7 +155,7 @@ struct pl_auth_key *pl_auth_make_key(const struct pl_auth_user *user, const stru
         .expires_ms = row->expires_ms,
         .models = copy_of(row->models),
     };
-    /* A word that this program does not know opens nothing. */
+    /* A key with an unknown scope is never valid. */
     if (!set_scope(key, row->scope.len ? row->scope : PL_STR("all")))
         key->expires_ms = 1;
     pl_auth_copy_text(key->id, sizeof key->id, row->id);
@@ -191,7 +190,7 @@ enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *ro
     return PL_NOMEM;
 }
 
-/* A change that was made here is in the table, and stored: other nodes are told. */
+/* Tells other nodes about a change that is stored and applied here. */
 static void applied(struct pl_auth *auth)
 {
     auth->n_applied++;
@@ -206,7 +205,7 @@ void pl_auth_watch(struct pl_auth *auth, void (*on_change)(void *ctx), void *ctx
     auth->on_change_ctx = ctx;
 }
 
-/* One that is there already was read from the store meanwhile. */
+/* If the user exists already, a refresh has read it from the store meanwhile. */
 enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *row)
 {
     pthread_rwlock_wrlock(&auth->lock);
@@ -230,7 +229,7 @@ enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *ro
 
 /* --- removing -------------------------------------------------------------------------------- */
 
-/* Those of a user (key NULL), or one key. */
+/* Removes all keys of a user (key NULL), or one key. */
 static void remove_keys(struct pl_auth *auth, const struct pl_auth_user *user,
                         const struct pl_auth_key *key)
 {
@@ -313,7 +312,7 @@ void pl_auth_end_change(struct pl_auth *auth)
     pthread_mutex_unlock(&auth->changes_lock);
 }
 
-/* Whether a change of a part is newer than the one that is there, which it then replaces. */
+/* Whether a change is newer than the applied one. If so, its number is noted. */
 static bool is_news(uint64_t *last, uint64_t number)
 {
     if (number < *last)
@@ -401,7 +400,7 @@ struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key)
     };
 }
 
-/* All strings of the row go to the arena. */
+/* Copies all strings of the row to the arena. */
 static bool keep_row(struct pl_arena *arena, struct pl_key_row *row)
 {
     struct pl_str *const texts[] = {&row->id,    &row->user_id, &row->name,  &row->hash,
@@ -471,7 +470,7 @@ size_t pl_auth_page_users(struct pl_auth *auth, size_t from, size_t n,
                           void (*fn)(void *ctx, const struct pl_auth_user *user), void *ctx)
 {
     pthread_rwlock_rdlock(&auth->lock);
-    /* Where nobody was erased, the place of a user is known. */
+    /* If nobody was erased, the index is known. */
     size_t i = auth->n_gone ? 0 : from, n_before = i, n_told = 0;
     for (; i < auth->users.len && n_told < n; i++) {
         if (auth->users.ptr[i]->is_gone || n_before++ < from)

@@ -1,6 +1,6 @@
-/* Buckets and budgets of the keys and users that have limits, and the sums of free usage since the last
- * commit, all under one lock. A timer on the first shard commits the sums once a second. Paid usage is
- * in the journal of its shard. */
+/* Rate limits and budgets of keys and users, and the free usage since the last commit, all under
+ * one lock. A timer on the first shard commits the free usage once a second. Paid usage goes to the
+ * journal of its shard. */
 #include "access/meter.h"
 #include "access/meter_grants.h"
 #include "access/meter_journal.h"
@@ -24,7 +24,7 @@ enum { FLUSH_MS = 1000 };
 #define DAY_MS    INT64_C(86400000)
 #define MINUTE_MS 60000.0
 
-/* A bucket: `level` may become negative, if an answer was longer than the rest. */
+/* A token bucket. `level` becomes negative if an answer is longer than the rest. */
 struct bucket {
     double level;
     int64_t at_ms;
@@ -35,14 +35,14 @@ struct limited {
     struct pl_table_link link; /* by id */
     char id[PL_ID_MAX], user_id[PL_ID_MAX];
     struct pl_limits limits;          /* without its strings */
-    uint64_t changes[PL_LIMIT_COUNT]; /* the numbers of those that are in it */
+    uint64_t changes[PL_LIMIT_COUNT]; /* numbers of the applied changes */
     struct bucket requests, tokens;
-    int64_t day, month_start; /* those that are counted */
+    int64_t day, month_start; /* the day and month being counted */
     int64_t spent_day, spent_month;
-    int64_t reserved;           /* micro-dollars, by calls that are under way */
-    bool is_stored;             /* of a refresh: the store has it */
-    struct pl_grant granted[2]; /* of several nodes: of PL_LIMIT_RPM and PL_LIMIT_TPM */
-    int64_t synced_ms;          /* when it was last read what all nodes have spent */
+    int64_t reserved;           /* micro-dollars, for running calls */
+    bool is_stored;             /* during a refresh: the store has it */
+    struct pl_grant granted[2]; /* shared store: grants for PL_LIMIT_RPM and PL_LIMIT_TPM */
+    int64_t synced_ms;          /* when the spending of all nodes was last read */
 };
 
 /* The sockets of a user. */
@@ -57,15 +57,15 @@ struct pl_meter {
     pthread_mutex_t lock;
     struct pl_table limited, sockets; /* under the lock; owned */
     struct pl_meter_sums used;        /* under the lock: the free usage since the last commit */
-    struct pl_meter_runs runs;        /* under the lock, but for expired_ms and taken */
+    struct pl_meter_runs runs;        /* under the lock, except expired_ms and taken */
     struct pl_timer timer;            /* the first shard's */
     bool is_committing;               /* the first shard's */
-    _Atomic(size_t) n_nodes;          /* that are up; 0: this store has no nodes */
-    pthread_mutex_t grants_lock;      /* of: */
+    _Atomic(size_t) n_nodes;          /* running nodes; 0: the store is not shared */
+    pthread_mutex_t grants_lock;      /* protects: */
     struct pl_grant_line *grants;     /* owned; NULL until used */
-    bool is_stopped;                  /* no more of them */
+    bool is_stopped;                  /* no more grants */
     struct pl_meter_journal
-        *journals[PL_MAX_SHARDS]; /* owned; each is its shard's; NULL until used */
+        *journals[PL_MAX_SHARDS]; /* owned; used only by its shard; NULL until used */
 };
 
 int64_t pl_meter_day(int64_t unix_ms)
@@ -115,7 +115,7 @@ static void set_value(struct limited *limited, int i, int64_t value)
         limited->tokens = (struct bucket){.level = (double)value};
 }
 
-/* What is named is set, unless a newer change was heard of before. */
+/* Sets the given values, unless a newer change was applied before. */
 static void set_values(struct limited *limited, const struct pl_limits *limits, uint64_t number)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
@@ -145,7 +145,7 @@ enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limit
     return limited ? PL_OK : PL_NOMEM;
 }
 
-/* As the store has them, whoever changed them. A bucket whose limit stays keeps its level. */
+/* Sets the stored limits. A bucket keeps its level if its limit is the same. */
 static bool refresh_one(struct pl_meter *meter, const struct pl_meter_row *row)
 {
     struct limited *limited = find_limited(meter, id_of(&row->limits));
@@ -237,7 +237,7 @@ void pl_meter_forget_user(struct pl_meter *meter, struct pl_str user_id)
 
 static void fill(struct bucket *bucket, int64_t per_minute, int64_t now_ms)
 {
-    /* A clock that was put back gives nothing, and takes nothing either. */
+    /* A clock that was set back adds nothing and removes nothing. */
     int64_t passed_ms = now_ms > bucket->at_ms ? now_ms - bucket->at_ms : 0;
     double grown = (double)passed_ms * (double)per_minute / MINUTE_MS;
     bucket->level = grown > 0 ? bucket->level + grown : bucket->level;
@@ -246,7 +246,7 @@ static void fill(struct bucket *bucket, int64_t per_minute, int64_t now_ms)
     bucket->at_ms = now_ms;
 }
 
-/* A new day, a new month. */
+/* Starts a new day or month. */
 static void turn_over(struct limited *limited, int64_t now_ms)
 {
     int64_t day = pl_meter_day(now_ms), month_start = pl_meter_month_start(now_ms);
@@ -272,7 +272,7 @@ static int64_t next_month_s(int64_t now_ms)
     return ((pl_meter_day(now_ms) + n_days) * DAY_MS - now_ms) / 1000 + 1;
 }
 
-/* "key" or "user", for sentences. */
+/* "key" or "user", for messages. */
 static const char *kind_of(const struct limited *limited)
 {
     return strcmp(limited->id, limited->user_id) == 0 ? "user" : "key";
@@ -284,8 +284,7 @@ static bool has_budget(const struct limited *limited)
            limited->limits.values[PL_LIMIT_BUDGET_MONTH];
 }
 
-/* What is reserved counts as spent: so of many calls at once only those begin that find room, and
- * together they exceed a budget by at most one estimate. */
+/* Reservations count as spent. So concurrent calls exceed a budget by at most one estimate. */
 static bool is_spent(const struct limited *limited, int64_t now_ms, struct pl_meter_refusal *ret)
 {
     int64_t day = limited->limits.values[PL_LIMIT_BUDGET_DAY];
@@ -294,7 +293,7 @@ static bool is_spent(const struct limited *limited, int64_t now_ms, struct pl_me
     bool is_day = day && limited->spent_day + limited->reserved >= day;
     if (!is_month && !is_day)
         return false;
-    /* What others have reserved may come free again. */
+    /* Other calls' reservations may be released. */
     bool is_waiting =
         (!is_month || limited->spent_month < month) && (!is_day || limited->spent_day < day);
     ret->why = PL_METER_MONEY;
@@ -371,7 +370,7 @@ static void reserve(struct limited *limited, const struct pl_meter_call *call)
     limited->reserved += call->cost_micro;
 }
 
-/* What was fetched for a call is used by it; what it was refused is free for the next. */
+/* A call that begins uses its grant; the grant of a refused call is free again. */
 static void use_grants(struct limited *limited, const struct pl_meter_call *call)
 {
     if (!limited)
@@ -389,8 +388,7 @@ static struct pl_meter_journal *journal_of(struct pl_meter *meter, struct pl_sha
     return *journal;
 }
 
-/* A name that was cut within a character would be refused by a database, and with it all that is
- * stored together with it. */
+/* A database would refuse a name that is cut within a character, and the whole batch with it. */
 static struct pl_str whole_characters(struct pl_str name)
 {
     return (struct pl_str){name.ptr, pl_utf8_valid_prefix(name)};
@@ -453,7 +451,7 @@ bool pl_meter_needs_fetch(struct pl_meter *meter, struct pl_str user_id, struct 
     return needs;
 }
 
-/* Asks for part of a limit. False: the store does not answer, or there is no memory. */
+/* Asks the store for part of a limit. False: the store does not answer, or out of memory. */
 static bool take_grant(struct pl_meter *meter, const struct pl_grant_ask *ask, int64_t *ret_given,
                        int64_t *ret_lasts_ms)
 {
@@ -472,7 +470,7 @@ static bool take_grant(struct pl_meter *meter, const struct pl_grant_ask *ask, i
     return status == PL_OK;
 }
 
-/* How much of a limit a call still needs; 0: none is missing, or there is no such limit. */
+/* How much of a limit a call still needs; 0: nothing, or there is no limit. */
 static int64_t missing(struct pl_meter *meter, struct pl_str id, enum pl_usage_limit which,
                        int64_t n, int64_t now_ms, int64_t *ret_limit)
 {
@@ -503,7 +501,7 @@ static void fetch_grant(struct pl_meter *meter, struct pl_str id, enum pl_usage_
     pthread_mutex_unlock(&meter->lock);
 }
 
-/* Whether money has to be counted anew: once a second, and before each call when little is left. */
+/* Whether to read the spending again: once a second, and before each call near the limit. */
 static bool must_sync(struct pl_meter *meter, struct pl_str id, int64_t now_ms,
                       char ret_user[PL_ID_MAX])
 {
@@ -522,7 +520,7 @@ static bool must_sync(struct pl_meter *meter, struct pl_str id, int64_t now_ms,
     return must;
 }
 
-/* The store has what all nodes have counted; what this one has not stored yet is counted here. */
+/* The store has the usage of all nodes; usage that this node has not stored yet is added. */
 static void fetch_spent(struct pl_meter *meter, struct pl_str id, bool is_key, int64_t now_ms)
 {
     char user[PL_ID_MAX];
@@ -581,7 +579,7 @@ static void release(struct limited *limited, const struct pl_meter_call *call,
     limited->spent_month += row->cost_micro;
 }
 
-/* With what it brought. */
+/* Stores the usage in the batch of the call's result. */
 static void store_in(struct pl_meter *meter, const struct pl_meter_call *call,
                      const struct pl_usage_row *row, const struct pl_model_run *run,
                      struct pl_batch *batch)
@@ -703,7 +701,7 @@ void pl_meter_leave_socket(struct pl_meter *meter, struct pl_str user_id)
 
 /* --- commits --------------------------------------------------------------------------------- */
 
-/* Everything used so far, as a batch; NULL: nothing, or no memory, and then it stays. */
+/* All free usage so far, as a batch. NULL: nothing, or out of memory; then it stays. */
 static struct pl_batch *take_used(struct pl_meter *meter)
 {
     pthread_mutex_lock(&meter->lock);
@@ -793,7 +791,7 @@ enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_m
     struct pl_meter *meter = pl_mem_alloc(1, sizeof *meter);
     if (!meter)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    /* A node that has heard of nobody yet is not alone: what it counted for itself would be beside the limit. */
+    /* A node that knows no others yet must not count alone: it would exceed the shared limit. */
     *meter = (struct pl_meter){.server = server, .n_nodes = pl_store_is_shared(server->store)};
     pthread_mutex_init(&meter->lock, NULL);
     pthread_mutex_init(&meter->grants_lock, NULL);
@@ -810,7 +808,7 @@ void pl_meter_start(struct pl_meter *meter)
     pl_timer_start(meter->server->shards[0]->loop, &meter->timer, FLUSH_MS, on_timer);
 }
 
-/* False: it is lost. */
+/* False: the batch is lost. */
 static bool commit_rest(struct pl_meter *meter, struct pl_batch *batch, struct pl_error *err)
 {
     return !batch || pl_store_commit(meter->server->store, batch, err) == PL_OK;
@@ -827,7 +825,7 @@ static bool commit_journal(struct pl_meter *meter, struct pl_meter_journal *jour
     return is_stored;
 }
 
-/* Before the store, whose connection it is. */
+/* Call before the store is closed: the connection belongs to it. */
 static void close_grants(struct pl_meter *meter)
 {
     pthread_mutex_lock(&meter->grants_lock);

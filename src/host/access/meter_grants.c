@@ -18,8 +18,8 @@ int64_t pl_grant_want(struct pl_grant *grant, int64_t n, int64_t now_ms)
     return left < n ? n - left : 0;
 }
 
-/* The database may be in the next minute already, by a moment: what is left of the one before is not part
- * of it. Within a minute the earlier of two ends counts. */
+/* The database may already be in the next minute: the rest of the previous grant is then void.
+ * Within a minute, the earlier of two ends counts. */
 void pl_grant_add(struct pl_grant *grant, int64_t given, int64_t until_ms)
 {
     bool is_next = until_ms - grant->until_ms > MINUTE_MS / 2;

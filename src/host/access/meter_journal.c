@@ -1,5 +1,5 @@
-/* Calls that have begun are in a ring, oldest first, and a call knows its number. So the ring
- * refers to no owner, and an owner may be freed without telling it. */
+/* Running calls are in a ring, oldest first, and each call knows its number. The ring holds no
+ * pointers to owners, so an owner may be freed at any time. */
 #include "access/meter_journal.h"
 #include "access/meter_runs.h"
 #include "access/meter_sums.h"
@@ -9,19 +9,19 @@
 
 struct begun {
     bool has_ended;
-    int64_t at_ms; /* of the loop's clock */
+    int64_t at_ms; /* by the loop's clock */
     int64_t day, tokens, cost_micro;
     char id[PL_ID_MAX], user_id[PL_ID_MAX], key_id[PL_ID_MAX];
     char model[PL_METER_MODEL_MAX];
 };
 
-/* Rows of open_calls that have to go. */
+/* Rows of open_calls to delete. */
 struct closes {
     struct pl_id *ids; /* owned */
     size_t n, n_room;
 };
 
-/* Calls that are over: one transaction. */
+/* Ended calls: one transaction. */
 struct ends {
     struct closes closes;
     struct pl_meter_sums sums;
@@ -31,12 +31,12 @@ struct ends {
 struct pl_meter_journal {
     struct pl_shard *shard; /* borrowed */
     struct pl_timer timer;
-    uint64_t first, next; /* numbers: of the oldest in the ring, and of the next call */
+    uint64_t first, next; /* numbers: of the oldest in the ring, of the next call */
     struct ends ends;
     struct begun begun[PL_METER_GATHER_MAX];
 };
 
-/* What was submitted, until it is stored. */
+/* Ends that were submitted, until they are stored. */
 struct sent {
     struct pl_meter_journal *journal; /* borrowed */
     struct ends ends;
@@ -83,7 +83,7 @@ static bool ends_are_none(const struct ends *ends)
     return !ends->closes.n && !ends->sums.rows.n_links && !ends->runs.n;
 }
 
-/* False: out of memory. Then runs are left out, and the rest is still there. */
+/* False: out of memory. The runs are then dropped, the rest is kept. */
 static bool put_ends(struct ends *ends, struct pl_batch *batch)
 {
     size_t n = pl_batch_n_writes(batch) + ends->closes.n + ends->runs.n;
@@ -97,7 +97,7 @@ static bool put_ends(struct ends *ends, struct pl_batch *batch)
     return false;
 }
 
-/* The store has not taken them: they wait again, as far as memory lasts. */
+/* The store refused them: they wait again, if there is memory. */
 static void take_back(struct ends *to, const struct ends *ends)
 {
     for (size_t i = 0; i < ends->closes.n && has_room(&to->closes); i++)
@@ -105,14 +105,14 @@ static void take_back(struct ends *to, const struct ends *ends)
     pl_meter_sums_add_all(&to->sums, &ends->sums);
 }
 
-/* --- calls that have begun ------------------------------------------------------------------- */
+/* --- running calls --------------------------------------------------------------------------- */
 
 static struct begun *begun_at(struct pl_meter_journal *journal, uint64_t number)
 {
     return &journal->begun[number % PL_METER_GATHER_MAX];
 }
 
-/* NULL: it is a row. */
+/* NULL: it is a row already. */
 static struct begun *find_begun(struct pl_meter_journal *journal, const struct pl_meter_call *call)
 {
     uint64_t at = call->number - 1;
@@ -132,8 +132,8 @@ static void put_open(const struct begun *begun, struct pl_batch *batch)
                               });
 }
 
-/* Those that began before, and have not ended, become rows. Returns the first that stays; UINT64_MAX:
- * there was no memory. */
+/* Calls that began before and still run become rows. Returns the first call that stays in the ring;
+ * UINT64_MAX: out of memory. */
 static uint64_t put_begun(struct pl_meter_journal *journal, int64_t before_ms,
                           struct pl_batch *batch)
 {
@@ -152,7 +152,7 @@ static uint64_t put_begun(struct pl_meter_journal *journal, int64_t before_ms,
 
 /* --- commits --------------------------------------------------------------------------------- */
 
-/* Everything that is due, as a batch; NULL: nothing, or no memory, and then it stays. */
+/* Everything that is due, as a batch. NULL: nothing, or out of memory; then it stays. */
 static struct pl_batch *take(struct pl_meter_journal *journal, int64_t before_ms)
 {
     struct pl_batch *batch = pl_batch_create();
@@ -168,8 +168,8 @@ static struct pl_batch *take(struct pl_meter_journal *journal, int64_t before_ms
 
 static void on_timer(struct pl_timer *timer);
 
-/* The server has ended, and calls end with it: nothing that a loop would answer is begun, and all of it
- * waits for pl_meter_journal_take(). */
+/* The server has stopped, and calls end with it: nothing is submitted any more, everything waits
+ * for pl_meter_journal_take(). */
 static bool is_over(const struct pl_meter_journal *journal)
 {
     return pl_life_is_over(&journal->shard->server->life);

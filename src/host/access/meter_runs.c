@@ -1,4 +1,4 @@
-/* Every call that ends becomes a run. Those of calls that cost nothing wait in memory for the next second of usage. */
+/* Every call that ends becomes a run. Runs of free calls wait in memory for the next commit. */
 #include "access/meter_runs.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 
 struct pl_meter_waiting_run {
     struct pl_meter_waiting_run *next;
-    struct pl_model_run run; /* strings of the arena */
+    struct pl_model_run run; /* strings in the arena */
     struct pl_arena arena;
     char space[512];
 };
@@ -32,7 +32,7 @@ void pl_meter_run_begin(struct pl_shard *shard, const struct pl_meter_ask *ask,
     keep_id(call->run_id, about->run_id.len ? about->run_id : pl_str_of(id.text));
 }
 
-/* {NULL, 0} where there is none. */
+/* {NULL, 0} if it is empty. */
 static struct pl_str some(const char *id)
 {
     return id[0] ? pl_str_of(id) : (struct pl_str){0};

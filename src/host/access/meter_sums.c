@@ -10,7 +10,7 @@ enum { MAX_NAME = 512 };
 struct sum {
     struct pl_table_link link; /* by name */
     struct pl_usage_row row;   /* its strings are views of name */
-    char name[];               /* user, key, model and day, each but the last after its NUL */
+    char name[];               /* user, key, model and day, separated by NULs */
 };
 
 static struct pl_str put_name(char **at, struct pl_str text)

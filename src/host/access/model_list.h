@@ -1,4 +1,4 @@
-/* The models a key may use: names, one to a line. */
+/* The models that a key may use: names, one per line. */
 #ifndef PL_ACCESS_MODEL_LIST_H
 #define PL_ACCESS_MODEL_LIST_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Whether the list has the name, or a line "vendor/" and a star that it begins with. An empty list has
+/* Whether the list has the name, or a line "vendor/" and a star that matches it. An empty list has
  * every name. */
 bool pl_model_list_has(struct pl_str list, struct pl_str name);
 

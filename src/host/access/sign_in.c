@@ -1,5 +1,5 @@
-/* The cookie has the port in its name, because browsers send it to every port of the host. Under TLS
- * it has the prefix __Host- and Secure. */
+/* The cookie has the port in its name, because browsers send a cookie to every port of the host.
+ * Under TLS it has the prefix __Host- and Secure. */
 #include "access/sign_in.h"
 
 #include "access/key_table.h"
@@ -77,7 +77,7 @@ struct pl_str pl_sign_in_attempt(const struct pl_exchange *x)
     return find_cookie(x, "-oidc");
 }
 
-/* The provider's page sends the browser back, so this one comes from another site. */
+/* The provider's page sends the browser back, so this request comes from another site. */
 void pl_sign_in_attempt_set(struct pl_exchange *x, struct pl_str value, int64_t lasts_ms)
 {
     set_cookie(x, "-oidc", value, "Lax", lasts_ms);

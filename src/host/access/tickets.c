@@ -1,5 +1,5 @@
-/* Tickets for sockets, and the one-time code of the first start: secrets that live in memory, or in rows
- * where several nodes use the store. */
+/* Tickets for sockets, and the one-time code of the first start: secrets in memory, or in rows if
+ * several nodes share the store. */
 #include "access/auth_int.h"
 
 #include "io/clock.h"
@@ -11,9 +11,9 @@ enum { MAX_USER_TICKETS = 64, TICKET_MS = 30000 };
 
 /* --- tickets --------------------------------------------------------------------------------- */
 
-/* A place for one more ticket of this user: a free one, or that of the user's own oldest ticket if
- * the user has many or no place is free. Tickets of one user never displace those of another. NULL:
- * all places are taken by others. */
+/* A place for one more ticket of this user: a free one, or that of the user's oldest ticket if the
+ * user has many or no place is free. A user never displaces another user's tickets. NULL: others
+ * hold all places. */
 static struct pl_auth_ticket *ticket_place(struct pl_auth *auth, struct pl_str user_id,
                                            int64_t now_ms)
 {
@@ -52,7 +52,8 @@ static enum pl_status take_row(struct pl_auth *auth, struct pl_arena *arena, con
     enum pl_status status = pl_store_ticket_take(auth->store, arena, hash, &row, NULL);
     if (status != PL_OK)
         return status;
-    /* The key may have been made elsewhere a moment ago; if the look fails, what is known decides. */
+    /* Another node may have just created the key. If the refresh fails, the table in memory
+     * decides. */
     (void)pl_auth_refresh(auth, NULL, NULL);
     return pl_auth_caller_of(auth, arena, row.user_id, row.key_id, pl_clock_unix_ms(), ret_caller);
 }
@@ -134,7 +135,7 @@ static bool is_same(struct pl_str a, struct pl_str b)
     return crypto_verify_32(one, other) == 0;
 }
 
-/* The row is what counts: another node may have begun later, or an administrator may have a key. */
+/* The row decides: another node may have started later, or an administrator may have a key. */
 static bool take_code_row(struct pl_auth *auth, struct pl_str given)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

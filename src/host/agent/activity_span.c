@@ -1,5 +1,5 @@
-/* The span of an activity for OpenTelemetry: names, ids and counts, and nothing that was said. The span
- * of a model call has the id that goes to the vendor as traceparent, whether anybody traces or not. */
+/* The span of an activity for OpenTelemetry: names, ids and counts, but no content. The span of a
+ * model call has the id that is sent to the vendor as traceparent, whether tracing is on or not. */
 #include "agent/activity_int.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void end_tool(struct pl_activity *activity, struct pl_str error)
                                         .error = error});
 }
 
-/* "vendor/model" of who answered, or who was asked. */
+/* "vendor/model" of the model that answered, else of the requested one. */
 static void end_model(struct pl_activity *activity, struct pl_str error)
 {
     struct pl_str asked = activity->effect.model, used = activity->used.model;
@@ -89,7 +89,7 @@ void pl_activity_end_span(struct pl_activity *activity)
 {
     if (!activity->span.is_told)
         return;
-    /* What ends without having brought its last word was cancelled. */
+    /* An activity that ends without its last output was cancelled. */
     bool is_cut = activity->state != PL_ACTIVITY_BRINGING;
     struct pl_str error = activity->span_error ? pl_str_of(activity->span_error)
                           : is_cut             ? PL_STR("cancelled")

@@ -1,4 +1,4 @@
-/* One reading at a time, on a worker; its job is on the first shard. */
+/* One refresh at a time, on a worker; its job is on the first shard. */
 #include "agent/auth_hear.h"
 
 #include "access/meter.h"

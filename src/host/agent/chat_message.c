@@ -31,7 +31,7 @@ static enum pl_status fail_at(struct pl_error *err, const char *name, const char
     return status;
 }
 
-/* A member that is one of a few words; absent leaves *ret as it is. */
+/* A member that is one of a few words; if it is absent, *ret is unchanged. */
 static enum pl_status read_word(const struct pl_json_doc *doc, const struct pl_json_node *object,
                                 const char *name, const char *const *words, size_t n_words,
                                 const char *says, size_t *ret, struct pl_error *err)
@@ -48,7 +48,7 @@ static enum pl_status read_word(const struct pl_json_doc *doc, const struct pl_j
     return fail_at(err, name, says);
 }
 
-/* An answer goes on with what waits: there is no message, no model and no mode to choose. */
+/* An answer continues the waiting work, so it cannot have a message, a model or a mode. */
 static enum pl_status refuse_beside(const struct pl_json_doc *doc,
                                     const struct pl_json_node *object, struct pl_error *err)
 {
@@ -98,14 +98,14 @@ static enum pl_status read_model(const struct pl_models *models, struct pl_arena
         pl_error_point(err, "/model");
         return PL_INVALID;
     }
-    /* The event may outlive the models it was read by. */
+    /* The event may outlive these models. */
     event->chat.model = pl_arena_dup(arena, pl_model_name(info, name));
     event->chat.context_window = info->context_window;
     return event->chat.model.ptr ? PL_OK : PL_NOMEM;
 }
 
 /* The members of a message that override the session's own, as an object; {NULL, 0}: none. They are
- * held to the schema here, since a socket has no other. */
+ * validated here, because messages of a socket are not validated elsewhere. */
 static const char *const override_names[] = {"system_prompt", "settings", "tools", "prefill"};
 
 static enum pl_status read_override(const struct pl_chat_of *of, struct pl_arena *arena,
@@ -193,7 +193,7 @@ void pl_chat_set_language(struct pl_session_event *event, bool is_chinese)
         event->chat.language = is_chinese ? PL_CHAT_CHINESE : PL_CHAT_ENGLISH;
 }
 
-/* PL_CONFLICT: it was never asked, or was answered in another way. */
+/* PL_CONFLICT: there was no such question, or it has another answer. */
 static enum pl_status repeats(struct pl_store *store, struct pl_arena *arena,
                               struct pl_str session_id, struct pl_str tool_call_id,
                               struct pl_str answer_json, struct pl_error *err)
@@ -222,7 +222,7 @@ static enum pl_status repeats(struct pl_store *store, struct pl_arena *arena,
                          PL_STR_ARG(row.state));
 }
 
-/* What a session keeps of a client's result. */
+/* The stored form of a client's result. */
 static enum pl_status write_result(struct pl_buf *to, struct pl_str result, bool is_error)
 {
     pl_buf_adds(to, "{\"result\":");
@@ -268,7 +268,7 @@ void pl_chat_complete(const struct pl_shard *shard, const struct pl_session_reco
 {
     if (event->kind != PL_SE_CHAT || event->chat.model.len)
         return;
-    /* If a session's own model no longer exists, it is called all the same: the turn then reports
+    /* If a session's own model no longer exists, it is called nevertheless: the turn then reports
      * why it failed, which is better than an answer of another model. */
     struct pl_str name =
         record->model.len ? record->model : pl_str_of(shard->setup->config.default_model);

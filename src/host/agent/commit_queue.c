@@ -23,7 +23,7 @@ static enum pl_problem problem_of_commit(const struct pl_driver *driver, enum pl
 {
     if (status == PL_LIMIT)
         return PL_PROBLEM_STORAGE_FULL;
-    /* The session is another node's by now: who tries again finds that one. */
+    /* Another node owns the session now: a retry will reach it. */
     if (status == PL_NOT_FOUND && driver->generation)
         return PL_PROBLEM_OVERLOADED;
     return pl_problem_of(status);
@@ -132,8 +132,8 @@ static enum pl_status encode(struct pl_driver *driver, const struct pl_session_o
                           driver->drivers->by_id.n_links, published);
 }
 
-/* Those who follow lists are told of a session that looks different from what they were told last. Text that streams
- * changes no list. */
+/* Followers of lists get a session if it differs from what they got last. Streamed text changes no
+ * list. */
 static void keep_listed(struct pl_driver *driver, struct pl_pending *pending)
 {
     const struct pl_session_record *record = pl_session_record(driver->session);
@@ -180,8 +180,8 @@ static bool enqueue(struct pl_driver *driver, struct pl_session_command *command
     return true;
 }
 
-/* A reader that waited in line while all were told to begin again is not counted any more: its answer
- * would be followed by a gap. It subscribes once more. */
+/* If all readers were told to resync while this reader waited in the queue, the feed no longer
+ * counts it, and a gap would follow its answer. So it subscribes again. */
 static bool begins_again(struct pl_driver *driver, struct pl_session_command *command)
 {
     if (command->kind != PL_COMMAND_SUBSCRIBE)
@@ -260,7 +260,7 @@ static void on_tick(struct pl_timer *timer)
     pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_TICK});
 }
 
-/* What was applied before is not all stored. */
+/* Whether earlier changes are not all stored. */
 static bool is_behind(const struct pl_driver *driver)
 {
     return driver->batch || driver->away & PL_AWAY_COMMIT;
@@ -275,18 +275,19 @@ static void set_tick(struct pl_driver *driver)
         return;
     }
     int64_t delay_ms = next_ms - pl_loop_unix_ms(loop);
-    /* A checkpoint that waits for the store is due all the time. */
+    /* A checkpoint that waits for the store is always due. */
     int64_t least_ms = is_behind(driver) ? PL_SESSION_COALESCE_MS : 0;
     if (delay_ms < least_ms)
         delay_ms = least_ms;
-    /* It is never further away, unless the wall clock was put back meanwhile. */
+    /* It is never further away, unless the wall clock was set back meanwhile. */
     if (delay_ms > PL_SESSION_CHECKPOINT_MS)
         delay_ms = PL_SESSION_CHECKPOINT_MS;
     if (!pl_timer_is_on(&driver->tick) || driver->tick.due_ms > pl_loop_now_ms(loop) + delay_ms)
         pl_timer_start(loop, &driver->tick, delay_ms, on_tick);
 }
 
-/* Whether an extension looks at calls of the session's own tools. Events that start none are not asked about. */
+/* Whether an extension checks calls of the session's own tools. False for events that cannot start
+ * a call. */
 static bool gates_calls(const struct pl_driver *driver, const struct pl_session_event *event)
 {
     static const enum pl_ext_hook hooks[] = {PL_EXT_HOOK_TOOL_CALL, PL_EXT_HOOK_TOOL_CALL_FINAL};

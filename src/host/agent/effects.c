@@ -1,15 +1,15 @@
-/* Carries out the effects of a session: model calls, tools, summaries. An effect in progress is an
+/* Executes the effects of a session: model calls, tools, summaries. An effect in progress is an
  * activity.
  *
  *     machine activity
  *
  *     NEW -> POSTED -> HOME -> WORKING -> HOME -> CALLING -> BRINGING -> OVER
- *     CALLING -> WORKING                 a summary that a model wrote is counted
+ *     CALLING -> WORKING                 a model's summary is counted
  *     HOME -> BRINGING                   a tool has its result; or it failed before
  *     POSTED, WORKING -> LEFT -> OVER    cancelled while it was away
  *     NEW, HOME, CALLING -> OVER         cancelled
  *
- * Every activity ends with an event to its session (BRINGING), except one that was cancelled. */
+ * Every activity ends with an event to its session (BRINGING), except a cancelled one. */
 #include "access/auth.h"
 #include "agent/context/ask_how.h"
 #include "agent/context/replay_source.h"
@@ -245,7 +245,7 @@ static void on_block(void *ctx, const struct pl_model_block *block)
     bring(ctx, &event);
 }
 
-/* Where a list says what is offered, nothing else is run. */
+/* If a list limits the offered tools, no other tool is run. */
 static bool is_unknown(const struct pl_activity *activity, struct pl_str tool_name)
 {
     return activity->request.is_limited && !pl_offer_has(activity->request.tools, tool_name);
@@ -296,7 +296,7 @@ static void on_played_result(void *ctx, const struct pl_model_played *call)
     bring(ctx, &event);
 }
 
-/* An answer without it is still an answer: out of memory loses no more than that. */
+/* If memory is short, only the metadata is lost, not the answer. */
 static void on_about(void *ctx, struct pl_str metadata)
 {
     struct pl_activity *activity = ctx;
@@ -318,7 +318,7 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
     pl_activity_bring_last(activity, &event);
 }
 
-/* {"code", "detail", "retryable", …}: what a program can go by. */
+/* {"code", "detail", "retryable", …}, for programs. */
 static void write_info(const struct pl_model_failure *failure, struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
@@ -401,7 +401,7 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
     return pl_request_read(store, &activity->arena, &query, ret_request, &activity->err);
 }
 
-/* A replay gets no input: it has what it plays. */
+/* A replay has its own input. */
 static enum pl_status read_replay(struct pl_activity *activity)
 {
     struct pl_str model = activity->effect.model;
@@ -442,7 +442,7 @@ static void model_run(struct pl_job *job)
         pl_activity_fetch(activity);
 }
 
-/* The memories that went along are reported, and counted as hits in the same transaction: once per
+/* Reports the memories in the request, and counts them as hits in the same transaction: once per
  * turn, because a session accepts them once. The activity may be gone when this returns. */
 static void bring_memories(struct pl_activity *activity)
 {
@@ -499,7 +499,7 @@ static void model_built(struct pl_activity *activity)
     pl_hook_request(activity, model_ready);
 }
 
-/* Extensions that never ran for this user have said which tools they have, or could not. */
+/* Extensions that never ran for this user have now reported their tools, or failed. */
 static void on_awake(void *ctx)
 {
     struct pl_activity *activity = ctx;
@@ -580,7 +580,7 @@ static void give_up(struct pl_activity *activity)
         pl_summarise_give_up(activity, reason);
 }
 
-/* The output of one of them may end others, and start new ones, which are away. */
+/* The output of one may end others, and start new ones, which are away. */
 void pl_activities_give_up(struct pl_driver *driver)
 {
     for (struct pl_activity *activity = driver->activities; activity;) {
@@ -637,7 +637,7 @@ static void begin(struct pl_driver *driver, const struct pl_session_effect *effe
     pl_loop_post(activity->loop, &activity->letter);
 }
 
-/* A summary is a call of the model too: its compaction names it. */
+/* A summary is a model call too; its compaction identifies it. */
 static bool is_meant(const struct pl_activity *activity, const struct pl_session_effect *effect)
 {
     if (effect->kind == PL_EFFECT_CANCEL_TOOL)

@@ -1,8 +1,9 @@
-/* A message on its way into a session, seen by extensions first. "/name words" of a command that an extension has goes
- * to that extension: `text` of its answer is shown to the person, `prompt` is sent as their message. Any other message
- * passes the hook input, which may change it, do it itself, or refuse it.
+/* A message on its way into a session passes extensions first. "/name words" goes to the extension
+ * that has this command: `text` of its answer is shown to the person, `prompt` is sent as their
+ * message. Any other message passes the hook `input`, which may change it, handle it, or refuse it.
  *
- * Meanwhile the session continues: this file owns the command, and returns it to the driver at the end. */
+ * Meanwhile the session continues: this file owns the command, and returns it to the driver at the
+ * end. */
 #include "agent/driver_int.h"
 #include "agent/background/unattended.h"
 #include "base/mem.h"
@@ -16,11 +17,11 @@ enum { MAX_WORDS = 100 };
 
 struct intake {
     struct pl_session_command *command; /* held until it is answered or readmitted */
-    struct pl_session_command notice;   /* what the person is shown */
+    struct pl_session_command notice;   /* shows a text to the person */
     struct pl_shard *shard;             /* borrowed */
     struct pl_arena arena;
     struct pl_str user_id, session_id, text; /* arena */
-    struct pl_str name, extension_id;        /* arena; of a command */
+    struct pl_str name, extension_id;        /* arena; for a command */
 };
 
 static void destroy(struct intake *intake)
@@ -29,7 +30,7 @@ static void destroy(struct intake *intake)
     pl_mem_free(intake);
 }
 
-/* The session gets it, as it was or with another text. */
+/* Passes it to the session, unchanged or with another text. */
 static void readmit(struct intake *intake, struct pl_str text)
 {
     struct pl_session_command *command = intake->command;
@@ -61,7 +62,7 @@ static void refuse(struct intake *intake, struct pl_str by, struct pl_str why)
     destroy(intake);
 }
 
-/* Nothing is sent on: an extension did it. */
+/* An extension has handled it: nothing is passed on. */
 static void answer_handled(struct intake *intake)
 {
     struct pl_session_command *command = intake->command;
@@ -122,7 +123,7 @@ static void on_command(struct pl_ext_ask *ask)
         answer_handled(intake);
 }
 
-/* Words as a shell splits them: by spaces, with quotes and backslashes. */
+/* Splits words like a shell: by spaces, with quotes and backslashes. */
 static void write_args(struct intake *intake, struct pl_str text, struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
@@ -233,7 +234,8 @@ static bool start_hook(struct intake *intake)
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
-/* Only a message that is one text is a command or passes the hook with its text; of parts nothing can be said. */
+/* Only a message that is one text can be a command, or passes the hook with its text; for parts the
+ * text is empty. */
 static bool read_text(struct intake *intake, struct pl_str message)
 {
     struct pl_json_doc doc;
@@ -294,7 +296,8 @@ bool pl_intake_take(struct pl_driver *driver, struct pl_session_command *command
     bool is_slash = pl_str_begins(command->event.chat.message, "\"/");
     bool is_hooked = pl_ext_wants(ext, user_id, PL_EXT_HOOK_INPUT, (struct pl_str){0});
     struct intake *intake = is_slash || is_hooked ? create(driver, command) : NULL;
-    if (!intake && (is_slash || is_hooked)) { /* closed: what cannot be looked at does not pass */
+    if (!intake && (is_slash || is_hooked)) { /* fail closed: a message that cannot be checked does
+                                                 not pass */
         pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
         return true;
     }

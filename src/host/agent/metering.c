@@ -17,7 +17,7 @@ static size_t targets_of(const struct pl_activity *activity,
     return pl_model_targets(activity->setup->models, activity->effect.model, targets);
 }
 
-/* The key's list has the name it is called by, or those of all models behind it. */
+/* Allowed by the requested name, or by the names of all its targets. */
 static bool may_use(struct pl_activity *activity, const struct pl_model_target *targets, size_t n)
 {
     struct pl_key_row key;
@@ -35,7 +35,7 @@ static bool may_use(struct pl_activity *activity, const struct pl_model_target *
     return may;
 }
 
-/* A word of the static list that is the session's own. */
+/* The session's source, as a word of the static list. */
 static const char *source_word(const struct pl_activity *activity)
 {
     static const char *const words[] = {"chat",   "prompt", "task", "gateway",
@@ -87,7 +87,7 @@ bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why)
         .allows_unpriced = activity->setup->config.allows_unpriced,
         .now_ms = pl_loop_unix_ms(activity->loop),
     };
-    /* Cut off before it is told otherwise: the input was sent. */
+    /* The value if the call is cut off: the input was sent. */
     activity->used = (struct pl_meter_used){
         .outcome = PL_METER_ABORTED, .input = counts.input, .cost_micro = -1};
     if (pl_meter_begin(activity->server->meter, activity->shard, &ask, &activity->meter, &refusal))

@@ -1,6 +1,6 @@
-/* Drivers where several nodes share the store: only the owner of a session drives it. live/session_home.h
- * decides which node owns a session. A driver checks this when it loads, names the generation in every
- * transaction, and leaves when it is told to. */
+/* Drivers if several nodes share the store: only the owner of a session drives it.
+ * live/session_home.h decides which node owns a session. A driver checks this when it loads, names
+ * the generation in every transaction, and leaves when it is told to. */
 #include "agent/driver_int.h"
 #include "store/node/owners.h"
 
@@ -58,8 +58,8 @@ void pl_driver_node_left(struct pl_shard *shard, struct pl_str session_id,
         pl_driver_settle(driver);
 }
 
-/* What a driver holds is older than the store from now on. Commands that only look find the new owner;
- * changes are refused, and who tries again finds it too. */
+/* The state of a driver is now older than the store. Commands that only read find the new owner;
+ * changes are refused, and a retry finds it too. */
 void pl_driver_drop_all(struct pl_shard *shard)
 {
     struct pl_error err = {0};

@@ -1,5 +1,5 @@
-/* Messages that wait in a session are its user's memory, as bodies of requests are: paused sessions
- * must not fill the memory of the server. */
+/* Waiting messages of a session count as memory of its user, like bodies of requests: paused
+ * sessions must not fill the memory of the server. */
 #include "agent/driver_int.h"
 #include "http/limits/body_memory.h"
 
@@ -16,7 +16,7 @@ void pl_queued_memory_follow(struct pl_driver *driver)
     if (n < n_held)
         pl_body_memory_give(shard, &driver->queued, n_held - n);
     else if (n > n_held) {
-        /* It was accepted and is durable. Out of memory it is not counted, and that is all. */
+        /* It was accepted and is durable. When out of memory it is just not counted. */
         struct pl_body_owner owner = owner_of(driver);
         (void)pl_body_memory_keep(shard, &driver->queued, &owner, n - n_held, n, true);
     }

@@ -57,7 +57,7 @@ size_t pl_running_of(struct pl_server *server, struct pl_str user_id)
     return n;
 }
 
-/* If memory runs out, a turn is not counted: the limit is then too generous by one. */
+/* When out of memory, a turn is not counted: the limit is then too generous by one. */
 static struct count *find_or_make(struct pl_running *running, struct pl_str user_id)
 {
     struct count *count = find(running, user_id);

@@ -1,4 +1,4 @@
-/* How many turns each user has at work, over all shards. Thread-safe. */
+/* The number of running turns of each user, over all shards. Thread-safe. */
 #ifndef PL_AGENT_RUNNING_TURNS_H
 #define PL_AGENT_RUNNING_TURNS_H
 
@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-#define PL_MAX_RUNNING 64 /* turns of one user at work at once */
+#define PL_MAX_RUNNING 64 /* running turns of one user */
 
 struct pl_running; /* owned */
 struct pl_server;
 
-/* `on_room` is called when a user at the limit has a turn free again; any thread. NULL when out of
- * memory. */
+/* `on_room` is called when a user who had PL_MAX_RUNNING turns has room again; any thread. NULL
+ * when out of memory. */
 struct pl_running *pl_running_create(void (*on_room)(struct pl_server *server));
 void pl_running_destroy(struct pl_running *running);
 

@@ -1,5 +1,5 @@
-/* Makes a session's row and its turns from existing turns: new ids, the same bodies. One batch
- * holds all of it. */
+/* Makes a session's row and its turns from existing turns: new ids, the same bodies. One batch has
+ * all of it. */
 #include "agent/session_copy.h"
 
 #include "base/map.h"
@@ -7,7 +7,7 @@
 
 enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, struct pl_error *err)
 {
-    walk->query.max_bytes = PL_PAGE_BYTES; /* at once: turns may be long */
+    walk->query.max_bytes = PL_PAGE_BYTES; /* per page: turns may be long */
     for (;;) {
         struct pl_arena arena PL_CLEANUP_ARENA;
         pl_arena_init(&arena, 0);
@@ -22,7 +22,7 @@ enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, s
     }
 }
 
-/* First, since its turns belong to it; and at the end, when all of it is known. */
+/* Put first, since its turns belong to it; and at the end, when all of it is known. */
 static void put_session(struct pl_session_copy *copying, enum pl_row_kind kind)
 {
     struct pl_session_row row = {.kind = kind, .session = copying->record};
@@ -67,7 +67,7 @@ void pl_session_copy_add(struct pl_session_copy *copying, const struct pl_turn_r
     pl_batch_put_row(copying->batch, &row);
 }
 
-/* What a session is called by its first message that has words. */
+/* The title: from its first message that has a text. */
 static enum pl_status read_title(struct pl_session_copy *copying, struct pl_arena *arena,
                                  const struct pl_json_doc *doc, const struct pl_json_node *turn)
 {

@@ -1,5 +1,5 @@
 /* New sessions from existing turns: forks, imports, accepted handoffs. Nobody knows the new session
- * yet, so its rows go directly to the store, in one transaction. Blocking: on a worker. */
+ * yet, so its rows go directly to the store, in one transaction. Blocks: on a worker. */
 #ifndef PL_AGENT_SESSION_COPY_H
 #define PL_AGENT_SESSION_COPY_H
 
@@ -7,34 +7,34 @@
 #include "http/exchange.h"
 #include "store/store.h"
 
-/* Going through turns from the oldest on, however many there are. */
+/* Visits all turns, page by page, from the oldest on. */
 struct pl_turn_walk {
-    struct pl_turn_query query; /* its limit is what is read at once */
+    struct pl_turn_query query; /* its limit is the page size */
     enum pl_status (*each)(struct pl_turn_walk *walk, const struct pl_turn_row *row);
     void *ctx;
     bool is_over; /* set by `each` when it has seen enough */
 };
-/* Ends with what `each` fails with, if it does. */
+/* Stops with the failure of `each`, if it fails. */
 enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store,
                             struct pl_error *err);
 
-/* A session being put together. */
+/* A session that is being built. */
 struct pl_session_copy {
     struct pl_session_record record; /* next_entry counts the turns */
     struct pl_id id;
     struct pl_id_seed seed;
     struct pl_batch *batch; /* owned */
-    int64_t context_window; /* of the model, for answers of a document that have none; 0: unknown */
-    struct pl_str title;    /* of the first message of the user in a document; arena, or empty */
+    int64_t context_window; /* of the model, for answers in a document that have none; 0: unknown */
+    struct pl_str title;    /* from the user's first message in a document; arena, or empty */
 };
 
-/* A new id for the caller, status completed; strings in `record` are the caller's to fill in.
- * PL_NOMEM otherwise. */
+/* Makes a new id, for the caller of the exchange; status completed. The caller fills in the strings
+ * of `record`. PL_NOMEM otherwise. */
 enum pl_status pl_session_copy_begin(struct pl_session_copy *copying, struct pl_exchange *x);
-/* The turn at the end of the new session, with ids of its own. */
+/* Appends the turn to the new session, with new ids. */
 void pl_session_copy_add(struct pl_session_copy *copying, const struct pl_turn_row *turn);
-/* All turns of a TurnProjection array; fails as pl_turn_row_read does, and if two calls of a turn
- * have the same id. */
+/* Appends all turns of a TurnProjection array; fails like pl_turn_row_read, and if two calls of a
+ * turn have the same id. */
 enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, struct pl_arena *arena,
                                             struct pl_str turns, struct pl_error *err);
 /* The batch with all of it, for callers that commit it themselves. */

@@ -1,5 +1,5 @@
-/* Looking at a session that nobody drives: what the store has of it, as a driver would answer. Nothing is
- * claimed and nothing is written, so any number of nodes may look. */
+/* Looks at a session that nobody drives: answers from the store, as a driver would. Nothing is
+ * claimed or written, so any number of nodes may look. */
 #include "agent/driver_int.h"
 #include "base/mem.h"
 #include "shard/setup.h"

@@ -1,5 +1,4 @@
-/* Subscribers of a session, from its driver's point of view: how one catches up, and when one is
- * gone. */
+/* Subscribers of a session, in its driver: how they catch up, and how they leave. */
 #include "agent/driver_int.h"
 #include "base/mem.h"
 #include "live/listener.h"
@@ -11,7 +10,7 @@ static bool enter(struct pl_feed *feed, const struct pl_session_command *command
                : pl_feed_enter_node(feed, &command->asker, command->wants_whole, command->ask);
 }
 
-/* What was missed; another node gets it unspelled. */
+/* Writes the missed frames; for another node, not encoded. */
 static bool replay(const struct pl_feed *feed, struct pl_session_command *command, int64_t epoch,
                    int64_t position)
 {
@@ -23,9 +22,9 @@ static bool replay(const struct pl_feed *feed, struct pl_session_command *comman
                                           &command->reply, &command->n_frames);
 }
 
-/* The way to resume is decided here, where the events are made, so no event is lost between the
+/* The driver decides how to resume, because it makes the events: so no event is lost between the
  * replay and the next one. The reply is the replay as bytes, or empty: then the sender makes a
- * snapshot of `look` and the store (command->next_entry, command->position). */
+ * snapshot from `look` and the store (command->next_entry, command->position). */
 void pl_driver_subscribe(struct pl_driver *driver, struct pl_session_command *command)
 {
     int64_t epoch = pl_session_record(driver->session)->epoch;

@@ -1,5 +1,6 @@
-/* Events of a session for extensions that only listen: the frames that it publishes, as events of seed 004; that it was
- * loaded or left the memory; that its model changed. They contain ids and the change, never the whole session. */
+/* Events of a session for extensions that only listen: its published frames, as events of seed 004;
+ * that it was loaded or left the memory; that its model changed. They contain ids and the change,
+ * never the whole session. */
 #include "agent/driver_int.h"
 #include "agent/hooks/hooks.h"
 #include "ext/run/ext.h"
@@ -116,7 +117,7 @@ static void tell_model(struct pl_driver *driver)
     note_model(driver);
 }
 
-/* What before_agent_start came to holds for one answer. */
+/* The additions of before_agent_start are valid for one answer. */
 static void note_answers(struct pl_driver *driver)
 {
     const struct pl_session_out *out = &driver->drivers->out;

@@ -1,7 +1,7 @@
-/* All work on one message (models, tools, agents, summaries) has one time, turn_ms: from the moment
- * it is said, or a person has answered what it waited for, until the session is at rest. A session
- * that waits for a person is at rest. When the time is over, running work fails with that reason,
- * and so does everything that the session begins until it is at rest. */
+/* All work on one message (models, tools, agents, summaries) has one time limit, turn_ms: from the
+ * message, or from a person's answer to a question, until the session is at rest. A session that
+ * waits for a person is at rest. When the time is over, running work fails with that reason, and so
+ * does everything that the session begins until it is at rest. */
 #include "agent/driver_int.h"
 #include "shard/setup.h"
 
@@ -36,7 +36,7 @@ static void end_span(struct pl_driver *driver)
     driver->turn = (struct pl_span){0};
 }
 
-/* A part of the request that asked for it, if it has the request's trace. */
+/* Below the span of the request, if it has the same trace. */
 static void begin_span(struct pl_driver *driver)
 {
     struct pl_shard *shard = driver->drivers->shard;
@@ -75,7 +75,7 @@ void pl_turn_limit_follow(struct pl_driver *driver)
 int64_t pl_turn_limit_left_ms(const struct pl_driver *driver)
 {
     const struct pl_shard *shard = driver->drivers->shard;
-    int64_t left_ms = shard->setup->config.turn_ms; /* of what is only about to be followed */
+    int64_t left_ms = shard->setup->config.turn_ms; /* if the limit has not started yet */
     if (driver->is_overdue)
         left_ms = 0;
     else if (pl_timer_is_on(&driver->limit))

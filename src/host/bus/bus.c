@@ -23,7 +23,7 @@ const char *pl_bus_state_text(enum pl_bus_state state)
     return texts[state];
 }
 
-/* --- what the owner is told ------------------------------------------------------------------ */
+/* --- callbacks to the owner ------------------------------------------------------------------ */
 
 void pl_bus_deliver(struct pl_bus *bus, struct pl_str letter, bool is_to_all)
 {
@@ -33,7 +33,7 @@ void pl_bus_deliver(struct pl_bus *bus, struct pl_str letter, bool is_to_all)
     pthread_mutex_unlock(&bus->telling);
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static enum pl_bus_state state_of(const struct pl_bus *bus)
 {
     if (bus->is_up[PL_BUS_WAY_NATS])
@@ -190,12 +190,12 @@ void pl_bus_look(struct pl_bus *bus)
 {
     uint64_t one = 1;
     if (bus->wake_fd >= 0 && write(bus->wake_fd, &one, sizeof one) != sizeof one)
-        return; /* it is full: the receiver is awake */
+        return; /* the counter is full, so the receiver is awake */
 }
 
 /* --- sending --------------------------------------------------------------------------------- */
 
-/* Under the lock. */
+/* Call under the lock. */
 static size_t n_waiting(struct pl_bus *bus)
 {
     return bus->queue.n_bytes + (bus->nats ? pl_bus_nats_queue(bus->nats)->n_bytes : 0);
@@ -208,12 +208,12 @@ static bool is_on_nats(struct pl_bus *bus, const struct pl_node_id *to)
            !(peer && pl_bus_peer_is_off_nats(peer));
 }
 
-/* Which threads have something to send. */
+/* The threads that have something to send. */
 struct news {
     bool is_for_nats, is_for_sender;
 };
 
-/* Under the lock. */
+/* Call under the lock. */
 static enum pl_status enqueue(struct pl_bus *bus, bool is_by_nats, const struct pl_node_id *to,
                               bool is_to_all, struct pl_str bytes, struct news *news)
 {
@@ -222,7 +222,7 @@ static enum pl_status enqueue(struct pl_bus *bus, bool is_by_nats, const struct 
                              bytes, pl_clock_ms());
 }
 
-/* To everybody on NATS goes to the others one by one, by the store. */
+/* Sends a letter to everybody through the store to each node that is not on NATS. */
 static enum pl_status push_absent(struct pl_bus *bus, struct pl_str bytes, struct news *news)
 {
     enum pl_status status = PL_OK;
@@ -242,8 +242,8 @@ static enum pl_status push(struct pl_bus *bus, const struct pl_node_id *to, stru
     return status == PL_OK && is_by_nats && is_to_all ? push_absent(bus, bytes, news) : status;
 }
 
-/* Only the thread that sends it wakes, and finds the lock free: a thread that wakes in vain costs more than
- * the letter. */
+/* Only the thread that sends the letter is woken, after the lock was released: a needless wakeup
+ * costs more than the letter. */
 static enum pl_status send(struct pl_bus *bus, const struct pl_node_id *to, struct pl_str bytes,
                            bool by_store)
 {

@@ -1,14 +1,15 @@
-/* The bus: carries letters from node to node. A letter is bytes that the caller has sealed and numbered;
- * the bus does not read them. docs/internals/bus.md.
+/* The bus carries letters from node to node. A letter is bytes that the caller has sealed and
+ * numbered; the bus does not read them. docs/internals/bus.md.
  *
- *     local   one process: what is sent to oneself comes, everything else has nobody to go to
+ *     local   one process: letters to itself are delivered, all others have no receiver
  *     pg      rows of the store in PostgreSQL, and NOTIFY
  *     nats    NATS; pg carries the letters while it is away, and those for a node that is not on it
  *
- * A letter may be lost. It is never changed, and letters of one sender to one receiver that went the same
- * way come in the order sent, each once. A letter can overtake one that went the other way.
+ * A letter may be lost. It is never changed, and letters from one sender to one receiver that went
+ * the same way arrive in the order sent, each once. A letter can overtake one that went the other
+ * way.
  *
- * Sending never waits: threads of the bus do. */
+ * Sending never blocks: threads of the bus do the waiting. */
 #ifndef PL_BUS_BUS_H
 #define PL_BUS_BUS_H
 
@@ -17,7 +18,7 @@
 
 enum {
     PL_BUS_LETTER_MAX = 512 << 10,
-    PL_BUS_WAITING_MAX = 64 << 20, /* to all receivers together */
+    PL_BUS_WAITING_MAX = 64 << 20, /* bytes, for all receivers together */
 };
 
 struct pl_bus; /* owned */
@@ -27,54 +28,57 @@ enum pl_bus_kind { PL_BUS_LOCAL, PL_BUS_PG, PL_BUS_NATS };
 enum pl_bus_state {
     PL_BUS_UP,
     PL_BUS_DEGRADED, /* NATS is away: the database carries its letters */
-    PL_BUS_DOWN,     /* letters wait; those that are a minute old are lost */
+    PL_BUS_DOWN,     /* letters wait; those older than a minute are lost */
 };
 
 struct pl_bus_config {
-    /* "nats://host:port", "tls://host:port", several with commas between them; NULL: the store's own
-     * way, which is pg in PostgreSQL and local otherwise. */
+    /* "nats://host:port", "tls://host:port", or several separated by commas. NULL: pg if the store
+     * is PostgreSQL, otherwise local. */
     const char *url;
-    const char *ca, *cert, *key, *creds; /* files, of NATS; NULL: none */
-    struct pl_store *store;              /* borrowed; outlives the bus */
+    const char *ca, *cert, *key, *creds; /* files for NATS; may be NULL */
+    struct pl_store *store;              /* borrowed; must outlive the bus */
     struct pl_str cluster;               /* its name, part of NATS subjects: [A-Za-z0-9_-]+ */
-    struct pl_node_id me;                /* has its row in nodes, unless the bus is local */
-    /* Both are called on threads of the bus, and never at the same time. They may send, and must not
-     * close. The bytes are valid during the call; anybody may have written them. */
+    struct pl_node_id me;                /* has a row in nodes, unless the bus is local */
+    /* Both are called on threads of the bus, and never at the same time. They may send, but must
+     * not close the bus. The bytes are valid during the call and are not trusted. */
     void (*on_letter)(void *ctx, struct pl_str bytes, bool is_to_all);
-    /* The state has changed; `why` is a sentence. May be NULL. The first one is pl_bus_state's. */
+    /* The state has changed; `why` is a sentence. May be NULL. pl_bus_state returns the first
+     * state. */
     void (*on_state)(void *ctx, enum pl_bus_state state, const char *why);
     void *ctx;
 };
 
-/* PL_INVALID: the URL, the cluster's name, or the store is not right for it. PL_IO: the database cannot
- * be reached, or a library or a file is missing. A NATS server that cannot be reached is no failure: the bus
- * begins degraded and tries for ever. */
+/* PL_INVALID: the URL, the cluster's name or the store does not fit. PL_IO: the database cannot be
+ * reached, or a library or a file is missing. An unreachable NATS server is not an error: the bus
+ * begins degraded and retries for ever. */
 enum pl_status pl_bus_open(const struct pl_bus_config *config, struct pl_bus **ret_bus,
                            struct pl_error *err);
-/* Sends what waits, unless the way is cut. on_letter and on_state are not called after it returns. Accepts
- * NULL. */
+/* Sends the waiting letters, unless the connection is broken. on_letter and on_state are not called
+ * after it returns. Accepts NULL. */
 void pl_bus_close(struct pl_bus *bus);
 
-/* Takes a copy. `by_store`: by PostgreSQL even where NATS is up, for an ask that got no answer.
- * PL_LIMIT: the letter is too long, or too much waits; PL_NOMEM. */
+/* Copies the letter. `by_store`: use PostgreSQL even if NATS is up, for an ask that got no answer.
+ * PL_LIMIT: the letter is too long, or too much is waiting; PL_NOMEM. */
 enum pl_status pl_bus_send(struct pl_bus *bus, const struct pl_node_id *to, struct pl_str bytes,
                            bool by_store);
 /* To every node but this one. */
 enum pl_status pl_bus_send_all(struct pl_bus *bus, struct pl_str bytes);
-/* The renewal of the lease says that letters wait (pl_node_view.has_letters): look now. */
+/* Looks for letters now, because the renewal of the lease reported some
+ * (pl_node_view.has_letters). */
 void pl_bus_look(struct pl_bus *bus);
 
-/* NATS said that nobody listens to this node's subject, and nothing came from the node since. */
+/* True if NATS reported that nobody listens to this node's subject, and nothing came from it
+ * since. */
 bool pl_bus_is_unheard(struct pl_bus *bus, const struct pl_node_id *node);
 enum pl_bus_kind pl_bus_kind(const struct pl_bus *bus);
 enum pl_bus_state pl_bus_state(struct pl_bus *bus);
 /* "local", "pg", "nats"; "up", "degraded", "down". */
 const char *pl_bus_kind_text(enum pl_bus_kind kind);
 const char *pl_bus_state_text(enum pl_bus_state state);
-/* Bytes for this receiver, with those for everybody, that have not gone out. */
+/* Unsent bytes for this receiver, including those for everybody. */
 size_t pl_bus_waiting(struct pl_bus *bus, const struct pl_node_id *to);
 
-/* Whether the library is installed that a bus by NATS needs. */
+/* True if the library for NATS is installed. */
 bool pl_bus_has_nats_library(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* Every minor version has a soname of its own, and all of them have what is in the table. */
+/* Every minor version has its own soname, and all of them have the functions of the table. */
 enum { NEWEST_MINOR = 20, OLDEST_MINOR = 4 };
 
 struct libnats libnats;
@@ -31,14 +31,14 @@ bool pl_bus_has_nats_library(void)
     return library != NULL;
 }
 
-/* The library stays: its threads run until the program ends. */
+/* The library stays loaded: its threads run until the program ends. */
 static void load(void)
 {
 #define X(name) {#name, &libnats.name},
     static const struct pl_library_function functions[] = {LIBNATS_TABLE(X)};
 #undef X
     bool has_all = pl_library_fill(open_library(), functions, sizeof functions / sizeof *functions);
-    /* One thread delivers, so that letters of two subjects keep their order. */
+    /* Only one thread delivers, so that letters of two subjects keep their order. */
     is_loaded = has_all && libnats.nats_Open(-1) == NATS_OK &&
                 libnats.nats_SetMessageDeliveryPoolSize(1) == NATS_OK;
 }

@@ -1,5 +1,5 @@
-/* libnats, loaded when the first bus by NATS is opened (docs/adr/0010-libraries-on-demand.md). Its threads read,
- * write and deliver; its adapters for event loops are not used. */
+/* libnats, loaded when the first bus with NATS is opened (docs/adr/0010-libraries-on-demand.md).
+ * Its threads read, write and deliver; its event loop adapters are not used. */
 #ifndef PL_BUS_LIBNATS_H
 #define PL_BUS_LIBNATS_H
 
@@ -54,10 +54,10 @@ struct libnats {
 #undef X
 };
 
-/* Filled by libnats_load; constant from then on. */
+/* Filled by libnats_load; constant afterwards. */
 extern struct libnats libnats;
 
-/* Any thread, any number of times. PL_IO when the library is not installed. */
+/* Thread-safe; may be called repeatedly. PL_IO if the library is not installed. */
 enum pl_status libnats_load(struct pl_error *err);
 
 #endif

@@ -1,15 +1,16 @@
-/* Letters by NATS.
+/* Letters through NATS.
  *
- * One thread of ours connects, sends what waits, and connects again. libnats has threads for reading and
- * writing, and one that delivers. It never reconnects by itself: a connection that fails is dropped with
- * everything in its buffers, so no letter is sent late, and the next one is made from nothing. That also
- * covers the connections that libnats would not make again, after the same refusal twice.
+ * One thread of ours connects, sends the waiting letters, and reconnects. libnats has threads for
+ * reading and writing, and one that delivers. It never reconnects by itself: a failed connection is
+ * dropped with everything in its buffers, so no letter is sent late, and the next one is created
+ * from scratch. That also covers the case in which libnats would give up, after the same refusal
+ * twice.
  *
- * A letter has a reply subject. It tells the receiver who sent the letter. The server answers on it if
- * nobody listens to the receiver's subject; nothing else is sent to it.
+ * A letter has a reply subject. It tells the receiver who sent the letter. The server answers on it
+ * if nobody listens to the receiver's subject; nothing else is sent to it.
  *
- * A call of libnats in progress keeps its link alive: links are counted, and a link forgets its bus before
- * the bus is freed. */
+ * A libnats call in progress keeps its link alive: links are reference-counted, and a link forgets
+ * its bus before the bus is freed. */
 #include "bus/bus_int.h"
 #include "bus/libnats.h"
 #include "bus/nats_names.h"
@@ -23,38 +24,39 @@
 
 enum {
     CONNECT_MS = 2000,
-    WRITE_MS = 2000, /* a server that takes nothing for so long is cut off */
+    WRITE_MS = 2000, /* a server that accepts nothing for this long is disconnected */
     PING_MS = 1000,
     PINGS_OUT = 2,
     FLUSH_MS = 1000, /* when the bus closes */
-    LOOK_MS = 100,   /* whether libnats has closed the connection */
+    LOOK_MS = 100,   /* interval of checks whether libnats has closed the connection */
     PENDING_BYTES = 64 << 20,
     ROUND_BYTES = 1 << 20,
     N_SUBJECTS = 3,
-    N_READ = 32,           /* messages that are given back to libnats together, … */
-    READ_BYTES = 64 << 10, /* … or earlier, when they are so large */
+    N_READ = 32,           /* messages that are freed together … */
+    READ_BYTES = 64 << 10, /* … or earlier, if they have this many bytes */
 };
 
 struct link {
-    pthread_mutex_t lock; /* held while something is delivered */
-    struct pl_bus *bus;   /* borrowed; under the lock; NULL: it is dropped */
+    pthread_mutex_t lock; /* held during a delivery */
+    struct pl_bus *bus;   /* borrowed; protected by the lock; NULL if dropped */
     _Atomic(int)
-        n_refs; /* the thread's, and one for each subscription that libnats may still serve */
+        n_refs; /* one for the thread, and one per subscription that libnats may still serve */
     natsConnection *conn; /* owned */
     natsSubscription *subscriptions[N_SUBJECTS];
-    /* Under the lock: what was read. libnats wakes a thread to free a message, so they go together. */
+    /* Protected by the lock: messages that were read. libnats wakes a thread to free a message, so
+     * they are freed together. */
     natsMsg *read[N_READ]; /* owned */
     size_t n_read, n_read_bytes;
 };
 
 struct pl_bus_nats {
-    char *url, *ca, *cert, *key, *creds; /* owned; NULL: none */
+    char *url, *ca, *cert, *key, *creds; /* owned; may be NULL */
     struct pl_str cluster;               /* owned */
     size_t n_addresses, next_address;
     struct pl_bus_thread thread;
-    struct pl_bus_queue queue; /* under the bus's lock */
-    struct link *link;         /* the thread's; NULL: not connected */
-    char why[256];             /* … why it is not */
+    struct pl_bus_queue queue; /* protected by the bus's lock */
+    struct link *link;         /* of the thread; NULL if not connected */
+    char why[256];             /* why it is not connected */
 };
 
 struct pl_bus_queue *pl_bus_nats_queue(struct pl_bus_nats *nats)
@@ -64,7 +66,7 @@ struct pl_bus_queue *pl_bus_nats_queue(struct pl_bus_nats *nats)
 
 /* --- delivery -------------------------------------------------------------------------------- */
 
-/* With the lock, or alone. */
+/* Call with the lock, or without other threads. */
 static void give_back(struct link *link)
 {
     for (size_t i = 0; i < link->n_read; i++)
@@ -86,7 +88,7 @@ static void on_complete(void *ctx)
     unref(ctx);
 }
 
-/* The bus, with the link locked; NULL: nobody listens any more. */
+/* Returns the bus, with the link locked; NULL if the link was dropped. */
 static struct pl_bus *begin(struct link *link)
 {
     pthread_mutex_lock(&link->lock);
@@ -138,7 +140,7 @@ static void on_all(natsConnection *conn, natsSubscription *sub, natsMsg *msg, vo
     hand_up(ctx, msg, true);
 }
 
-/* The server says that nobody listens. */
+/* The server reports that nobody listens. */
 static void on_reply(natsConnection *conn, natsSubscription *sub, natsMsg *msg, void *ctx)
 {
     struct link *link = ctx;
@@ -158,7 +160,8 @@ static void on_reply(natsConnection *conn, natsSubscription *sub, natsMsg *msg, 
     libnats.natsMsg_Destroy(msg);
 }
 
-/* Too much came at once, and was dropped: a gap, which the links find. Without a handler libnats prints it. */
+/* Too much came at once and was dropped. The links detect the gap. Without a handler libnats would
+ * print it. */
 static void on_error(natsConnection *conn, natsSubscription *sub, natsStatus status, void *ctx)
 {
     (void)conn;
@@ -169,7 +172,8 @@ static void on_error(natsConnection *conn, natsSubscription *sub, natsStatus sta
 
 /* --- connecting ------------------------------------------------------------------------------ */
 
-/* The address that is next, as libnats reads it, and its host; a wrong one was refused at the start. */
+/* Returns the next address, as libnats reads it, and its host. Wrong addresses were refused at the
+ * start. */
 static struct pl_nats_address choose(struct pl_bus_nats *nats)
 {
     struct pl_str list = pl_str_of(nats->url), address = {0};
@@ -216,7 +220,8 @@ static natsStatus set_times(natsOptions *options)
     return status;
 }
 
-/* Files are read again for every connection: certificates are replaced while a server runs. */
+/* The files are read again for every connection, because certificates are replaced while a server
+ * runs. */
 static natsStatus make_options(struct pl_bus_nats *nats, natsOptions **ret_options)
 {
     natsOptions *options = NULL;
@@ -239,7 +244,7 @@ static natsStatus make_options(struct pl_bus_nats *nats, natsOptions **ret_optio
         status = libnats.natsOptions_SetNoEcho(options, true);
     if (status == NATS_OK)
         status = libnats.natsOptions_UseGlobalMessageDelivery(options, true);
-    if (status == NATS_OK) /* its writing thread waits a millisecond for more */
+    if (status == NATS_OK) /* otherwise its writing thread waits a millisecond for more */
         status = libnats.natsOptions_SetSendAsap(options, true);
     if (status == NATS_OK)
         status = libnats.natsOptions_SetErrorHandler(options, on_error, NULL);
@@ -252,7 +257,7 @@ static natsStatus make_options(struct pl_bus_nats *nats, natsOptions **ret_optio
     return status;
 }
 
-/* What libnats says, in one line. */
+/* Keeps the error message of libnats as one line. */
 static void say_why(struct pl_bus_nats *nats, natsStatus status, const char *detail)
 {
     const char *text = libnats.natsStatus_GetText(status);
@@ -274,10 +279,10 @@ static natsStatus subscribe(struct link *link, size_t i, const char *subject,
     if (status == NATS_OK)
         status =
             libnats.natsSubscription_SetOnCompleteCB(link->subscriptions[i], on_complete, link);
-    return status; /* a link whose end nobody tells is not freed */
+    return status; /* without the callback the reference stays: the link leaks */
 }
 
-/* The server knows of all three before anybody is told that the bus is up. */
+/* The server knows all three subscriptions before the bus reports that it is up. */
 static natsStatus listen(struct link *link)
 {
     struct pl_bus *bus = link->bus;
@@ -337,10 +342,10 @@ static bool connect_link(struct pl_bus *bus)
 
 /* --- sending --------------------------------------------------------------------------------- */
 
-/* What the thread has to do next. */
+/* The next task of the thread. */
 enum task { TASK_NONE, TASK_SEND, TASK_CLOSE, TASK_RECONNECT };
 
-/* With the lock: waits for letters, for LOOK_MS at most. */
+/* Called with the lock: waits for letters, at most LOOK_MS. */
 static enum task await_items(struct pl_bus *bus, struct pl_bus_item **ret_items)
 {
     struct pl_bus_queue *queue = &bus->nats->queue;
@@ -375,7 +380,8 @@ static natsStatus publish(struct pl_bus *bus, const struct pl_bus_item *item)
         pl_nats_reply(cluster, &bus->me, &item->to).text, letter.ptr, (int)letter.len);
 }
 
-/* One at a time: what was sent counts no longer, and what fails goes by the store. False: it is cut. */
+/* Sends one at a time. A sent letter no longer counts; a letter that is too long goes through the
+ * store. Returns false if the connection is broken. */
 static bool send_items(struct pl_bus *bus, struct pl_bus_item **items)
 {
     natsStatus status = NATS_OK;
@@ -401,7 +407,7 @@ static bool send_items(struct pl_bus *bus, struct pl_bus_item **items)
     return status == NATS_OK;
 }
 
-/* From now on letters go by the store, those that wait here first. */
+/* From now on letters go through the store, the ones waiting here first. */
 static void give_up(struct pl_bus *bus, struct pl_bus_item *items)
 {
     pthread_mutex_lock(&bus->lock);
@@ -422,7 +428,7 @@ static void serve(struct pl_bus *bus)
         ;
     if (task == TASK_CLOSE) {
         natsStatus status = libnats.natsConnection_FlushTimeout(nats->link->conn, FLUSH_MS);
-        (void)status; /* what did not go out is lost */
+        (void)status; /* unsent letters are lost */
         return;
     }
     if (!nats->why[0]) {
@@ -509,7 +515,7 @@ static enum pl_status check(const struct pl_bus_config *config, size_t *ret_n_ad
     return PL_OK;
 }
 
-/* What is in the files is read once now, so that a wrong one is an error and no endless trying. */
+/* Reads the files once now, so that a wrong one is an error and not an endless retry. */
 static enum pl_status try_options(struct pl_bus_nats *nats, struct pl_error *err)
 {
     natsOptions *options = NULL;

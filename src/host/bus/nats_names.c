@@ -1,4 +1,4 @@
-/* Addresses and subjects, spelled and read. */
+/* Writes and reads addresses and subjects. */
 #include "bus/nats_names.h"
 
 #include <stdio.h>

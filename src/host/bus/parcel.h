@@ -1,4 +1,4 @@
-/* A parcel: letters on their way through the database, one after the other in one row. Pure.
+/* A parcel: letters in the database, one after the other in one row. Pure functions.
  *
  *     1 to all   4 length   letter …   and again
  *
@@ -11,14 +11,14 @@
 enum { PL_PARCEL_HEAD = 5 };
 
 struct pl_parcel_letter {
-    struct pl_str bytes; /* in the parcel */
+    struct pl_str bytes; /* points into the parcel */
     bool is_to_all;
 };
 
-/* What stands before a letter of this length. */
+/* Writes the header of a letter of this length. */
 void pl_parcel_head(bool is_to_all, size_t len, char to[PL_PARCEL_HEAD]);
 
-/* Takes the first letter off. False: there is none, or what is left is no letter. */
+/* Takes the first letter off. Returns false if there is none, or if the rest is not a letter. */
 bool pl_parcel_next(struct pl_str *parcel, struct pl_parcel_letter *ret_letter);
 
 #endif

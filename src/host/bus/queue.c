@@ -1,4 +1,5 @@
-/* Letters that wait. The counts are a short list: one for each receiver for which something waits. */
+/* Waiting letters. The counts are a short list: one entry for each receiver with waiting
+ * letters. */
 #include "bus/queue.h"
 #include "base/mem.h"
 

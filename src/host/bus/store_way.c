@@ -1,12 +1,13 @@
-/* Letters by the store.
+/* Letters through the store.
  *
- * The sender takes what waits, puts the letters for one receiver together into one row, and rings once for
- * all receivers. While the database does not answer, it keeps the parcel and tries again; letters that have
- * waited for a minute are dropped. A parcel that is put twice has the same number, so it comes once.
+ * The sender takes the waiting letters, puts those for one receiver into one row, and rings once
+ * for all receivers. While the database does not answer, it keeps the parcel and retries; letters
+ * older than a minute are dropped. A parcel that is written twice has the same number, so it is
+ * received once.
  *
- * The receiver takes its rows after a NOTIFY, after pl_bus_look, and after every connect, because it has
- * missed notifications in between. From time to time it deletes rows that nobody takes, of all
- * receivers. */
+ * The receiver takes its rows after a NOTIFY, after pl_bus_look, and after every connect, because
+ * it missed notifications in between. From time to time it deletes rows that nobody takes, for any
+ * receiver. */
 #include "bus/bus_int.h"
 #include "base/buf.h"
 #include "io/clock.h"
@@ -17,18 +18,18 @@
 
 enum {
     PARCEL_BYTES = 256 << 10, /* a longer letter is a parcel of its own */
-    ROUND_BYTES = 1 << 20,    /* then it rings */
-    LOOK_MS = 5000,           /* the receiver looks, though nobody told it */
+    ROUND_BYTES = 1 << 20,    /* the sender rings after this much */
+    LOOK_MS = 5000,           /* the receiver polls, even without a notification */
     EXPIRE_MS = 15000,
 };
 
-/* A writer is a process, so the numbers of its parcels are the process's: a bus that is opened again goes
- * on with them. */
+/* A writer is a process, so its parcel numbers belong to the process: a bus that is opened again
+ * continues them. */
 static _Atomic(int64_t) last_number;
 
 /* --- sending --------------------------------------------------------------------------------- */
 
-/* What the sender has to ring for. */
+/* The receivers that the sender has to notify. */
 struct bells {
     struct pl_node_id to[PL_LETTERS_RING_MAX];
     size_t n;
@@ -39,7 +40,7 @@ struct sender {
     struct pl_bus *bus;
     struct pl_buf parcel;
     struct bells bells;
-    bool has_given_up; /* the bus closes, and the way is cut */
+    bool has_given_up; /* the bus is closing and the connection is broken */
 };
 
 static bool is_old(const struct pl_bus_item *item)
@@ -47,7 +48,8 @@ static bool is_old(const struct pl_bus_item *item)
     return pl_clock_ms() - item->at_ms > PL_LETTERS_OLD_MS;
 }
 
-/* A connection that was cut while nobody used it is no news: the first failure is not told. False: closing. */
+/* The first failure is not reported: the connection may have been closed while it was idle. Returns
+ * false if the bus is closing. */
 static bool recover(struct sender *sender, size_t n_tries, const struct pl_error *err)
 {
     if (n_tries > 0)
@@ -123,7 +125,7 @@ static void put(struct sender *sender, const struct pl_bus_item *last, struct pl
         ring(sender);
 }
 
-/* One parcel of those that are not too old; where there is no memory for it, they go one by one. */
+/* Sends letters that are not too old as one parcel, or one by one if there is no memory for it. */
 static void put_items(struct sender *sender, const struct pl_bus_item *items)
 {
     const struct pl_bus_item *last = NULL;
@@ -153,7 +155,7 @@ static void send_items(struct sender *sender, const struct pl_bus_item *items)
         pl_bus_deliver(bus, pl_bus_item_letter(item), false);
 }
 
-/* NULL: the bus closes, and nothing waits. */
+/* Returns NULL if the bus is closing and nothing waits. */
 static struct pl_bus_item *await_items(struct pl_bus *bus)
 {
     struct pl_bus_item *items;
@@ -217,7 +219,7 @@ static void clear_wake(struct pl_bus *bus)
 {
     uint64_t n;
     if (read(bus->wake_fd, &n, sizeof n) != sizeof n)
-        return; /* nobody woke it */
+        return; /* it was not woken */
 }
 
 static enum pl_status receive(struct pl_bus *bus, int64_t *next_expire_ms, struct pl_error *err)

@@ -1,8 +1,8 @@
-/* Turns the answer of a vendor into the answer for the client.
+/* Converts the answer of a vendor into the answer for the client.
  *
- * Streamed: event by event, as far as the client takes them. Nothing is said before the vendor has
- * said something, so until then a failure is a plain error, or the next of the chain is asked.
- * Otherwise the whole answer is gathered and converted. */
+ * Streamed: event by event, as fast as the client takes them. Nothing is sent before the vendor has
+ * sent something, so until then a failure is a plain error, or the next model of the chain is
+ * called. Otherwise the whole answer is collected and converted. */
 #include "gateway/call.h"
 
 #include "base/mem.h"
@@ -85,7 +85,7 @@ void pl_gateway_call_put_headers(struct pl_gateway_call *call)
         pl_exchange_header(x, "Parley-Loss", "%.*s", (int)call->loss.len, call->loss.ptr);
 }
 
-/* Into the client's format, from a response of another; doc is the text, parsed, or NULL. Any
+/* Converts a response of another format into the client's; doc is the parsed text, or NULL. Any
  * thread that has the call. */
 static bool convert_answer(struct pl_gateway_call *call, const struct pl_format *from,
                            struct pl_str text, const struct pl_json_doc *doc,
@@ -111,7 +111,7 @@ static bool convert_answer(struct pl_gateway_call *call, const struct pl_format 
     return status == PL_OK;
 }
 
-/* The member that makes an object an answer; Gemini has another one where it does not answer. */
+/* The member that identifies an answer; Gemini has another one if it refuses to answer. */
 static const struct answer_mark {
     const struct pl_format *format;
     const char *name;
@@ -174,7 +174,7 @@ static void read_answer(struct pl_exchange *x)
     pl_gateway_call_own_whole(call, &x->reply);
     if (!call->is_kept)
         return;
-    /* In OpenAI's shape, because that is what is stored. */
+    /* Answers are stored in OpenAI's shape. */
     if (call->options.speech == &pl_speech_openai_responses)
         pl_buf_add(&call->last, pl_buf_str(&x->reply));
     else
@@ -222,8 +222,8 @@ void pl_gateway_call_answer_whole(struct pl_gateway_call *call)
 
 /* --- an answer that flows -------------------------------------------------------------------- */
 
-/* The events of a stream as elements of one array, which is what Gemini sends unless it is asked
- * for events. The stream has written whole events, each with one line of data. */
+/* Writes the events of a stream as elements of one array, which is what Gemini sends by default.
+ * The stream has written whole events, each with one line of data. */
 static void add_elements(struct pl_gateway_call *call, struct pl_str events)
 {
     struct pl_buf *to = &call->x->reply;
@@ -330,8 +330,8 @@ static void end_stream(struct pl_gateway_call *call)
     pl_gateway_call_end_flow(call);
 }
 
-/* Whether the stream has to remember all that was said, to say it again at its end. Such a one is
- * cut off where an answer that does not flow would be refused. */
+/* Whether the stream keeps the whole answer to repeat it at its end. Such a stream is cut off at
+ * the length where an answer that is not streamed would be refused. */
 static bool is_gathered(const struct pl_gateway_call *call)
 {
     return call->record || call->options.speech->dialect == &pl_dialect_openai_responses;
@@ -363,7 +363,7 @@ static void feed(struct pl_gateway_call *call, struct pl_str piece)
         return;
     }
     pl_gateway_call_own_events(call, &call->stream->out);
-    /* The event with the whole answer is not sent before the answer is stored: the next request may
+    /* The event with the whole answer is sent only after the answer is stored: the next request may
      * refer to it. */
     pl_gateway_call_note_whole(call, call->record ? call->record : call->stream);
     if (!(call->is_kept && call->whole.len))

@@ -1,17 +1,17 @@
-/* A call through the gateway: the targets of a chain are asked one after the other.
+/* A call through the gateway: the targets of a chain are called one after the other.
  *
  *     machine gateway-call
  *
  *     HERE -> WORKING -> HERE          a large request or answer is read and converted
- *     HERE -> ASKED -> HERE            all of the answer was gathered; or the next one is asked
+ *     HERE -> ASKED -> HERE            the whole answer was collected; or the next target is called
  *     ASKED -> FLOWING -> HERE
  *     FLOWING -> PAUSED -> FLOWING     the client is slow
  *     PAUSED -> HERE
  *     WORKING -> LEFT                  the client is gone
- *     LEFT -> WORKING                  what was answered is kept all the same
+ *     LEFT -> WORKING                  the answer is stored nevertheless
  *     HERE, LEFT, ASKED, FLOWING, PAUSED -> OVER
  *
- * A client that goes away ends it, but not while somebody else has the memory. */
+ * A client that disconnects ends the call, but not while a worker or the store uses its memory. */
 #include "gateway/call.h"
 
 #include "access/meter.h"
@@ -113,7 +113,7 @@ void pl_gateway_call_finish(struct pl_gateway_call *call)
         pl_exchange_finish(x);
 }
 
-/* The vendor's work is stopped if the client is gone. A job on a worker returns first. */
+/* The client is gone: stops the vendor's work. A job on a worker returns first. */
 static void gone(struct pl_exchange *x)
 {
     struct pl_gateway_call *call = call_of(x);
@@ -143,7 +143,7 @@ void pl_gateway_call_work(struct pl_gateway_call *call, size_t n_bytes,
     pl_exchange_compute(call->x, work, after);
 }
 
-/* The client's own headers that are passed on to a vendor of the same kind. */
+/* Headers of the client that are passed to a vendor of the same kind. */
 static const char *const passed_on[] = {"anthropic-beta", "anthropic-version", "openai-beta"};
 
 static bool make_headers(struct pl_gateway_call *call, const char *ret_headers[5])
@@ -245,7 +245,7 @@ static void ask(struct pl_exchange *x)
         finish_unasked(call);
         return;
     }
-    pl_exchange_must_end(x); /* what a vendor was paid for is not thrown away */
+    pl_exchange_must_end(x); /* a paid answer is not thrown away */
     call->status = 0;
     call->retry_after[0] = 0;
     call->is_counted = false;
@@ -265,8 +265,8 @@ static void ask(struct pl_exchange *x)
 
 /* --- the request ----------------------------------------------------------------------------- */
 
-/* A replay is read from the store, and so are what a request refers to and limits that several nodes
- * share; a loop does not wait. */
+/* Replays, data that a request refers to, and limits that several nodes share are read from the
+ * store; a loop must not wait. */
 static bool needs_store(struct pl_gateway_call *call)
 {
     if (call->refers || pl_gateway_call_needs_fetch(call))
@@ -274,7 +274,8 @@ static bool needs_store(struct pl_gateway_call *call)
     return !pl_gateway_call_target(call)->vendor && pl_gateway_call_target(call)->info->is_family;
 }
 
-/* The first of the chain that is not resting. False after pl_gateway_call_fail. */
+/* Chooses the first target of the chain that is not in cooldown. False after
+ * pl_gateway_call_fail. */
 static bool choose(struct pl_gateway_call *call)
 {
     if (call->pass != PL_PASS_NONE)
@@ -338,7 +339,7 @@ bool pl_gateway_call_next(struct pl_gateway_call *call)
     return true;
 }
 
-/* A worker that has read it also makes what the target is sent. */
+/* A worker that has read the body also makes the target's body. */
 static void read_body(struct pl_exchange *x)
 {
     struct pl_gateway_call *call = call_of(x);
@@ -358,9 +359,9 @@ static void read_done(struct pl_exchange *x)
         make_and_ask(call);
 }
 
-/* Looking at the first level is quick and enough to pass a request on; for one that is converted it
- * is work done twice. The model decides, which may stand anywhere in the body; so what the client did
- * before is the best guess. */
+/* Parsing only the first level is fast and enough to pass a request on; if the request is
+ * converted, it is parsed twice. The model decides whether it is converted, and its name may be
+ * anywhere in the body. So the client's previous request is the best guess. */
 static void recall_habit(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;

@@ -1,5 +1,5 @@
-/* Embeddings: a call like every other, with its limits, chains and errors. Client and provider
- * differ in shape (format/embed); one of our own models makes them at once. */
+/* Embeddings: a call like any other, with its limits, chains and errors. Client and provider differ
+ * in shape (format/embed); our own model makes them at once. */
 #include "gateway/call.h"
 
 #include "json/text.h"
@@ -47,7 +47,7 @@ static enum pl_status make_one(struct pl_gateway_call *call, const struct pl_emb
     return call->body.status;
 }
 
-/* The whole answer, in call->body: the call may still be refused. */
+/* Writes the whole answer to call->body: the call may still be refused. */
 static enum pl_status make_own(struct pl_gateway_call *call, const struct pl_embed_request *request,
                                struct pl_error *err)
 {
@@ -97,7 +97,7 @@ bool pl_gateway_call_make_embedding(struct pl_gateway_call *call)
     enum pl_status status = pl_embed_read(&call->doc, &request, &err);
     if (status != PL_OK)
         return refuse(call, status, &err);
-    /* Numbers of a vocabulary are no text that could be measured. */
+    /* Token numbers cannot be measured as text. */
     if (request.is_tokens)
         call->size.n_text_bytes = (size_t)request.n_tokens * BYTES_PER_TOKEN;
     call->embeds = (struct pl_embed_asked){

@@ -1,4 +1,4 @@
-/* Errors in the shapes of the vendors, so that their clients throw what they would throw. */
+/* Errors in the shapes of the vendors, so that their clients raise the usual exceptions. */
 #include "gateway/gateway.h"
 
 #include "json/write.h"
@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The name of a status; the last one of its class is used for those that are not listed. */
+/* The names of a status. A status that is not listed uses the last entry of its class. */
 static const struct words {
     int status;
     const char *openai_type, *openai_code; /* the code may be NULL */
@@ -49,7 +49,7 @@ static void write_openai(struct pl_exchange *x, int status, const char *code, st
 {
     const struct words *words = words_of(status);
     struct pl_json_out out = pl_json_out(&x->reply);
-    /* Only Anthropic has a status of its own for being overloaded. */
+    /* Only Anthropic has a special status for being overloaded. */
     x->status = status == 529 ? 503 : status;
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "error");
@@ -101,7 +101,7 @@ static void write_gemini(struct pl_exchange *x, int status, const char *code, st
 static void begin(struct pl_exchange *x)
 {
     x->is_problem = true;
-    x->problem_detail = (struct pl_str){0}; /* the vendor's words are not for the log */
+    x->problem_detail = (struct pl_str){0}; /* the vendor's text does not belong in the log */
     x->content_type = "application/json";
     pl_buf_clear(&x->reply);
 }

@@ -1,5 +1,5 @@
-/* The gateway's routes: those that the clients of OpenAI, Anthropic and Google ask, in their own
- * shapes, errors included. */
+/* The gateway's routes: the paths of OpenAI, Anthropic and Google, with their own shapes, including
+ * errors. */
 #include "gateway/gateway.h"
 #include "service/request_options.h"
 
@@ -64,7 +64,7 @@ struct gemini_call {
     struct pl_str model, action;
 };
 
-/* "vendor/model:action", perhaps in several segments; a client's "models/" is in the path. */
+/* "vendor/model:action", possibly in several segments; a client's "models/" is in the path. */
 static bool read_gemini(struct pl_exchange *x, struct gemini_call *ret)
 {
     struct pl_str whole = pl_gateway_model_in_path(x);

@@ -1,5 +1,5 @@
-/* Ids of responses are ours: a client may continue from the id it was given, and a server that
- * gives the same id twice must not lead the client into another conversation. All other bytes
+/* Responses get ids of this server: a client may continue from the id it was given, and a vendor
+ * that uses an id twice must not lead the client into another conversation. All other bytes
  * stay. */
 #include "gateway/call.h"
 
@@ -10,7 +10,7 @@ static struct pl_str rest_from(struct pl_str text, const char *at)
     return pl_str_slice(text, (size_t)(at - text.ptr), text.len);
 }
 
-/* `text` with our id in the response `object`, which is a node of it. */
+/* Writes `text` with our id in the response `object`, which is a node of it. */
 static void splice(const struct pl_gateway_call *call, struct pl_str text,
                    const struct pl_json_doc *doc, const struct pl_json_node *object,
                    struct pl_buf *to)

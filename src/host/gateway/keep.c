@@ -1,5 +1,5 @@
-/* An exchange as a session: the request's messages and the answer become its turns. It also makes
- * an answer available by its id (previous_response_id). */
+/* Stores an exchange as a session: the request's messages and the answer become its turns. Also
+ * makes an answer available by its id (previous_response_id). */
 #include "gateway/call.h"
 
 #include "json/text.h"
@@ -12,7 +12,7 @@ bool pl_gateway_call_wants_keeping(struct pl_gateway_call *call)
 {
     const struct pl_exchange *x = call->x;
     struct pl_str wanted = pl_http_header_get(x->head, "parley-record");
-    if (call->options.is_embedding) /* nothing was said */
+    if (call->options.is_embedding) /* there are no messages */
         return false;
     if (wanted.len)
         return pl_str_eq(wanted, PL_STR("session"));
@@ -125,7 +125,7 @@ static void build(struct pl_exchange *x)
 
 static void go_on(struct pl_gateway_call *call)
 {
-    (void)pl_gateway_call_is_back(call); /* it is stored even if the client is gone */
+    (void)pl_gateway_call_is_back(call); /* stored even if the client is gone */
     call->after_keeping(call->x);
 }
 

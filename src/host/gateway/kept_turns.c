@@ -1,4 +1,4 @@
-/* What was said before, as input of OpenAI's Responses: the turns of a kept answer's session. */
+/* The conversation of a stored answer, as input of OpenAI's Responses: the turns of its session. */
 #include "gateway/call.h"
 
 #include "service/request_options.h"

@@ -1,4 +1,4 @@
-/* Local models behind the gateway: they are called with turns, and their output is written in the
+/* Our own models in the gateway: they are called with turns, and their output is written in the
  * client's dialect. If it is not streamed, it is written in a dialect that repeats the whole answer
  * at its end, and that answer is converted. */
 #include "gateway/call.h"
@@ -138,8 +138,8 @@ static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
     pass_on(call);
 }
 
-/* A recorded text that came whole is text; what else a session shows has no place in an answer of a
- * vendor's. */
+/* A recorded text that came in one block is text. Other blocks of a session have no place in a
+ * vendor's answer. */
 static void on_block(void *ctx, const struct pl_model_block *block)
 {
     struct pl_gateway_call *call = ctx;

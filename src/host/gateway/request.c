@@ -1,6 +1,6 @@
-/* Makes the body for a target from the client's body. In the same dialect it is the client's bytes,
- * with the name of the model changed if necessary. In another dialect it is converted, and made
- * valid for the target. */
+/* Makes the target's body from the client's. In the same dialect it is the client's bytes, with the
+ * name of the model replaced if necessary. In another dialect it is converted, and made valid for
+ * the target. */
 #include "gateway/call.h"
 
 #include "access/model_list.h"
@@ -27,8 +27,8 @@ struct pl_str pl_gateway_call_text(struct pl_gateway_call *call, const char *nam
     return text;
 }
 
-/* The memory for a tree: on the loop its own memory, which is warm, and which cannot be kept for
- * later. */
+/* The memory for a tree. On the loop it is the loop's own arena, which is warm but must not be
+ * kept. */
 static struct pl_arena *begin_tree(struct pl_gateway_call *call)
 {
     struct pl_gateway *gateway = call->x->shard->gateway;
@@ -84,7 +84,7 @@ void pl_gateway_call_give_tree_back(struct pl_gateway_call *call)
     call->is_tree_lent = false;
 }
 
-/* By the name it is asked for, or by those of all models behind it. */
+/* Allowed by the requested name, or by the names of all its targets. */
 static bool may_use(const struct pl_gateway_call *call)
 {
     struct pl_str list = call->x->caller.models;
@@ -99,7 +99,7 @@ static bool may_use(const struct pl_gateway_call *call)
     return may;
 }
 
-/* The first of them that does something else than what is asked; NULL: none. */
+/* The first target that cannot do what the request wants; NULL: none. */
 static const struct pl_model_target *find_unfit(const struct pl_gateway_call *call)
 {
     for (size_t i = 0; i < call->n_targets; i++) {
@@ -132,7 +132,7 @@ static bool refuse_unfit(struct pl_gateway_call *call)
     return false;
 }
 
-/* The alias decides which of its models is asked first by this call. */
+/* The alias decides which of its models this call tries first. */
 static void spread_targets(struct pl_gateway_call *call)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
@@ -148,7 +148,7 @@ static bool find_model(struct pl_gateway_call *call)
     struct pl_error err = {0};
     struct pl_str model =
         call->options.is_model_in_path ? call->options.model : pl_gateway_call_text(call, "model");
-    /* Targets refer to it, and its place in the body is used for the target's name. */
+    /* Targets refer to it, and the target's name replaces it in the body. */
     call->model = pl_arena_dup(&call->x->arena, model);
     if (model.len && !call->model.ptr) {
         pl_gateway_call_fail(call, 503, NULL, "There is not enough memory for this request.");
@@ -186,13 +186,13 @@ bool pl_gateway_call_read(struct pl_gateway_call *call)
     call->is_stream = call->options.is_model_in_path
                           ? call->options.is_stream_in_path
                           : stream && pl_json_kind(stream) == PL_JSON_TRUE;
-    /* A prompt of the library may name the model. */
+    /* The model may be in a prompt of the library. */
     return call->refers || find_model(call);
 }
 
 /* --- the same dialect ------------------------------------------------------------------------ */
 
-/* Gemini has the model in the address. */
+/* Gemini has the model in the path. */
 static bool has_right_name(const struct pl_gateway_call *call)
 {
     return call->options.is_model_in_path ||
@@ -204,8 +204,8 @@ static void add_piece(struct pl_gateway_call *call, struct pl_str piece)
     call->pieces[call->n_pieces++] = piece;
 }
 
-/* The client's bytes, in place. The target's name replaces that of the model; a request without a
- * model gets it as its first member. */
+/* Uses the client's bytes in place. The target's name replaces the name of the model; a request
+ * without a model gets it as its first member. */
 bool pl_gateway_call_pass_body(struct pl_gateway_call *call)
 {
     if (has_right_name(call)) {
@@ -291,7 +291,7 @@ void pl_gateway_call_refuse(struct pl_gateway_call *call, enum pl_status status,
                              err->message[0] ? err->message : pl_status_info(status)->text);
 }
 
-/* What a prompt of the library says to this vendor alone. */
+/* Adds the members that a prompt of the library has for this vendor only. */
 static bool merge_config(struct pl_gateway_call *call)
 {
     struct pl_error err = {0};
@@ -324,7 +324,7 @@ bool pl_gateway_call_make_body(struct pl_gateway_call *call)
 
 /* --- converting ------------------------------------------------------------------------------ */
 
-/* The output leaves the loop's memory together with its buffer, and nothing is copied. */
+/* Moves the output with its buffer out of the loop's memory, without a copy. */
 static void swap_out(struct pl_buf *to, struct pl_converted *made)
 {
     struct pl_buf old = *to;

@@ -1,7 +1,7 @@
-/* Answers of /v1/responses that were stored, asked for by their ids: the answer as it was given, what
- * it was an answer to, and its end. Only their user finds them.
+/* Stored answers of /v1/responses, by their ids: the answer, the input it answers, and deletion.
+ * Only their user finds them.
  *
- * Deleting one deletes the session that has its conversation too: nothing of it stays. */
+ * Deleting an answer also deletes the session of its conversation: nothing of it remains. */
 #include "gateway/call.h"
 
 #include "base/table.h"
@@ -73,7 +73,7 @@ static void show(struct pl_exchange *x)
 
 struct items {
     const struct pl_json_doc *doc;
-    const struct pl_json_node **nodes; /* arena; the oldest first */
+    const struct pl_json_node **nodes; /* arena; oldest first */
     size_t n;
     struct pl_str response_id;
 };
@@ -84,7 +84,7 @@ static struct pl_str type_of(const struct items *items, const struct pl_json_nod
     return type ? pl_json_raw(items->doc, type) : PL_STR("message");
 }
 
-/* An id of its own, or one made of the answer's and the item's place: the same each time. */
+/* The item's own id, or one made from the answer's id and the item's index: always the same. */
 static void write_id(const struct items *items, size_t i, struct pl_buf *to)
 {
     static const struct {
@@ -106,7 +106,7 @@ static void write_id(const struct items *items, size_t i, struct pl_buf *to)
         if (pl_str_eq(type, pl_str_of(prefixes[k].type)))
             prefix = prefixes[k].prefix;
     pl_buf_adds(to, prefix);
-    for (size_t k = 5; k < items->response_id.len; k++) /* behind "resp_" */
+    for (size_t k = 5; k < items->response_id.len; k++) /* after "resp_" */
         if (items->response_id.ptr[k] != '-')
             pl_buf_addc(to, items->response_id.ptr[k]);
     pl_buf_addf(to, "%04zu", i);
@@ -121,7 +121,7 @@ static bool is_id(struct pl_exchange *x, const struct items *items, size_t i, st
     return text.status == PL_OK && pl_str_eq(pl_buf_str(&text), id);
 }
 
-/* A message's text alone is a list of one part, as OpenAI tells it. */
+/* A message that is only a text becomes a list of one part, as in OpenAI's API. */
 static void write_content(const struct items *items, const struct pl_json_node *item,
                           const struct pl_json_node *content, struct pl_json_out *out)
 {
@@ -174,11 +174,11 @@ static void write_item(const struct items *items, size_t i, struct pl_json_out *
     pl_json_out_close(out, '}');
 }
 
-/* What a page is, as OpenAI's clients ask for it. */
+/* A page, as OpenAI's clients request it. */
 struct page {
     int64_t limit;
     bool is_oldest_first;
-    struct pl_str after; /* the id of an item; empty: from the first on */
+    struct pl_str after; /* the id of an item; empty: from the first one */
 };
 
 static bool read_page(struct pl_exchange *x, struct page *ret)
@@ -255,7 +255,7 @@ static void write_page(struct pl_exchange *x, const struct items *items, const s
     pl_json_out_close(&out, '}');
 }
 
-/* The input of the request that the turns make: a list of objects. */
+/* Collects the objects in the input of the request made from the turns. */
 static bool gather(struct pl_exchange *x, struct items *items)
 {
     const struct pl_json_node *input =
@@ -307,7 +307,7 @@ static void deleted(struct pl_session_command *command)
 {
     struct deleting *deleting = PL_CONTAINER_OF(command, struct deleting, command);
     struct pl_exchange *x = deleting->x;
-    /* Who deleted it in between has done the same. */
+    /* Somebody else may have deleted it meanwhile. */
     if (command->problem == PL_PROBLEM_COUNT || command->problem == PL_PROBLEM_NOT_FOUND)
         pl_buf_addf(&x->reply, "{\"id\":\"%.*s\",\"object\":\"response\",\"deleted\":true}",
                     PL_STR_ARG(deleting->kept.id));

@@ -1,11 +1,11 @@
-/* What a request to /v1/responses refers to, put into it:
+/* Resolves the references of a request to /v1/responses:
  *
- *     prompt                 a prompt of our library, its variables filled in
- *     previous_response_id   the conversation of an answer that went through us
+ *     prompt                 a prompt of our library, with its variables filled in
+ *     previous_response_id   the conversation of an answer of this server
  *
- * The resulting body is the client's without these two: its members, those of the prompt that it
- * does not have, and as input first the conversation, then the prompt's messages, then its own. As
- * with OpenAI, instructions of the previous request are not carried over. */
+ * The resulting body is the client's without these two: its members, then members of the prompt
+ * that it does not have. Its input is first the conversation, then the prompt's messages, then its
+ * own input. As in OpenAI's API, instructions of the previous request are not carried over. */
 #include "gateway/call.h"
 
 #include "prompt/render.h"
@@ -33,7 +33,7 @@ bool pl_gateway_call_refers(const struct pl_gateway_call *call)
     return refers_to_text(call) || pl_gateway_call_names_blobs(call);
 }
 
-/* What is put together: documents of OpenAI's, each with an input. */
+/* The documents to combine: requests of OpenAI, each with an input. */
 struct putting {
     struct pl_gateway_call *call;
     struct pl_json_doc before, prompt; /* no root: none */
@@ -163,7 +163,8 @@ static enum pl_status load_prompt(struct pl_gateway_call *call, struct pl_str id
     return pl_prompt_chat(&x->arena, &text, ret_chat);
 }
 
-/* A request of OpenAI's has no place for what is for one vendor: it is merged into the vendor's. */
+/* A request of OpenAI has no place for members of one vendor, so they are merged into the vendor's
+ * request later. */
 static enum pl_status keep_config(struct pl_gateway_call *call, struct pl_str chat)
 {
     struct pl_arena *arena = &call->x->arena;
@@ -173,7 +174,7 @@ static enum pl_status keep_config(struct pl_gateway_call *call, struct pl_str ch
         return PL_NOMEM;
     enum pl_status status = pl_json_parse(arena, kept, &pl_json_own, &doc, NULL);
     if (status != PL_OK)
-        return status == PL_NOMEM ? status : PL_OK; /* whoever converts it says what is wrong */
+        return status == PL_NOMEM ? status : PL_OK; /* the conversion reports the error */
     const struct pl_json_node *config = pl_json_member(&doc, doc.root, "config", PL_JSON_OBJECT);
     if (config && pl_json_member(&doc, config, "vendor", PL_JSON_OBJECT))
         call->config = pl_json_span(&doc, config);
@@ -221,7 +222,7 @@ static bool is_settled(const struct pl_json_doc *doc, const struct pl_json_node 
     return false;
 }
 
-/* The members of a document but for those above, and those the other one has. */
+/* Adds the members of a document, except those above and those that `over` has. */
 static void add_members(struct putting *putting, const struct pl_json_doc *doc,
                         const struct pl_json_doc *over)
 {

@@ -1,4 +1,4 @@
-/* The routes that the clients of vendors ask: one table per file of routes (http/routes/route.h). */
+/* The routes of the vendors' APIs: one table per file of routes (http/routes/route.h). */
 #ifndef PL_GATEWAY_ROUTES_H
 #define PL_GATEWAY_ROUTES_H
 
@@ -7,7 +7,7 @@
 extern const struct pl_route pl_routes_gateway[];
 extern const struct pl_route pl_routes_gateway_models[];
 extern const struct pl_route pl_routes_gateway_responses[];
-/* What is not offered under the vendors' paths. */
+/* Paths of the vendors that are not offered. */
 extern const struct pl_route_family pl_gateway_families[];
 
 #endif

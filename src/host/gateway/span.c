@@ -1,6 +1,6 @@
-/* The spans of a call for OpenTelemetry: one for each model that was asked, with the names of the
- * conventions for generative AI. The vendor gets the id of the span, so that its own spans are below
- * it. */
+/* The spans of a call for OpenTelemetry: one for each model that was called, with the names of the
+ * conventions for generative AI. The vendor gets the id of the span, so that its own spans are
+ * below it. */
 #include "gateway/call.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ const char *pl_gateway_call_traceparent(struct pl_gateway_call *call)
     return line;
 }
 
-/* The well-known names of the conventions; a provider of one's own has its own. */
+/* The well-known names of the conventions; other providers keep their own name. */
 static struct pl_str provider_of(const struct pl_model_target *target)
 {
     static const struct {
@@ -50,7 +50,7 @@ static const char *operation_of(const struct pl_gateway_call *call)
     return format == &pl_format_gemini ? "generate_content" : "chat";
 }
 
-/* What is known now: a call that fails has no counts. */
+/* Sets what is known: a failed call has no counts. */
 void pl_gateway_call_end_span(struct pl_gateway_call *call)
 {
     if (!call->span.is_told)

@@ -1,7 +1,7 @@
 /* The losses of a translated stream. They are known only at the end of the stream, after the head
- * with its Parley-Loss was sent, so they come in a trailer of that name, and in the log. Until then
- * the bytes of both streams are kept, up to a limit; for a longer stream the trailer says "unknown".
- * If neither the client nor the log would get the losses, nothing is kept. */
+ * with its Parley-Loss was sent, so they are sent in a trailer of that name, and logged. Until then
+ * the bytes of both streams are kept, up to a limit; for a longer stream the trailer says
+ * "unknown". If neither the client nor the log would get the losses, nothing is kept. */
 #include "gateway/call.h"
 
 #include "service/loss_header.h"
@@ -9,7 +9,7 @@
 #include "stream/account.h"
 #include "stream/sum.h"
 
-enum { MAX_KEPT = 1 << 20 }; /* of each of both */
+enum { MAX_KEPT = 1 << 20 }; /* for each of both */
 
 static bool is_heard(const struct pl_gateway_call *call)
 {
@@ -36,7 +36,8 @@ void pl_gateway_call_keep_bytes(struct pl_gateway_call *call, struct pl_str piec
     pl_buf_add(&call->told, pl_str_slice(out, before, out.len));
 }
 
-/* The answer that the stream adds up to: what the report points into. Nothing when out of memory. */
+/* Writes the answer that the stream adds up to: the report points into it. Nothing when out of
+ * memory. */
 static void sum_up(struct pl_gateway_call *call, struct pl_buf *to)
 {
     struct pl_sum sum;

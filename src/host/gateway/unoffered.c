@@ -1,13 +1,13 @@
-/* The vendors' paths that this server does not have: their clients get an error of their own shape,
- * which says so. */
+/* The vendors' paths that this server does not have: clients get an error that says so, in the
+ * shape of their vendor. */
 #include "gateway/gateway.h"
 
 #include "gateway/routes.h"
 
 #include <stdio.h>
 
-/* Anthropic's clients say which version of the API they mean, Google's have a header of their own or
- * another version in the path. */
+/* Anthropic's clients send the version of the API; Google's send their own header or have another
+ * version in the path. */
 static const struct pl_speech *speech_of(const struct pl_exchange *x)
 {
     if (pl_http_header_get(x->head, "anthropic-version").len)

@@ -1,4 +1,4 @@
-/* The usage of a call: by the vendor's own counters, or else estimated. */
+/* The usage of a call: the vendor's counters, or an estimate. */
 #include "gateway/call.h"
 
 #include "io/clock.h"
@@ -10,7 +10,7 @@
 
 enum { BYTES_PER_TOKEN = 4, MAX_TEXT = 64 << 10, TOKENS_PER_MEDIUM = 1000 };
 
-/* Where each dialect has its counters; several are added up. */
+/* The counters of each dialect; several are added up. */
 static const struct used_at {
     const char *dialect;
     const char *input[3], *output[2], *cache_read, *cache_write;
@@ -72,17 +72,17 @@ void pl_gateway_call_read_counts(struct pl_gateway_call *call, const struct pl_j
     }
 }
 
-/* Text counts by its bytes; a string that is too long for text is an image or a file. */
+/* Text is measured in bytes; a string that is too long for text is an image or a file. */
 struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc)
 {
     struct pl_gateway_call_size size = {0};
-    /* Without a branch: what is a text changes from node to node. */
+    /* Without a branch, because texts and other nodes alternate unpredictably. */
     for (const struct pl_json_node *node = doc->root, *end = node + doc->n_nodes; node < end;
          node++) {
         size_t is_text = pl_json_kind(node) == PL_JSON_STRING;
         size_t is_medium = is_text & (node->len > MAX_TEXT);
         size.n_media += is_medium;
-        size.n_text_bytes += (node->len - 1u) & -(is_text ^ is_medium); /* as a survey counts */
+        size.n_text_bytes += (node->len - 1u) & -(is_text ^ is_medium); /* like a survey */
     }
     return size;
 }
@@ -168,7 +168,7 @@ void pl_gateway_call_note_failure(struct pl_gateway_call *call)
                          pl_loop_unix_ms(call->x->shard->loop));
 }
 
-/* A stream that was not asked to tell, or was broken off, is estimated: a budget must not depend on
+/* Estimates a stream that was not asked for its usage, or was aborted: a budget must not depend on
  * what a client leaves out. */
 void pl_gateway_call_count(struct pl_gateway_call *call)
 {

@@ -1,5 +1,4 @@
-/* Decisions by the head of a request alone: the Host it named, its route, its address and user, and
- * how large its body may be. */
+/* Checks that need only the head of a request: its Host, route, address, user and body length. */
 #include "http/exchange_int.h"
 
 #include "base/text/uuid.h"
@@ -47,7 +46,7 @@ static struct pl_str bearer_of(const struct pl_http_head *head)
     return value;
 }
 
-/* Where the clients of vendors have theirs. */
+/* Vendors' clients send their key in other headers. */
 static struct pl_str key_of(const struct pl_exchange *x)
 {
     static const char *const headers[] = {"x-api-key", "x-goog-api-key"};
@@ -72,7 +71,7 @@ static const char *key_wish(const struct pl_exchange *x, const char *why)
            "x-goog-api-key.";
 }
 
-/* A page of somebody else's can make a browser send the cookie, and not the token. */
+/* A foreign page can make a browser send the cookie, but not the token. */
 static bool is_meant(const struct pl_exchange *x)
 {
     bool changes = x->method != PL_METHOD_GET && x->method != PL_METHOD_HEAD;
@@ -214,8 +213,7 @@ static void apply_cors(struct pl_exchange_own *own)
     }
 }
 
-/* A header that decides something is there once: a proxy in front may read another of the two than
- * we do. */
+/* A header that decides something may appear only once: a proxy may read another copy than we. */
 static bool check_single(struct pl_exchange *x)
 {
     static const char *const names[] = {
@@ -232,7 +230,7 @@ static bool check_single(struct pl_exchange *x)
     return true;
 }
 
-/* Bodies are read as they come: a compressed one could be of any size. */
+/* Bodies are parsed as they arrive. A compressed one could unpack to any size. */
 static bool check_encoding(struct pl_exchange *x)
 {
     struct pl_str encoding = pl_http_header_get(x->head, "content-encoding");

@@ -1,11 +1,11 @@
-/* X-Forwarded-For is read from its end, as long as what is found there is one of the named proxies. */
+/* X-Forwarded-For is read from its end, for as long as the addresses are trusted proxies. */
 #include "http/client_address.h"
 
 #include "wire/address.h"
 
 #include <stdio.h>
 
-/* An address, and how many of its bits count. */
+/* Reads an address and its number of significant bits. */
 static bool read_range(struct pl_str text, struct pl_address *ret_address, unsigned *ret_n_bits)
 {
     const char *slash = text.len ? memchr(text.ptr, '/', text.len) : NULL;
@@ -59,7 +59,7 @@ bool pl_proxy_is_named(const char *peer, const char *const *proxies)
     return is_proxy(pl_str_of(peer), proxies);
 }
 
-/* "10.0.0.1", "10.0.0.1:99", "[::1]", "[::1]:99" with spaces around -> the address alone. */
+/* Strips spaces, brackets and port: "10.0.0.1", "10.0.0.1:99", "[::1]", "[::1]:99". */
 static struct pl_str bare(struct pl_str text)
 {
     while (text.len && (unsigned char)text.ptr[0] <= ' ')
@@ -75,7 +75,7 @@ static struct pl_str bare(struct pl_str text)
     return is_v4 ? pl_str_slice(text, 0, (size_t)(colon - text.ptr)) : text;
 }
 
-/* From the last to the first of one header; true: the search is over. */
+/* Reads one header from its last entry to its first. True: the search is over. */
 static bool walk(struct pl_str list, const char *const *proxies, char *ret_address)
 {
     while (list.len) {
@@ -100,7 +100,7 @@ void pl_client_address(const struct pl_http_head *head, const char *peer,
     snprintf(ret_address, PL_CLIENT_ADDRESS_SIZE, "%s", peer);
     if (!head || !is_proxy(pl_str_of(peer), proxies))
         return;
-    /* A proxy adds at the end, to the last header or as another one. */
+    /* A proxy appends its entry, either to the last header or as a new header. */
     for (size_t i = head->n_headers; i-- > 0;)
         if (pl_http_name_is(head->headers[i].name, "x-forwarded-for") &&
             walk(head->headers[i].value, proxies, ret_address))

@@ -12,9 +12,9 @@
  *     HEAD, GIVEN, BODY, ANSWER, IDLE -> LINGER -> CLOSED
  *     HEAD, GIVEN, BODY, ANSWER, IDLE -> CLOSED
  *
- * While a request is being answered the parser rests: what arrives meanwhile is kept (one read's
- * worth, then reading is paused) and parsed when the answer has gone. So answers keep the order of
- * the requests, and a client that does not read its answers is not read from. */
+ * While a request is being answered, the parser pauses. Input is kept (one read's worth, then
+ * reading is paused) and parsed after the answer was sent. So answers keep the order of the
+ * requests, and a client that does not read its answers is not read from. */
 #include "http/connection.h"
 
 #include "base/mem.h"
@@ -61,7 +61,7 @@ static const struct pl_conn_ops ops;
 
 static void on_timer(struct pl_timer *timer);
 
-/* A later deadline costs nothing: the timer fires at the old one and is started again. */
+/* Moving the deadline later is free: the timer fires at the old time and is started again. */
 static void set_deadline(struct pl_http_conn *conn, int64_t delay_ms)
 {
     struct pl_loop *loop = conn->shard->loop;
@@ -70,8 +70,8 @@ static void set_deadline(struct pl_http_conn *conn, int64_t delay_ms)
         pl_timer_start(loop, &conn->timer, delay_ms, on_timer);
 }
 
-/* The bytes of the last ten looks: a sliding window, so that a burst buys ten seconds and not an
- * hour. */
+/* Counts the bytes of the last ten checks. With this sliding window a burst buys ten seconds, not
+ * an hour. */
 static bool is_body_slow(struct pl_exchange_own *x)
 {
     size_t *mark = &x->body_marks[++x->n_looks % PL_HTTP_SLOW_LOOKS];
@@ -125,7 +125,7 @@ static void on_timer(struct pl_timer *timer)
         on_late(conn);
         return;
     }
-    /* Quiet for a while: the memory of its last head is of better use elsewhere. */
+    /* The connection is idle: free the memory of its last head. */
     if (conn->phase == PL_PHASE_IDLE)
         pl_http1_trim(conn->http);
     pl_timer_start(conn->shard->loop, timer, left_ms, on_timer);
@@ -161,7 +161,7 @@ static void on_head(struct pl_http_conn *conn)
     pl_exchange_start(conn->x);
 }
 
-/* Whether requests may still come. */
+/* Whether more requests may come. */
 static bool is_open(const struct pl_http_conn *conn)
 {
     return conn->phase != PL_PHASE_LINGER && conn->phase != PL_PHASE_CLOSED;
@@ -172,7 +172,7 @@ static bool can_parse(const struct pl_http_conn *conn)
     return is_open(conn) && (!conn->x || pl_exchange_wants_body(conn->x));
 }
 
-/* Until the bytes are used up or a request has to be answered first. */
+/* Parses until the bytes are used up or a request must be answered first. */
 static void parse(struct pl_http_conn *conn, struct pl_str bytes)
 {
     struct pl_error err = {0};
@@ -210,14 +210,14 @@ static void enter(struct pl_http_conn *conn, enum pl_conn_phase phase)
     set_deadline(conn, states[phase].limit_ms);
 }
 
-/* Input that is not parsed yet is kept with the connection, because the fed bytes go away. */
+/* Keeps input that is not parsed yet: the caller's buffer does not last. */
 static void keep_rest(struct pl_http_conn *conn)
 {
     pl_buf_add(&conn->rest, pl_http1_rest(conn->http));
     pl_http1_feed(conn->http, (struct pl_str){0});
 }
 
-/* The next wait after parsing, and its length. */
+/* Chooses the next wait after parsing, and its deadline. */
 static void wait_for_more(struct pl_http_conn *conn)
 {
     if (conn->phase == PL_PHASE_CLOSED) {
@@ -258,8 +258,8 @@ static void parse_rest(struct pl_http_conn *conn)
     wait_for_more(conn);
 }
 
-/* The time a piece took to be kept is ours, not the client's: its rate counts from now on. The end
- * of a message may come without a further byte. */
+/* Storing a piece takes our time, not the client's, so its rate is measured from now on. The end of
+ * a message may come without another byte. */
 void pl_http_conn_go_on(struct pl_http_conn *conn)
 {
     conn->x->n_looks = 0;
@@ -269,9 +269,9 @@ void pl_http_conn_go_on(struct pl_http_conn *conn)
     parse_rest(conn);
 }
 
-/* --- a proxy's word -------------------------------------------------------------------------- */
+/* --- PROXY protocol -------------------------------------------------------------------------- */
 
-/* Its client takes the proxy's place: in the log, and among the connections of its address. */
+/* The client replaces the proxy, in the log and in the connections of its address. */
 static void believe(struct pl_http_conn *conn, const struct pl_proxy_header *header)
 {
     PL_CLEANUP_BUF struct pl_buf address;
@@ -366,7 +366,7 @@ static void on_writable(void *ctx)
         pl_exchange_writable(conn->x);
 }
 
-/* The rest of a long body is read to where it is gathered. */
+/* The rest of a long body is read directly into the body's buffer. */
 static bool get_room(void *ctx, char **ret_to, size_t *ret_n)
 {
     struct pl_http_conn *conn = ctx;
@@ -386,7 +386,7 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
     struct pl_hold place = {0};
     struct pl_peer peer;
     pl_conn_peer(bare, &peer);
-    /* A proxy's connections are its clients', and are counted when it has said whose. */
+    /* A connection from a proxy is counted for its client, once the proxy has named it. */
     bool awaits_proxy =
         !is_control && pl_proxy_is_named(peer.address, shard->setup->config.proxy_protocol);
     enum pl_arrival arrival =
@@ -428,7 +428,7 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
     set_deadline(conn, refusal ? PL_HTTP_LINGER_MS : PL_HTTP_HEAD_MS);
 }
 
-/* Out of the list; the owner of the exchange keeps it. */
+/* Removes it from the list. The owner of the exchange keeps the exchange. */
 static void detach(struct pl_http_conn *conn)
 {
     struct pl_shard *shard = conn->shard;
@@ -480,8 +480,8 @@ struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_
     return bare;
 }
 
-/* Everything is sent: closes our side, and gives the client a little time to read it. Closing both
- * at once would make the kernel discard sent data, if the client is still sending. */
+/* Everything is sent. Closes our side and gives the client a little time to read: closing both
+ * sides at once would make the kernel discard sent data if the client is still sending. */
 static void linger(struct pl_http_conn *conn)
 {
     enter(conn, PL_PHASE_LINGER);

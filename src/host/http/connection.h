@@ -1,4 +1,4 @@
-/* A connection that speaks HTTP/1.1: one request at a time, answers in the order of the requests.
+/* An HTTP/1.1 connection: one request at a time, answers in the order of the requests.
  * docs/internals/http.md. */
 #ifndef PL_HTTP_CONNECTION_H
 #define PL_HTTP_CONNECTION_H
@@ -7,23 +7,23 @@
 
 #define PL_HTTP_HEAD_MS    10000
 #define PL_HTTP_IDLE_MS    60000
-#define PL_HTTP_LOOK_MS    1000  /* how often the rate of a body is looked at … */
-#define PL_HTTP_SLOW_BYTES 10240 /* … and what has to have come since ten looks before */
-#define PL_HTTP_SEND_MS    30000 /* a client that takes nothing for so long is gone */
+#define PL_HTTP_LOOK_MS    1000  /* how often the rate of a body is checked … */
+#define PL_HTTP_SLOW_BYTES 10240 /* … and the bytes that must arrive in ten checks */
+#define PL_HTTP_SEND_MS    30000 /* a client that reads nothing for this long is gone */
 #define PL_HTTP_LINGER_MS  2000
 
-/* What the connection waits for; each wait has its deadline. The diagram is in connection.c. */
+/* The state of a connection. Each state has a deadline. The diagram is in connection.c. */
 enum pl_conn_phase {
-    PL_PHASE_HEAD,   /* a head has begun to come, or the first one is awaited */
-    PL_PHASE_GIVEN,  /* a head went to its exchange: the next wait is known after parsing */
-    PL_PHASE_BODY,   /* its exchange wants more */
-    PL_PHASE_ANSWER, /* its exchange is at work: nothing is read */
+    PL_PHASE_HEAD,   /* a head has begun to arrive, or the first one is awaited */
+    PL_PHASE_GIVEN,  /* a head went to its exchange; the next state is known after parsing */
+    PL_PHASE_BODY,   /* the exchange needs more of the body */
+    PL_PHASE_ANSWER, /* the exchange is working: nothing is read */
     PL_PHASE_IDLE,   /* between two requests */
     PL_PHASE_LINGER, /* everything is sent: the client has a moment to read it */
     PL_PHASE_CLOSED, /* freed when the parser has returned */
 };
 
-/* Why every request on this connection is refused, if it is. */
+/* The reason to refuse every request on this connection. */
 enum pl_http_refusal { PL_HTTP_WELCOME, PL_HTTP_FULL, PL_HTTP_ADDRESS_FULL };
 
 struct pl_http_conn {
@@ -31,44 +31,44 @@ struct pl_http_conn {
     struct pl_shard *shard;           /* borrowed */
     struct pl_conn *conn;             /* owned; NULL once it was taken or closed */
     struct pl_http1 *http;            /* owned */
-    struct pl_exchange_own *x;        /* the request being answered; NULL: none */
-    struct pl_buf rest;               /* owned; read while a request was being answered */
+    struct pl_exchange_own *x;        /* the request being answered; may be NULL */
+    struct pl_buf rest;               /* owned; input read while a request was being answered */
     struct pl_timer timer;
-    int64_t deadline_ms; /* the timer may fire earlier, and is then started again */
+    int64_t deadline_ms; /* the timer may fire earlier; it is then started again */
     enum pl_conn_phase phase;
     enum pl_http_refusal refusal;
-    struct pl_hold place; /* among those of its address */
+    struct pl_hold place; /* its place in the limit of its address */
     uint64_t n_lingered;
     bool is_unix, is_tls;
-    char peer[PL_CLIENT_ADDRESS_SIZE]; /* the other end, or who a proxy says it is */
+    char peer[PL_CLIENT_ADDRESS_SIZE]; /* the other end, or the client that a proxy names */
     bool awaits_proxy;                 /* a proxy's header comes first (wire/proxy_header.h) */
-    bool is_control; /* by the control socket: the local user is the administrator */
-    bool is_parsing; /* the loop of the parser is on the stack */
-    bool is_paused;  /* reading is */
+    bool is_control; /* from the control socket: the local user is the administrator */
+    bool is_parsing; /* the parser's loop is on the stack */
+    bool is_paused;  /* reading is paused */
     bool has_ended;  /* the other side sends no more */
 };
 
-/* Takes the connection over. The control socket's word counts only for our own user. */
+/* Takes the connection over. The control socket makes only our own user an administrator. */
 void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *conn, bool is_control);
 /* Closes it now, whatever it is doing. */
 void pl_http_conn_close(struct pl_http_conn *conn);
-/* Closes it if it waits for a request; otherwise its answer is its last one. */
+/* Closes it if it is idle; otherwise it closes after the current answer. */
 void pl_http_conn_retire(struct pl_http_conn *conn);
 
-/* Closes the connections of a shard on which an answer to this user is still being made. */
+/* Closes the connections of a shard that are still answering this user. */
 void pl_http_conns_drop_user(struct pl_shard *shard, struct pl_str user_id);
 
-/* The connection after an answer: it takes the next request, it is closed, or it is broken. */
+/* The fate of a connection after an answer: it takes the next request, closes, or is broken. */
 enum pl_http_end { PL_HTTP_KEPT, PL_HTTP_LAST, PL_HTTP_BROKEN };
 void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end);
-/* Gives the bare connection away, with the input after the request. The exchange no longer has it,
- * as if the client were gone. shard->n_conns still counts it: the new owner decrements it and the
- * metric of connections when it closes the connection, and releases its place. */
+/* Hands the bare connection over, with the input after the request. For the exchange the client is
+ * then gone. shard->n_conns still counts the connection: when the new owner closes it, it
+ * decrements that count and the metric of connections, and releases its place. */
 struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest,
                                   struct pl_hold *ret_place);
 /* The exchange wants more of the body again. */
 void pl_http_conn_go_on(struct pl_http_conn *conn);
-/* A step forward was made in sending: the client is not gone. */
+/* Some bytes were sent: the client is not gone. */
 void pl_http_conn_sent(struct pl_http_conn *conn);
 
 #endif

@@ -16,11 +16,11 @@
  *     SEND -> ORPHANED -> BROKEN
  *     ASKING, BODY, HELD, DISCARD, SEND, TAKEN -> BROKEN
  *
- * A refusal made by the head alone waits for a small body, so that the connection can be kept; a
- * large one is not read, and the connection ends with the answer.
+ * A request refused by its head alone still has a small body read, so that the connection can be
+ * kept. A large body is not read, and the connection ends with the answer.
  *
- * A step is a function that runs when its state is entered. A handler may answer while it is still
- * being called: so steps are run by one loop, which is not entered twice (pl_exchange_wake). */
+ * A step is a function that runs when its state is entered. A handler may answer before it returns,
+ * so one loop runs the steps and is never entered twice (pl_exchange_wake). */
 #include "http/exchange_int.h"
 
 #include "base/table.h"
@@ -35,11 +35,11 @@
 #include <assert.h>
 
 enum {
-    MIN_ROOM = 64 << 10,  /* of a body that is read to its place, and as much was read before */
-    MAX_ROOM = 256 << 10, /* … at once */
-    DISCARD_BYTES = 256 << 10, /* of a body that is not needed, to keep the connection */
+    MIN_ROOM = 64 << 10,       /* least bytes read, and left, to read a body into its buffer … */
+    MAX_ROOM = 256 << 10,      /* … at most this much at once */
+    DISCARD_BYTES = 256 << 10, /* the most that is discarded to keep the connection */
     PARSE_HERE_BYTES = 256 << 10,
-    MIN_TAKEN = PL_CONN_BLOCK_BYTES / 4 * 3, /* of a body that is kept where it was read */
+    MIN_TAKEN = PL_CONN_BLOCK_BYTES / 4 * 3, /* the least for which a read buffer is kept */
 };
 
 #define TO(name)  PL_TO(PL_X_##name)
@@ -93,7 +93,7 @@ static struct pl_exchange_own *own_of_job(struct pl_job *job)
     return pl_exchange_own(PL_CONTAINER_OF(job, struct pl_exchange, job));
 }
 
-/* A step returns this after choosing the next state, which is to be run at once. */
+/* Chooses the next state, which runs at once: `return next(…)` ends a step. */
 static bool next(struct pl_exchange_own *own, enum pl_x_state to)
 {
     pl_exchange_become(own, to);
@@ -129,7 +129,7 @@ static void say_continue(struct pl_exchange_own *own)
         own->must_close = true;
 }
 
-/* What follows from the head. */
+/* The state after the head. */
 static enum pl_x_state after_head(struct pl_exchange_own *own, bool is_admitted)
 {
     struct pl_exchange *x = &own->x;
@@ -150,7 +150,7 @@ static void find_on_worker(struct pl_job *job)
     x->shard->server->guard->find(x);
 }
 
-/* The client may have gone meanwhile. */
+/* The client may be gone by now. */
 static void is_asked(struct pl_job *job)
 {
     struct pl_exchange_own *own = own_of_job(job);
@@ -200,7 +200,7 @@ static void refuse_memory(struct pl_exchange *x, enum pl_taking taking)
                             "The memory for request bodies is used up; try again in a moment.");
 }
 
-/* Of an upload no more than two pieces are ever there. */
+/* An upload holds at most two pieces in memory. */
 void pl_exchange_ask_body_memory(struct pl_exchange_own *own, size_t n_body)
 {
     struct pl_exchange *x = &own->x;
@@ -238,7 +238,7 @@ void pl_exchange_let_body_go(struct pl_exchange *x)
     x->body_text = (struct pl_str){0};
 }
 
-/* Small amounts are not worth a lock: as many requests as there may be have so much. */
+/* Small amounts are not worth a lock: the number of requests limits them. */
 void pl_exchange_count_memory(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
@@ -255,8 +255,8 @@ void pl_exchange_count_memory(struct pl_exchange_own *own)
                                          (size_t)own->body_hold.n + n, must_go_on));
 }
 
-/* A body that was read at once, and nothing after it, stays where it is: the buffer becomes that of
- * the body. Not if it would leave much of the buffer unused. */
+/* If one read brought the whole body and nothing after it, the read buffer becomes the body's
+ * buffer. Not if much of that buffer would be unused. */
 static bool take_block(struct pl_exchange_own *own, struct pl_str piece)
 {
     const struct pl_http_head *head = own->x.head;
@@ -275,7 +275,7 @@ static bool take_block(struct pl_exchange_own *own, struct pl_str piece)
     return true;
 }
 
-/* False: it does not fit, and a problem was made of it. */
+/* False: the body does not fit, and a problem was made. */
 static bool gather(struct pl_exchange_own *own, struct pl_str piece)
 {
     struct pl_exchange *x = &own->x;
@@ -287,7 +287,7 @@ static bool gather(struct pl_exchange_own *own, struct pl_str piece)
     if (!take_memory(own, piece.len))
         return false;
     if (piece.len && piece.ptr == own->body.ptr + own->body.len)
-        own->body.len += piece.len; /* it was read to its place */
+        own->body.len += piece.len; /* it was read directly into this buffer */
     else if (!take_block(own, piece))
         pl_buf_add(&own->body, piece);
     if (own->body.status != PL_OK)
@@ -295,8 +295,8 @@ static bool gather(struct pl_exchange_own *own, struct pl_str piece)
     return own->body.status == PL_OK;
 }
 
-/* Only where the length is known: between chunks there are bytes that are not of the body. Memory is
- * reserved for no more than a client has sent already: a length alone is a claim. */
+/* Only with a known length, because chunks have other bytes between them. Reserves no more memory
+ * than the client has sent already: a length alone proves nothing. */
 bool pl_exchange_body_room(struct pl_exchange_own *own, char **ret_to, size_t *ret_n)
 {
     const struct pl_http_head *head = own->x.head;
@@ -315,7 +315,7 @@ bool pl_exchange_body_room(struct pl_exchange_own *own, char **ret_to, size_t *r
     return true;
 }
 
-/* No more of the body is read: the connection ends with the answer. */
+/* Stops reading the body. The connection ends with the answer. */
 static void refuse_body(struct pl_exchange_own *own)
 {
     own->must_close = true;
@@ -346,7 +346,7 @@ void pl_exchange_body_end(struct pl_exchange_own *own)
 
 void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, const char *detail)
 {
-    /* The rest of a refused body may be late: the first problem counts. */
+    /* The rest of a refused body may be late: keep the first problem. */
     if (own->state != PL_X_DISCARD || problem != PL_PROBLEM_TIMEOUT)
         pl_exchange_problem(&own->x, problem, NULL, "%s", detail);
     refuse_body(own);
@@ -411,7 +411,7 @@ static bool run_route(struct pl_exchange_own *own)
     pl_exchange_become(own, PL_X_RUNNING);
     own->has_run = true;
     own->x.route->run(&own->x);
-    /* Answered already, or its owner wakes it when it is. */
+    /* Answered already; or its owner wakes it later. */
     return own->state != PL_X_RUNNING;
 }
 
@@ -431,8 +431,8 @@ void pl_exchange_settled(struct pl_exchange *x)
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-/* Half an answer cannot become a problem. If it is still being produced, its producer ends it,
- * after the close tells it that the client is gone. */
+/* Half an answer cannot become a problem. If the answer is still being produced, the producer ends
+ * it: the close tells it that the client is gone. */
 static bool break_off(struct pl_exchange_own *own)
 {
     own->must_close = true;
@@ -446,7 +446,7 @@ static bool break_off(struct pl_exchange_own *own)
 static bool run_send(struct pl_exchange_own *own)
 {
     bool is_over = false, is_open = false;
-    /* A client that has this answer may send the next request at once, to another shard. */
+    /* The client may send its next request, to another shard, as soon as it has this answer. */
     own->x.shard->server->claim_ops->end(&own->x);
     if (own->x.conn && pl_sending_go(own, &is_over) != PL_OK)
         return break_off(own);
@@ -461,7 +461,7 @@ static bool run_send(struct pl_exchange_own *own)
     return false;
 }
 
-/* There is more of it, or the client is gone. */
+/* There is more to send, or the client is gone. */
 static bool run_making(struct pl_exchange_own *own)
 {
     return next(own, PL_X_SEND);
@@ -499,7 +499,7 @@ static void end(struct pl_exchange_own *own)
         pl_http_conn_done(conn, how);
 }
 
-/* True: another state was chosen. NULL where there is nothing to do but wait. */
+/* A step returns true if it chose another state. NULL: there is nothing to do but wait. */
 static bool (*const steps[])(struct pl_exchange_own *own) = {
     [PL_X_HEAD] = run_head,     [PL_X_CHECK] = run_check,       [PL_X_CLAIM] = run_claim,
     [PL_X_RUN] = run_route,     [PL_X_SETTLE] = run_settle,     [PL_X_SEND] = run_send,

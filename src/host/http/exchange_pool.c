@@ -1,10 +1,10 @@
-/* Exchanges between two requests. An empty one keeps its memory, unless that is much. */
+/* Free exchanges. One keeps its buffers for the next request, unless they are large. */
 #include "base/mem.h"
 #include "http/exchange_int.h"
 
 enum {
     MAX_SPARES = 64,
-    KEPT_BYTES = 64 << 10, /* a spare does not keep more than this of anything */
+    KEPT_BYTES = 64 << 10, /* the largest buffer that a free exchange keeps */
 };
 
 static void trim_buf(struct pl_buf *buf)
@@ -77,7 +77,7 @@ struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_
     struct pl_arena arena = own->x.arena;
     struct pl_buf reply = own->x.reply, headers = own->x.headers, body = own->body,
                   head = own->sending.head;
-    /* The target is the largest part, and is written whole by its parser. */
+    /* The target is the largest part, and its parser writes all of it. */
     memset(own, 0, offsetof(struct pl_exchange, target));
     memset((char *)own + offsetof(struct pl_exchange, args), 0,
            sizeof *own - offsetof(struct pl_exchange, args));

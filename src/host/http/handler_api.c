@@ -1,4 +1,4 @@
-/* Functions for the handler of a route: answer, go to a worker, take the connection over. */
+/* Functions for the handler of a route: answer, use a worker, take the connection over. */
 #include "base/table.h"
 #include "http/connection.h"
 #include "http/exchange_int.h"
@@ -53,7 +53,7 @@ void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const s
     own->sending.read = NULL;
     own->sending.n_left = 0;
     pl_buf_clear(&x->reply);
-    /* Without an id yet, the head is still to be looked at. */
+    /* Without an id, the head was not processed yet. */
     if (!x->request_id[0])
         pl_exchange_set_id(x);
     const struct pl_route_family *family = x->route ? NULL : pl_family_of(x->target.path);
@@ -134,7 +134,7 @@ static void job_is_home(struct pl_job *job)
     x->job_done(job);
 }
 
-/* Memory that work on a document takes at its worst, about; small ones are not counted. */
+/* Estimates the most memory that work on a document takes; small ones are not counted. */
 static size_t work_bytes(const struct pl_exchange *x, enum pl_work lane)
 {
     enum { SMALL = 256 << 10, TIMES = 16 };
@@ -246,8 +246,7 @@ struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str respo
     struct pl_conn *conn = NULL;
     size_t n_sent = 0;
     pl_exchange_become(own, PL_X_TAKEN);
-    /* A head is small and the connection has just been read from: a short write is a dead client.
-     */
+    /* A head is small and input has just arrived: after a short write the client is dead. */
     if (http_conn && pl_conn_write(http_conn->conn, &response_head, 1, &n_sent) == PL_OK &&
         n_sent == response_head.len) {
         conn = pl_http_conn_take(http_conn, ret_rest, ret_place);

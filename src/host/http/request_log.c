@@ -1,5 +1,5 @@
-/* The line of a request, when it is over: in the log of the server, or as fields in an access log of its
- * own. It has the route and not the path, whose parts may be secrets. */
+/* The log line of a finished request: in the server's log, or as fields in a separate access log.
+ * It names the route, because parts of the path may be secrets. */
 #include "http/request_log.h"
 
 #include "base/mem.h"
@@ -13,18 +13,18 @@
 
 #include <stdio.h>
 
-/* What a line says. The texts are borrowed from the exchange, or from a line that is held. */
+/* The content of a log line. The texts are borrowed from the exchange, or from a held line. */
 struct line {
     const char *method;
     struct pl_str
         place; /* the route and not the path: the text in place of a brace may be a secret */
     struct pl_str address, user_id, key_id, request_id, trace_id;
-    struct pl_str problem; /* the failure as it was reported to the client, if it is ours */
+    struct pl_str problem; /* our own failure, as it was reported to the client */
     struct pl_str model;
     int64_t n_input, n_output; /* tokens; only with a model */
     int64_t bytes_in, bytes_out, took_ms;
     int status;
-    bool is_aborted; /* the client was gone before it had the whole answer */
+    bool is_aborted; /* the client left before it had the whole answer */
 };
 
 struct pl_held_line {
@@ -56,7 +56,7 @@ static void find_client(const struct pl_exchange *x, char to[PL_CLIENT_ADDRESS_S
         pl_log_client(x, to);
 }
 
-/* `address` is room for the client's. */
+/* `address` is memory for the client's address. */
 static struct line line_of(const struct pl_exchange *x, char address[PL_CLIENT_ADDRESS_SIZE])
 {
     const struct pl_exchange_own *own = (const struct pl_exchange_own *)x;
@@ -81,9 +81,9 @@ static struct line line_of(const struct pl_exchange *x, char address[PL_CLIENT_A
     };
 }
 
-/* --- into the log of the server -------------------------------------------------------------- */
+/* --- the server's log ------------------------------------------------------------------------ */
 
-/* Where it came from, how much, and whether it was gone before it had the whole answer. */
+/* Writes the client's address, the amounts, and whether the client left early. */
 static void write_client(struct pl_log *log, const struct line *line, struct pl_buf *to)
 {
     bool is_json = pl_log_is_json(log);
@@ -124,7 +124,7 @@ static void write_line(struct pl_log *log, const struct line *line, struct pl_bu
         pl_log_field(log, to, "problem", line->problem);
 }
 
-/* --- as fields, for an access log of its own ------------------------------------------------- */
+/* --- fields, for a separate access log ------------------------------------------------------- */
 
 static void tell_access(struct pl_shard *shard, const struct line *line)
 {
@@ -164,9 +164,10 @@ static void tell_access(struct pl_shard *shard, const struct line *line)
     pl_access_log_put(shard->server->access_log, shard, line->status, message, fields, n);
 }
 
-/* --- which of them --------------------------------------------------------------------------- */
+/* --- choosing the log ------------------------------------------------------------------------ */
 
-/* To the access log, if there is one of its own; a failure of ours to the server's log as well. */
+/* Writes to the separate access log, if there is one; our own failures go to the server's log as
+ * well. */
 static void tell(struct pl_shard *shard, const struct line *line)
 {
     struct pl_log *log = shard->server->log;
@@ -195,7 +196,7 @@ void pl_log_request(struct pl_exchange *x)
     tell(x->shard, &line);
 }
 
-/* Whether a list with commas has the name. */
+/* Whether a comma-separated list has the name. */
 static bool has_name(struct pl_str list, struct pl_str name)
 {
     while (list.len) {

@@ -1,5 +1,5 @@
-/* "00-" 32 digits of the trace "-" 16 digits of the span "-" 2 digits of flags. A later version may
- * say more after that; a trace or span of zeros is none. */
+/* "00-" 32 digits of the trace "-" 16 digits of the span "-" 2 digits of flags. Later versions may
+ * append more. A trace or span of all zeros is invalid. */
 #include "http/trace.h"
 
 #include "base/text/uuid.h"
@@ -50,7 +50,8 @@ struct pl_str pl_trace_read(struct pl_str traceparent)
                                        : (struct pl_str){0};
 }
 
-/* The caller has decided whether his trace is told; one that begins here is asked for by its digits. */
+/* The caller's flags decide whether its trace is recorded; a trace that begins here is sampled by
+ * its digits. */
 void pl_trace_continue(struct pl_exchange *x)
 {
     struct pl_tracer *tracer = x->shard->server->tracer;

@@ -4,14 +4,14 @@
 
 #include "http/exchange.h"
 
-/* Fills x->traceparent when the request has a valid one: the same trace, a span of our own. With a
- * tracer, a request without one begins a trace. */
+/* Fills x->traceparent if the request has a valid one: the same trace, with our own span. With a
+ * tracer, a request without one starts a trace. */
 void pl_trace_continue(struct pl_exchange *x);
 /* The request is over: its span ends. */
 void pl_trace_end(struct pl_exchange *x);
 /* The 32 digits of the trace; empty without one. */
 struct pl_str pl_trace_id(const struct pl_exchange *x);
-/* Those of a traceparent, a view of it; empty where it is not one. */
+/* The trace id of a traceparent, a view of it; empty if it is invalid. */
 struct pl_str pl_trace_read(struct pl_str traceparent);
 
 #endif

@@ -1,10 +1,10 @@
-/* A body that goes on to its route while it comes (route.h, struct pl_upload).
+/* A body that is passed to its route while it arrives (route.h, struct pl_upload).
  *
  *     gathering ──a piece is there──> looked at (worker) ──> kept (route) ──> gathering …
  *         └──END──> the last piece is looked at ──> claim ──> run
  *
- * From the first arrow to the last the exchange is held: the connection reads no more. So a body of
- * any length costs one piece of memory, and a store that is slow slows the client down. */
+ * From the first arrow to the last the exchange is held, and the connection reads nothing. So a
+ * body of any length costs the memory of one piece, and a slow store slows the client down. */
 #include "http/exchange_int.h"
 
 #include "base/table.h"
@@ -15,7 +15,7 @@ static struct pl_exchange *exchange_of(struct pl_job *job)
     return PL_CONTAINER_OF(job, struct pl_exchange, job);
 }
 
-/* The client may have gone meanwhile, and the piece may have been refused. */
+/* The client may be gone by now, or the piece may have been refused. */
 static void let_go(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;

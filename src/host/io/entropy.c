@@ -1,4 +1,4 @@
-/* getrandom(2): for up to 256 bytes it gives all or nothing, and after boot it never waits. */
+/* getrandom(2): up to 256 bytes it gives all or nothing, and after boot it never blocks. */
 #include "io/entropy.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fills `to` with n unpredictable bytes, n at most 256; false when the kernel has none to give. */
+/* Fills `to` with n unpredictable bytes, n at most 256. False when the kernel has no entropy. */
 bool pl_entropy_fill(void *to, size_t n);
 
 #endif

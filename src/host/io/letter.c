@@ -1,5 +1,5 @@
-/* Letters between threads. A sender swaps itself in as the last and then links its predecessor to
- * itself; between the two steps the receiver sees a gap, stops there, and is rung once more when
+/* Letters between threads. A sender swaps itself in as the last one and then links its predecessor
+ * to itself. Between the two steps the receiver sees a gap and stops there; it is woken again when
  * the gap is closed. */
 #include "io/loop_int.h"
 
@@ -22,7 +22,7 @@ static void append(struct pl_mailbox *mailbox, struct pl_letter *letter)
     atomic_store_explicit(&before->next, letter, memory_order_release);
 }
 
-/* NULL: empty, or up to a gap. */
+/* NULL: empty, or a gap follows. */
 static struct pl_letter *take(struct pl_mailbox *mailbox)
 {
     struct pl_letter *first = mailbox->first;
@@ -36,7 +36,7 @@ static struct pl_letter *take(struct pl_mailbox *mailbox)
     if (!next) {
         if (atomic_load_explicit(&mailbox->last, memory_order_acquire) != first)
             return NULL;
-        append(mailbox, &mailbox->stub); /* so that the last letter can be taken out */
+        append(mailbox, &mailbox->stub); /* so that the last letter can be removed */
         next = atomic_load_explicit(&first->next, memory_order_acquire);
         if (!next)
             return NULL;
@@ -53,9 +53,9 @@ size_t pl_mailbox_open(struct pl_mailbox *mailbox, size_t max)
     return n;
 }
 
-/* The thread that changes is_knocked from false to true rings. The receiver sets it back before it
- * looks, so that a letter is either seen by that look or rings again. Nothing here may not be
- * called by a signal's handler. */
+/* Only the thread that changes is_knocked from false to true rings. The receiver resets it before
+ * it looks, so that every letter is either seen or rings again. Everything here is
+ * async-signal-safe. */
 void pl_loop_knock(struct pl_loop *loop)
 {
     static const uint64_t one = 1;
@@ -78,7 +78,8 @@ void pl_loop_expect(struct pl_loop *loop)
     atomic_fetch_add_explicit(&loop->n_expected, 1, memory_order_relaxed);
 }
 
-/* Opening the letter does not mean that its sender is through: only the count does. */
+/* An opened letter does not prove that its sender is finished with the loop; only the count
+ * does. */
 void pl_loop_deliver(struct pl_loop *loop, struct pl_letter *letter)
 {
     pl_loop_post(loop, letter);

@@ -1,4 +1,4 @@
-/* The loop itself: how a turn goes, and how it begins and ends. */
+/* The loop itself: its turns, its start and its end. */
 #include "io/clock.h"
 #include "io/net/conn.h"
 #include "io/loop_int.h"
@@ -14,13 +14,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Letters of one turn; then the sockets get theirs. */
+/* Letters per turn; then the sockets are served. */
 enum { LETTERS_PER_TURN = 256 };
 
 /* --- the turn ----------------------------------------------------------------------------------
  */
 
-/* Its count is not read: the edge trigger tells of every ring. */
+/* The eventfd is not read: with the edge trigger every ring is an event. */
 static void on_door(struct pl_watch *door, uint32_t events)
 {
     struct pl_loop *loop = PL_CONTAINER_OF(door, struct pl_loop, door);
@@ -38,7 +38,7 @@ void pl_loop_hurry(struct pl_loop *loop)
     loop->is_hurried = true;
 }
 
-/* Those that ask while we are at it belong to the next turn. */
+/* Hooks added during these calls run in the next turn. */
 static void call_turn_ends(struct pl_loop *loop)
 {
     if (!loop->ends)
@@ -54,7 +54,7 @@ static void call_turn_ends(struct pl_loop *loop)
     }
 }
 
-/* It is read by nobody: the edge trigger tells of each time it rings. */
+/* The timerfd is not read: with the edge trigger every expiry is an event. */
 static void on_bell(struct pl_watch *bell, uint32_t events)
 {
     struct pl_loop *loop = PL_CONTAINER_OF(bell, struct pl_loop, bell);
@@ -62,9 +62,10 @@ static void on_bell(struct pl_watch *bell, uint32_t events)
     loop->bell_ms = INT64_MAX;
 }
 
-/* A time given to epoll_wait makes the kernel start and stop a timer in every turn, which is a tenth of a small one. The
- * alarm changes in few turns, so a timer of our own is set then. It is told how long, not when: a library that shifts the
- * clocks of a test (libfaketime) shifts such a time even where it leaves the clock alone. False: it cannot be. */
+/* A timeout for epoll_wait makes the kernel start and stop a timer in every turn, which is a tenth
+ * of the cost of a small turn. The alarm rarely changes, so we set a timerfd instead. The time is
+ * relative, because libfaketime shifts absolute ones even where it leaves the clock alone. False:
+ * the timer could not be set. */
 static bool set_bell(struct pl_loop *loop, int64_t left_ms)
 {
     struct itimerspec after = {
@@ -125,7 +126,7 @@ void pl_loop_hook_remove(struct pl_loop *loop, struct pl_loop_hook *end)
 /* --- from beginning to end ---------------------------------------------------------------------
  */
 
-/* A descriptor that the loop listens to; errno. */
+/* Watches a descriptor of the loop's own; returns errno. */
 static int listen_to(struct pl_loop *loop, struct pl_watch *watch, int fd,
                      void (*fn)(struct pl_watch *, uint32_t))
 {
@@ -138,7 +139,7 @@ static int listen_to(struct pl_loop *loop, struct pl_watch *watch, int fd,
     return error;
 }
 
-/* The door, and the bell. */
+/* Opens the door and the bell. */
 static int open_ears(struct pl_loop *loop)
 {
     int error = listen_to(loop, &loop->door, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), on_door);
@@ -185,13 +186,13 @@ void pl_loop_destroy(struct pl_loop *loop)
 {
     if (!loop)
         return;
-    /* Who works for a loop ends before it. */
+    /* Threads that work for a loop must end before it. */
     assert(atomic_load_explicit(&loop->n_expected, memory_order_acquire) == 0);
     (void)pl_loop_settle(loop);
     while (loop->listeners)
         pl_listener_stop(loop->listeners);
     pl_watch_bury(loop);
-    assert(loop->n_conns == 0); /* who accepted a connection closes it before the loop goes */
+    assert(loop->n_conns == 0); /* the owner of a connection closes it before the loop ends */
 
     pl_loop_forget_signals(loop);
     close(loop->door.fd);
@@ -233,8 +234,8 @@ int64_t pl_loop_now_ms(const struct pl_loop *loop)
     return loop->now_ms;
 }
 
-/* Read when first asked for in a turn (to the millisecond), less what of the turn had passed by
- * then; the loop is const to the caller, to whom it makes no difference. */
+/* Read at the first request in a turn (to the millisecond), minus the time since the start of the
+ * turn. Casting away const is safe: callers cannot see the cache. */
 int64_t pl_loop_unix_ms(const struct pl_loop *loop)
 {
     int64_t now_ms = pl_loop_now_ms(loop);

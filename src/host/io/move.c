@@ -15,7 +15,8 @@ static const char *name_of(const struct pl_machine *machine, unsigned state)
     return state < machine->n_states ? machine->states[state].name : "?";
 }
 
-/* The C library's own function, so that it is reported and logged like every failed assertion. */
+/* Calls the C library's own function, so that it is reported and logged like every failed
+ * assertion. */
 static _Noreturn void refuse(const struct pl_machine *machine, unsigned from, unsigned to)
 {
     char text[160];

@@ -1,5 +1,5 @@
-/* Signals as calls on a loop. The handler notes which one it was and rings the loop's door; there
- * is one loop of the process that hears of them. */
+/* Signals as calls on a loop. The handler records the signal and rings the loop's door. Only one
+ * loop of the process receives signals. */
 #include "io/loop_int.h"
 
 #include "base/mem.h"
@@ -14,10 +14,10 @@ struct pl_loop_signal {
     void *ctx; /* borrowed */
 };
 
-static _Atomic(struct pl_loop *) hearing; /* borrowed; NULL: nobody */
-static atomic_uint_fast64_t arrived;      /* a bit for each */
+static _Atomic(struct pl_loop *) hearing; /* borrowed; the receiving loop; NULL: none */
+static atomic_uint_fast64_t arrived;      /* one bit per signal */
 
-/* They are numbered from 1 to 64. */
+/* Signals are numbered from 1 to 64. */
 static uint64_t bit_of(int number)
 {
     return UINT64_C(1) << (number - 1);

@@ -1,4 +1,4 @@
-/* Timers: the wheel says what is next, and the loop waits no longer than that. */
+/* Timers: the loop waits until the wheel's next tick. */
 #include "io/clock.h"
 #include "io/loop_int.h"
 
@@ -18,8 +18,8 @@ void pl_loop_turn_wheel(struct pl_loop *loop)
     set_alarm(loop);
 }
 
-/* Counted from the clock and not from the beginning of the turn, which may have been a while ago;
- * and one more, because the clock's present millisecond is partly over. So no timer is early. */
+/* Counted from the clock, not from the start of the turn, which may be a while ago. One millisecond
+ * is added because the current one is partly over. So no timer fires early. */
 void pl_timer_start(struct pl_loop *loop, struct pl_timer *timer, int64_t delay_ms,
                     void (*fn)(struct pl_timer *self))
 {

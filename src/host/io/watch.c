@@ -6,8 +6,8 @@
 
 enum { BATCH = 256 };
 
-/* EPOLLHUP and EPOLLERR come even to one who waits for nothing, and again in every turn; the edge
- * trigger has them come once. */
+/* EPOLLHUP and EPOLLERR are always reported, even if no events are requested, and again in every
+ * turn. The edge trigger reports them only once. */
 static struct epoll_event wish(struct pl_watch *watch)
 {
     return (struct epoll_event){.events = watch->events ? watch->events : EPOLLET,
@@ -47,7 +47,8 @@ void pl_watch_end(struct pl_loop *loop, struct pl_watch *watch, void (*bury)(str
 
 void pl_watch_wait(struct pl_loop *loop, int max_ms)
 {
-    /* Not zeroed in every turn (-ftrivial-auto-var-init): the kernel fills what is read. */
+    /* Not zeroed in every turn (-ftrivial-auto-var-init): the kernel fills all entries that we
+     * read. */
     __attribute__((uninitialized)) struct epoll_event events[BATCH];
     int n = epoll_wait(loop->epoll_fd, events, BATCH, max_ms);
     loop->now_ms = pl_clock_ms();

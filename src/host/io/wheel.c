@@ -1,5 +1,5 @@
-/* Placing a timer on its level, finding the next slot in use, and emptying a slot: its timers fire
- * or move to a lower level. */
+/* Puts a timer on its level, finds the next occupied slot, and empties a slot: its timers fire or
+ * move to a lower level. */
 #include "io/wheel.h"
 
 enum {
@@ -7,10 +7,10 @@ enum {
     DUE_SLOT = PL_WHEEL_LEVELS * PL_WHEEL_SLOTS,
 };
 
-/* About 550 years of uptime, after which nobody waits any more. */
+/* About 550 years of uptime. */
 static const int64_t last_tick = ((int64_t)1 << (GROUP_BITS * PL_WHEEL_LEVELS)) - 1;
 
-/* The slot whose time comes next, and that time. */
+/* The next slot that comes due, and its time. */
 struct event {
     size_t slot;
     int64_t tick;
@@ -74,8 +74,8 @@ void pl_wheel_remove(struct pl_wheel *wheel, struct pl_timer *timer)
     wheel->n_timers--;
 }
 
-/* A slot of a lower level always comes before one of a higher level: the higher one begins where
- * the whole of the lower level has passed. */
+/* A slot of a lower level always comes before one of a higher level: the higher one begins when the
+ * whole lower level has passed. */
 static bool find_next(const struct pl_wheel *wheel, struct event *ret_event)
 {
     for (int level = 0; level < PL_WHEEL_LEVELS; level++) {
@@ -102,7 +102,7 @@ int64_t pl_wheel_next_ms(const struct pl_wheel *wheel)
     return wheel->start_ms + event.tick * PL_WHEEL_TICK_MS;
 }
 
-/* The present has reached `slot`: its timers are due or move to a lower level. */
+/* The current tick has reached `slot`: its timers are due or move to a lower level. */
 static void empty_slot(struct pl_wheel *wheel, size_t slot)
 {
     struct pl_timer *head = &wheel->slots[slot];
@@ -120,7 +120,7 @@ static void empty_slot(struct pl_wheel *wheel, size_t slot)
     }
 }
 
-/* One at a time from the list, because each may stop any other. */
+/* One at a time, because each timer may stop any other. */
 static void fire(struct pl_wheel *wheel)
 {
     struct pl_timer *head = &wheel->slots[DUE_SLOT];

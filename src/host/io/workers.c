@@ -1,10 +1,11 @@
 /* Lanes of threads, each with a fair queue: jobs of one owner are a flow, and flows that have jobs
- * and may have another thread form a ring. A thread takes the first job of the first flow, which
- * goes to the end of the ring. So an owner with a thousand jobs delays another by one.
+ * and may use another thread form a ring. A thread takes the first job of the first flow, and the
+ * flow moves to the end of the ring. So an owner with a thousand jobs delays another owner by one
+ * job only.
  *
- * Owners are told apart by a hash (stochastic fair queueing): no memory is needed to submit a job,
- * and two who share a flow by chance only share their turns. Jobs come home by letter. A further
- * thread refuses those that have waited too long; it sleeps unless jobs wait. */
+ * Owners are told apart by a hash (stochastic fair queueing), so submitting a job needs no memory.
+ * Two owners that share a flow by chance only share their turns. Jobs come home by letter. One more
+ * thread, the watch, refuses jobs that have waited too long; it sleeps unless jobs wait. */
 #include "io/workers.h"
 
 #include "base/mem.h"
@@ -18,35 +19,35 @@
 
 enum { N_FLOWS = 256, N_PLACES = 16, MAX_THREADS = 256, LOOK_MS = 50 };
 
-/* The state of a flow. It is somewhere exactly when it has jobs and may have another thread.
+/* The state of a flow. It is in RING or ASIDE exactly if it has jobs and may use another thread.
  *
  *     NOWHERE -- a job comes, or one ends --> RING -- its turn --> NOWHERE
  *     RING -- its turn, but there is no room for its job --> ASIDE -- room is made --> RING */
 enum standing { NOWHERE, RING, ASIDE };
 
-/* Jobs that are begun come first; they and the others are each in the order they came in. */
+/* is_begun jobs come first; both kinds are in the order of their submission. */
 struct flow {
     struct pl_job *first, **begun_end, **last;
     struct flow *next; /* in the ring, or aside */
     enum standing standing;
-    uint64_t owner; /* whose jobs it has; of the server's own: 0 */
+    uint64_t owner; /* the owner of its jobs; 0: the server */
     size_t n_running;
 };
 
 struct lane {
     struct pl_workers *workers; /* borrowed */
     const char *name;
-    bool is_left;         /* at the end its threads are not waited for */
-    pthread_mutex_t lock; /* holds what is below */
+    bool is_left;         /* its threads are abandoned at the end, not joined */
+    pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t has_work;
     pthread_cond_t is_quiet;        /* no job waits and none runs */
     struct flow flows[N_FLOWS + 1]; /* the last one is the server's own */
     struct flow *ring, **ring_end;
-    struct flow *aside, **aside_end; /* wait for room, in the order in which their turn came */
-    size_t n_bytes, max_bytes;       /* of the running jobs that need much memory */
+    struct flow *aside, **aside_end; /* flows that wait for memory, in the order of their turns */
+    size_t n_bytes, max_bytes;       /* memory of the running large jobs */
     size_t n_waiting;                /* jobs in the queue */
-    size_t n_running;                /* jobs that threads have */
-    size_t n_idle;                   /* threads that wait for one */
+    size_t n_running;                /* jobs being run */
+    size_t n_idle;                   /* threads that wait for a job */
     size_t n_threads, max_threads, max_of_flow;
     uint64_t n_run, n_refused;
     bool is_closing;
@@ -55,8 +56,8 @@ struct lane {
 
 struct pl_workers {
     struct lane lanes[PL_WORK_COUNT];
-    _Atomic(size_t) n_holders; /* the owner, and threads that were left behind */
-    pthread_mutex_t lock;      /* holds what is below */
+    _Atomic(size_t) n_holders; /* the owner and the abandoned threads */
+    pthread_mutex_t lock;      /* protects the fields below */
     pthread_cond_t is_needed_now;
     pthread_t watch;
     bool has_watch, is_closing;
@@ -79,8 +80,8 @@ static bool is_used(const struct flow *flow)
     return flow->first || flow->n_running || flow->standing != NOWHERE;
 }
 
-/* Two owners share a flow only where all places of the later one are taken by others: otherwise the work
- * of one would count against the share of the other. */
+/* Owners share a flow only if all places of the later one are taken: otherwise the work of one
+ * would count against the share of the other. */
 static struct flow *choose_flow(struct lane *lane, uint64_t owner)
 {
     struct flow *unused = NULL;
@@ -99,7 +100,7 @@ static struct flow *choose_flow(struct lane *lane, uint64_t owner)
     return unused;
 }
 
-/* The server itself has no share limit. */
+/* The server's own flow has no limit of threads. */
 static void enter_ring(struct lane *lane, struct flow *flow)
 {
     bool may_run = flow == &lane->flows[N_FLOWS] || flow->n_running < lane->max_of_flow;
@@ -111,8 +112,8 @@ static void enter_ring(struct lane *lane, struct flow *flow)
     lane->ring_end = &flow->next;
 }
 
-/* A job for which there is never enough room runs when no other large job does. While some flows
- * stand aside, no flow over its share may pass them, or they would wait for ever. */
+/* A job that is larger than the whole room runs if no other large job is running. While flows are
+ * aside, no large job may pass them, or they would wait for ever. */
 static bool has_room(const struct lane *lane, const struct pl_job *job)
 {
     if (!job->n_bytes)
@@ -129,7 +130,7 @@ static void step_aside(struct lane *lane, struct flow *flow)
     lane->aside_end = &flow->next;
 }
 
-/* There is more room: those that stand aside have the next turns. */
+/* Memory was freed: the flows aside get the next turns. */
 static void call_back(struct lane *lane)
 {
     if (!lane->aside)
@@ -159,7 +160,7 @@ static void add_job(struct lane *lane, struct pl_job *job)
     enter_ring(lane, flow);
 }
 
-/* Takes the job out that `link` leads to. */
+/* Removes the job that `link` points to. */
 static struct pl_job *unlink_job(struct flow *flow, struct pl_job **link)
 {
     struct pl_job *job = *link;
@@ -180,7 +181,7 @@ static struct pl_job *take_job(struct lane *lane)
         if (!lane->ring)
             lane->ring_end = &lane->ring;
         flow->standing = NOWHERE;
-        job = flow->first; /* NULL: all its jobs were refused meanwhile */
+        job = flow->first; /* NULL: all its jobs have been refused in the meantime */
         if (job && !has_room(lane, job)) {
             step_aside(lane, flow);
             job = NULL;
@@ -206,7 +207,7 @@ static void open_job(struct pl_letter *letter)
     job->done(job);
 }
 
-/* Threads of a lane that is left behind promise nothing: they may never come back. */
+/* Threads of an abandoned lane may never return, so their letters are not announced to the loop. */
 static void send_home(const struct lane *lane, struct pl_job *job)
 {
     job->letter.open = open_job;
@@ -228,7 +229,7 @@ static void tell_quiet(struct lane *lane)
         pthread_cond_broadcast(&lane->is_quiet);
 }
 
-/* The jobs of the flow that have waited too long, or all of them. */
+/* Refuses the flow's jobs that have waited too long, or all of them. */
 static void refuse_late_of(struct lane *lane, struct flow *flow, int64_t now_ms, bool is_all)
 {
     struct pl_job **link = &flow->first;
@@ -244,7 +245,7 @@ static void refuse_late_of(struct lane *lane, struct flow *flow, int64_t now_ms,
     }
 }
 
-/* How many are left that may still become too old. */
+/* Returns the number of jobs that still wait. */
 static size_t refuse_late(struct lane *lane, bool is_all)
 {
     int64_t now_ms = pl_clock_ms();
@@ -275,7 +276,7 @@ static void let_go(struct pl_workers *workers)
         destroy(workers);
 }
 
-/* NULL: the lane closes, and nothing is left to do. Called with the lock held. */
+/* NULL: the lane is closing and has no more jobs. Called with the lock held. */
 static struct pl_job *await_job(struct lane *lane)
 {
     struct pl_job *job;
@@ -286,10 +287,11 @@ static struct pl_job *await_job(struct lane *lane)
     return job;
 }
 
-/* With the lock: who destroys the workers, and then the loops, waits for it. */
+/* Called with the lock held, because the thread that destroys the workers, and then the loops,
+ * waits for it. */
 static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
 {
-    size_t n_bytes = job->n_bytes; /* the job is gone when it was sent home */
+    size_t n_bytes = job->n_bytes; /* the job may be gone once it is sent home */
     if (lane->is_left && lane->is_closing)
         job->abandon(job);
     else
@@ -301,7 +303,7 @@ static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
     enter_ring(lane, flow);
     if (n_bytes)
         call_back(lane);
-    /* Those who wait for the last job to be taken may go, or one may have the turn of this flow. */
+    /* Threads that wait for the last job may end, or one may run the next job of this flow. */
     if (lane->is_closing)
         pthread_cond_broadcast(&lane->has_work);
     tell_quiet(lane);
@@ -309,7 +311,7 @@ static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
 
 static bool start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
-    sigset_t all, before; /* signals are for the loops */
+    sigset_t all, before; /* blocked: signals are for the loops */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = pthread_create(thread, NULL, run, arg);
@@ -344,7 +346,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-/* Jobs wait. */
+/* Called when jobs wait. */
 static void call_watch(struct pl_workers *workers)
 {
     if (workers->is_watch_needed)
@@ -367,7 +369,7 @@ static void *work(void *arg)
     pthread_mutex_lock(&lane->lock);
     for (struct pl_job *job; (job = await_job(lane));) {
         struct flow *flow = job->flow;
-        /* One that this thread might have taken, too, may now have to wait. */
+        /* A job that this thread could have taken may now have to wait. */
         bool do_others_wait = lane->n_waiting && !lane->is_closing;
         pthread_mutex_unlock(&lane->lock);
         if (do_others_wait)
@@ -382,7 +384,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* One more thread, where all are taken and there may be more. Called with the lock held. */
+/* Starts one more thread if all are busy and the limit allows it. Called with the lock held. */
 static bool start_thread(struct lane *lane)
 {
     if (lane->n_idle >= lane->n_waiting || lane->n_threads == lane->max_threads || !lane->ring)
@@ -419,7 +421,7 @@ static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
     lane->max_bytes = lane->max_threads * PL_WORK_ROOM_BYTES;
     for (size_t i = 0; i <= N_FLOWS; i++)
         lane->flows[i].last = lane->flows[i].begun_end = &lane->flows[i].first;
-    pthread_mutex_init(&lane->lock, NULL); /* neither can fail without attributes */
+    pthread_mutex_init(&lane->lock, NULL); /* without attributes none of these can fail */
     pthread_cond_init(&lane->has_work, NULL);
     pthread_cond_init(&lane->is_quiet, NULL);
 }
@@ -442,7 +444,7 @@ enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, stru
     return PL_OK;
 }
 
-/* From now on nothing of a lane that is left behind comes home. */
+/* After this, running jobs of an abandoned lane no longer come home. */
 static void close_lane(struct lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
@@ -514,12 +516,12 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
     struct flow *flow = job->flow = choose_flow(lane, job->owner);
     add_job(lane, job);
     bool is_taken = start_thread(lane) || lane->n_waiting <= lane->n_idle;
-    bool is_alone = lane->n_threads == 0; /* then the queue was empty too */
+    bool is_alone = lane->n_threads == 0; /* if so, the queue was empty before */
     bool must_wait = job->wait_ms && (!is_taken || flow->standing != RING || job->n_bytes);
     if (is_alone)
         job = take_job(lane);
     pthread_mutex_unlock(&lane->lock);
-    if (!is_alone) /* without the lock, or the worker would wake and sleep again */
+    if (!is_alone) /* after unlocking, or the worker would wake only to wait for the lock */
         pthread_cond_signal(&lane->has_work);
     if (is_alone) {
         job->run(job);
@@ -531,7 +533,7 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
     }
 }
 
-/* When the job came that has waited longest; `now_ms` when there is none. */
+/* The submission time of the oldest waiting job; `now_ms` if there is none. */
 static int64_t oldest_of(const struct flow *flow, int64_t now_ms)
 {
     const struct pl_job *begun = flow->first, *other = *flow->begun_end;

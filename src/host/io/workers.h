@@ -1,22 +1,22 @@
-/* Threads for work that blocks or takes long, in lanes: what waits for the store does not hold up
- * what computes, and neither is held up by a name server that says nothing. Everything waits in a
- * queue of its lane, which is fair: owners with jobs there take turns, and none has all threads of
- * a lane. Only as many jobs that need much memory run at once as the lane has room for, in the
- * order of their turns; the others pass them. Any thread may call this. */
+/* Worker threads for work that blocks or takes long. They are divided into lanes, so that a job
+ * that waits for the store does not delay one that computes, and a silent name server delays
+ * neither. Each lane has a fair queue: owners take turns, and no owner gets all threads of a lane.
+ * Large jobs run only while the lane has memory for them, in the order of their turns; small jobs
+ * pass them. Any thread may call this. */
 #ifndef PL_IO_WORKERS_H
 #define PL_IO_WORKERS_H
 
 #include "io/loop.h"
 
-#define PL_WORK_ROOM_BYTES ((size_t)24 << 20) /* of a lane, for each of its threads */
+#define PL_WORK_ROOM_BYTES ((size_t)24 << 20) /* of a lane, per thread */
 
-/* X(name, "name", threads, threads of one owner): 0 threads is the number pl_workers_create gets, 0
- * of one owner all but one. */
+/* X(name, "name", threads, threads of one owner): 0 threads means the number given to
+ * pl_workers_create; 0 of one owner means all but one. */
 #define PL_WORK_TABLE(X)                                                                           \
-    X(STORE, "store", 0, 0)    /* reads records; what a row or an index costs */                   \
+    X(STORE, "store", 0, 0)    /* reads records: one row or one index */                           \
     X(CPU, "cpu", 0, 0)        /* computes: parses, checks, converts, counts */                    \
-    X(FILE, "file", 2, 2)      /* rare and slow: backups, what /metrics asks the kernel */         \
-    X(LOOKUP, "lookup", 16, 4) /* names; getaddrinfo cannot be stopped, only left alone */
+    X(FILE, "file", 2, 2)      /* rare and slow: backups, kernel data for /metrics */              \
+    X(LOOKUP, "lookup", 16, 4) /* name resolution; getaddrinfo cannot be stopped, only abandoned */
 
 enum pl_work {
 #define X(name, text, n_threads, n_of_owner) PL_WORK_##name,
@@ -25,55 +25,55 @@ enum pl_work {
         PL_WORK_COUNT,
 };
 
-/* `run` must not touch what a loop owns, except what the job holds. `done` is called on the loop
- * that submitted it, always, also when the loop is stopping.
+/* `run` must not access a loop's data, except data that the job holds. `done` is always called on
+ * the loop that submitted the job, even when that loop is stopping.
  *
- * No job waits for ever, in one of two ways; pl_workers_submit asserts that it is one of them:
+ * No job waits for ever. It must be of one of two kinds (asserted in pl_workers_submit):
  *
- * - It has a deadline (wait_ms), after which it comes home without having run. So do the server's
- *   own (owner 0), which try again later or say in the log what is left undone.
- * - It ends what was begun (is_begun), and there is no way back. It goes before whatever its owner
- *   has not begun. So it waits only for what he had begun before, which is as much as was admitted
- *   by jobs with a deadline, and for the turns of others. */
+ * - It has a deadline (wait_ms), after which it comes home without having run. The server's own
+ *   jobs (owner 0) have one too: they are retried later, or the log says what was not done.
+ * - It completes work in progress (is_begun) that cannot be undone. It runs before all jobs of its
+ *   owner without is_begun. So it waits only for earlier is_begun jobs of its owner, whose number
+ *   is limited by the jobs with a deadline that admitted them, and for the turns of other owners.
+ */
 struct pl_job {
-    struct pl_letter letter; /* brings it home */
+    struct pl_letter letter; /* sends it home */
     struct pl_job *next;     /* the lane's */
     void *flow;              /* the lane's */
-    struct pl_loop *home;    /* borrowed */
-    int64_t since_ms;        /* the lane's: submitted then */
+    struct pl_loop *home;    /* borrowed; the loop that submitted it */
+    int64_t since_ms;        /* the lane's: when it was submitted */
     enum pl_work lane;
-    uint64_t owner;  /* for whom: the hash of a user's id; 0: the server itself */
-    int64_t wait_ms; /* in the queue at most; then it comes home without having run */
+    uint64_t owner;  /* the hash of a user's id; 0: the server itself */
+    int64_t wait_ms; /* maximum time in the queue; then it comes home without having run */
     bool is_begun;   /* completes work in progress; wait_ms is 0 */
-    size_t n_bytes;  /* approximate memory it takes while it runs; 0: too little to count */
+    size_t n_bytes;  /* approximate memory while it runs; 0: too little to count */
     bool is_refused; /* for done: it did not run */
     void (*run)(struct pl_job *self);  /* on a worker */
-    void (*done)(struct pl_job *self); /* back home */
-    /* In the lane LOOKUP, whose threads are left behind when the workers are destroyed: on such a
-     * thread, in place of `done`. Frees the job and touches nothing else. */
+    void (*done)(struct pl_job *self); /* on the home loop */
+    /* Only for the LOOKUP lane, whose threads are abandoned when the workers are destroyed: called
+     * on such a thread in place of `done`. Frees the job and accesses nothing else. */
     void (*abandon)(struct pl_job *self);
 };
 
-/* How many threads a lane has at most where pl_workers_create gets n. */
+/* The maximum number of threads of a lane if pl_workers_create gets n. */
 size_t pl_work_threads(enum pl_work lane, size_t n);
 
 struct pl_workers; /* owned */
 /* Threads are started when there is work for them. */
 enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err);
-/* Finishes what was submitted, then joins; jobs of LOOKUP that wait are refused, and those that run
- * are abandoned. Accepts NULL. */
+/* Finishes all submitted jobs, then joins the threads. In LOOKUP, waiting jobs are refused and
+ * running ones abandoned. Accepts NULL. */
 void pl_workers_destroy(struct pl_workers *workers);
-/* Returns when every job that was submitted has run and was sent home; more may be submitted then.
- * Of LOOKUP nothing is waited for: its jobs are dealt with as in pl_workers_destroy, and further
- * ones are refused. */
+/* Returns when every submitted job has run and was sent home; more may be submitted then. It does
+ * not wait for LOOKUP: its jobs end as in pl_workers_destroy, and further ones are refused. */
 void pl_workers_finish(struct pl_workers *workers);
-/* Where no thread at all can be started, the job runs here and now. */
+/* If no thread at all can be started, the job runs here and now. */
 void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job);
 
 struct pl_work_state {
     const char *name;
     size_t n_waiting;
-    int64_t oldest_ms; /* how long the job has waited that has waited longest; 0: none does */
+    int64_t oldest_ms; /* the longest time that a job has waited; 0: none waits */
     uint64_t n_run, n_refused;
 };
 void pl_workers_look(struct pl_workers *workers, enum pl_work lane,

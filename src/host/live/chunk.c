@@ -1,5 +1,5 @@
-/* A chunk is one allocation with a counter. An outbox is a ring of references to chunks; a flush
- * writes up to 64 of them with one call. */
+/* A chunk is one allocation with a reference count. An outbox is a ring of references to chunks; a
+ * flush writes up to 64 of them with one call. */
 #include "live/chunk.h"
 
 #include "base/mem.h"

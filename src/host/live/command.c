@@ -1,10 +1,10 @@
-/* A command on its way to a session and back. Its memory belongs to the shard that has it.
+/* A command on its way to a session and back. The shard that has the command owns its memory.
  *
  *     machine command
  *
  *     NEW -> SENT -> OPENED -> ANSWERED -> HOME
  *     NEW -> OPENED                       it came from another node
- *     OPENED -> HOME                      the server ends, or the node that asked has to look elsewhere
+ *     OPENED -> HOME                      the server ends, or the asking node has to look elsewhere
  */
 #include "live/command.h"
 

@@ -1,4 +1,4 @@
-/* From data to writes of a batch. */
+/* Adds the rows of a command to a batch. */
 #include "live/command_writes.h"
 
 #include "live/command.h"
@@ -20,7 +20,7 @@ static void claim(struct pl_session_command *command, struct pl_batch *batch)
                     (long long)command->epoch, (long long)command->position);
     struct pl_claim_row row = writes->claim;
     if (headers.status != PL_OK || command->reply.status != PL_OK)
-        row.status = 0; /* the key is claimed all the same */
+        row.status = 0; /* the key is claimed nevertheless */
     command->claimed = pl_claim_row_add(&row, pl_buf_str(&headers), body, batch);
 }
 

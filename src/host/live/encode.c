@@ -16,8 +16,8 @@ static void spell_ws(struct pl_buf *to, struct pl_str event, struct pl_str data)
     pl_buf_add(to, PL_STR(close));
 }
 
-/* JSON may have line breaks between its tokens: each line is a data field of its own, and the
- * reader joins them again. */
+/* JSON may contain line breaks between its tokens. Each line becomes a data field; the reader joins
+ * them again. */
 static void add_data_lines(struct pl_buf *to, struct pl_str data)
 {
     const char *end;

@@ -1,9 +1,9 @@
-/* A session's events as an event stream (WHATWG HTML 9.2): GET …/events, and the answer to POST …/chat
- * where that is wanted. The client only listens; where it was, it says with Last-Event-ID or
+/* A session's events as an event stream (WHATWG HTML 9.2): the answer to GET …/events, and on
+ * request to POST …/chat. The client only listens; it gives its position as Last-Event-ID or
  * ?since=EPOCH:SEQUENCE.
  *
  * The stream of a chat has the events from its chat:start to its chat:end, and ends with them. A
- * reader who was too slow for that gets a snapshot, which says whether the chat is over. */
+ * reader that was too slow gets a snapshot, which says whether the chat is over. */
 #include "access/meter.h"
 #include "base/text/decimal.h"
 #include "base/mem.h"
@@ -14,24 +14,24 @@
 #include "live/encode.h"
 #include "live/listener.h"
 
-enum { MAX_MODELS = 1000 }; /* bytes of their names in a line of the log */
+enum { MAX_MODELS = 1000 }; /* bytes of model names in a line of the log */
 
 enum chat_phase {
-    CHAT_NONE,    /* all events, for ever */
-    CHAT_AWAITED, /* not begun */
+    CHAT_NONE,    /* all events, without end */
+    CHAT_AWAITED, /* not yet begun */
     CHAT_BEGUN,
-    CHAT_OVER, /* what is queued is sent, then the stream ends */
+    CHAT_OVER, /* the queue is sent, then the stream ends */
 };
 
 struct sse_live {
     struct pl_live live; /* first */
-    struct pl_timer end; /* there is nothing more to listen to */
+    struct pl_timer end; /* ends the stream */
     enum chat_phase phase;
-    bool is_blind;    /* an event could not be read for lack of memory: it may have been the end */
-    int64_t position; /* of the chat in the queue; 0: it began at once */
+    bool is_blind;    /* out of memory: an event could not be read, and it may have been the end */
+    int64_t position; /* of the chat in the queue; 0: it began immediately */
     struct pl_held_line
-        *line;            /* owned: what the log says of the chat when it is over; may be NULL */
-    struct pl_buf models; /* that answered in it, with commas */
+        *line;            /* owned: the log line of the chat, written at its end; may be NULL */
+    struct pl_buf models; /* the models that answered in it, separated by commas */
     int64_t n_input, n_output; /* their tokens */
     int64_t n_head;            /* bytes of the answer's head */
 };
@@ -46,7 +46,7 @@ static void free_over(struct pl_loop_hook *end)
     pl_mem_free(PL_CONTAINER_OF(end, struct pl_live, flush));
 }
 
-/* The request is over when its stream is. */
+/* Logs the request when its stream ends. */
 static void write_line(struct sse_live *sse)
 {
     struct pl_str models = sse->models.status == PL_OK ? pl_buf_str(&sse->models) : PL_STR("");
@@ -82,10 +82,10 @@ static void say(struct pl_live *live, const char *event, struct pl_str data)
         pl_live_answer(live, pl_buf_str(&frame));
 }
 
-/* The protocol has no close codes: the last event says why. */
+/* The protocol has no close codes, so the last event gives the reason. */
 static void sse_close(struct pl_live *live, uint16_t code, const char *reason)
 {
-    /* The flush below finds the reader gone, and says so by calling this again. */
+    /* The flush below calls this function again if the reader is gone. */
     if (pl_live_is_closing(live))
         return;
     if (code == PL_WS_CLOSE_GOING_AWAY) {
@@ -108,7 +108,7 @@ static void on_subscribed(struct pl_live *live, struct pl_subscription *sub,
     sub->is_acknowledged = true;
 }
 
-/* A chat that is over ends the stream when its last event is on its way. */
+/* Ends the stream of a chat that is over, if its last event was sent. */
 static void end_if_sent(struct sse_live *sse)
 {
     const struct pl_live *live = &sse->live;
@@ -129,7 +129,7 @@ static void on_end_due(struct pl_timer *timer)
         end_if_sent(sse);
 }
 
-/* The caller still uses the subscription: the stream ends in the next iteration. */
+/* The caller still uses the subscription, so the stream ends in the next iteration. */
 static void on_refused(struct pl_live *live, struct pl_subscription *sub,
                        const struct pl_session_command *command)
 {
@@ -165,7 +165,7 @@ static int64_t int_of(const struct pl_json_doc *doc, const struct pl_json_node *
     return is_int ? value : 0;
 }
 
-/* Whether a list of messages has the one at this place of the queue. */
+/* Whether a list of messages has the one with this position in the queue. */
 static bool has_position(const struct pl_json_doc *doc, const struct pl_json_node *list,
                          int64_t position)
 {
@@ -178,13 +178,13 @@ static bool has_position(const struct pl_json_doc *doc, const struct pl_json_nod
     return false;
 }
 
-/* What the data of an event says about the chat. */
+/* These return the phase of the chat after an event with this data. */
 static enum chat_phase read_start(struct sse_live *sse, const struct pl_json_doc *data)
 {
     return int_of(data, data->root, "position") == sse->position ? CHAT_BEGUN : sse->phase;
 }
 
-/* Which model it was, and how much it used. */
+/* Also counts the model and its usage. */
 static enum chat_phase read_turn_end(struct sse_live *sse, const struct pl_json_doc *data)
 {
     const struct pl_json_node *turn = pl_json_get(data, data->root, PL_STR("turn"));
@@ -257,7 +257,7 @@ static enum chat_phase phase_after(struct sse_live *sse, struct pl_str event)
         if (!pl_str_eq(name, chat_events[i].event))
             continue;
         if (pl_json_parse(&arena, text, &pl_json_own, &data, NULL) != PL_OK)
-            sse->is_blind = true; /* it is ours: only memory can be lacking */
+            sse->is_blind = true; /* the server wrote it, so the only cause is a lack of memory */
         else if (pl_json_kind(data.root) == PL_JSON_OBJECT)
             return chat_events[i].read(sse, &data);
     }
@@ -327,7 +327,7 @@ static bool read_position(struct pl_str text, struct pl_since *ret_since)
     return true;
 }
 
-/* What is to be heard, and how. */
+/* The parameters of a new stream. */
 struct opening {
     struct pl_str session_id;
     struct pl_since since;
@@ -351,7 +351,7 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         pl_exchange_finish(x);
         return;
     }
-    /* The exchange, and with it the id, is over once the connection is taken. */
+    /* Taking the connection ends the exchange, which owns the id. */
     memcpy(id, session_id.ptr, session_id.len);
     struct pl_buf rest PL_CLEANUP_BUF;
     pl_buf_init(&rest, 0);
@@ -363,7 +363,7 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         return;
     }
     bool is_chinese = pl_exchange_wants_chinese(x);
-    /* A chat is one request from here to its end; other streams only begin here. */
+    /* The request of a chat is logged at its end, with the usage; other streams are logged now. */
     struct pl_held_line *line = opening->phase == CHAT_NONE ? NULL : pl_log_hold(x);
     char head[512];
     int n_head = snprintf(head, sizeof head, "%s%s\r\n", response_head, shard->server->node_header);
@@ -390,7 +390,7 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         drop(&sse->live);
 }
 
-/* A Last-Event-ID that is not ours is one of another server: then everything is sent. */
+/* A Last-Event-ID of another form comes from another server: everything is sent. */
 void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
 {
     struct pl_str last = pl_http_header_get(x->head, "last-event-id");

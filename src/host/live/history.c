@@ -1,4 +1,4 @@
-/* A list of events, each one allocation. The oldest are dropped beyond the cap. */
+/* A list of events, one allocation each. Beyond the cap the oldest are dropped. */
 #include "live/history.h"
 
 #include "base/mem.h"
@@ -67,7 +67,7 @@ const struct pl_held_frame *pl_history_add(struct pl_history *history,
     return held;
 }
 
-/* A patch that leaves its content out is of no use to who asked for it always. */
+/* A client that always wants the content cannot use a patch without it. */
 static bool fits(const struct pl_held_frame *frame, enum pl_lane lane)
 {
     return !pl_lane_is_whole(lane) || frame->kind != PL_FRAME_TURN_PATCH || frame->n_whole;

@@ -98,7 +98,7 @@ static void hold(struct pl_subscription *sub, struct pl_chunk *chunk)
     bool is_over = sub->held.n_bytes + chunk->n > PL_LIVE_MAX_QUEUE;
     if (!is_over && pl_outbox_push(&sub->held, chunk))
         return;
-    /* The snapshot being read would be followed by a gap: it is thrown away when it comes. */
+    /* The snapshot that is being read would be followed by a gap, so it will be discarded. */
     pl_outbox_deinit(&sub->held);
     pl_subscription_become(sub, PL_SUBSCRIPTION_STALE);
 }
@@ -155,7 +155,7 @@ void pl_hub_open_delivery(struct pl_letter *letter)
 
 enum { AWAY_LOOK_MS = 20 };
 
-/* How many may stay for now. */
+/* The number of sockets that may stay for now. */
 static size_t n_staying(const struct pl_hub *hub, int64_t now_ms)
 {
     int64_t left_ms = hub->away_until_ms - now_ms;
@@ -194,7 +194,7 @@ void pl_hub_drop_all(struct pl_hub *hub)
 struct closing {
     struct pl_letter letter;
     struct pl_hub *hub;
-    bool is_user; /* by a user; otherwise by a key */
+    bool is_user; /* the id of a user, else of a key */
     size_t n_id;
     char id[];
 };
@@ -247,7 +247,7 @@ struct telling {
     struct pl_letter letter;
     struct pl_hub *hub;
     struct pl_chunk *chunk; /* a reference */
-    bool is_list;           /* for those who follow lists */
+    bool is_list;           /* for sockets that follow lists */
     size_t n_user;
     char user[];
 };
@@ -290,7 +290,8 @@ static void tell(struct pl_server *server, struct pl_str user_id, const char *ev
     pl_chunk_unref(chunk);
 }
 
-/* To the other nodes: a letter for whom, the user, the event and its data, each but the last on a line. */
+/* Sends a bell to the other nodes: the character 'l' (lists) or 'u' (user), then the user, the
+ * event and its data. A line break follows the user and the event. */
 static void ring(struct pl_server *server, struct pl_str user_id, const char *event,
                  struct pl_str data, bool is_list)
 {
@@ -308,7 +309,7 @@ static void ring(struct pl_server *server, struct pl_str user_id, const char *ev
         server->ring(server, PL_BELL_USER, pl_buf_str(&text));
 }
 
-/* What is before the next line break, which is left out of the rest; {NULL, 0}: there is none. */
+/* Cuts the first line off the rest, without its line break; {NULL, 0}: there is no line break. */
 static struct pl_str cut_line(struct pl_str *rest)
 {
     const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;

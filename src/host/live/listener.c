@@ -1,9 +1,9 @@
-/* A connection that listens, whatever its protocol: its queue, its beat, its subscriptions.
+/* A listening connection of any protocol: its queue, its heartbeat, its subscriptions.
  *
  *     machine listener
  *
  *     GREETING -> OPEN -> CLOSING -> OVER
- *     GREETING, OPEN -> HOPELESS -> CLOSING       it asks and does not read
+ *     GREETING, OPEN -> HOPELESS -> CLOSING       it sends requests and reads no answers
  *     GREETING -> CLOSING
  *     GREETING, OPEN, HOPELESS -> OVER            the connection is gone
  */
@@ -53,7 +53,7 @@ static void on_beat(struct pl_timer *timer)
         live->kind->close(live, PL_WS_CLOSE_TOO_SLOW, "nothing was read for 30 seconds");
         return;
     }
-    /* While something waits, look again when it would be stuck. */
+    /* While data is waiting, check again when the time limit for it ends. */
     int64_t left_ms = live->moved_ms + PL_LIVE_STUCK_MS - pl_loop_now_ms(loop);
     bool is_soon = live->out.len && left_ms < PL_LIVE_BEAT_MS;
     pl_timer_start(loop, timer, is_soon ? left_ms : PL_LIVE_BEAT_MS, on_beat);
@@ -174,7 +174,7 @@ static void flush_later(struct pl_live *live)
     pl_loop_hook_add(live->shard->loop, &live->flush);
 }
 
-/* Too much is waiting: the events in the queue are dropped, and a snapshot will say it all. */
+/* Too much is waiting: drops the events in the queue. A snapshot will replace them. */
 static void lag(struct pl_live *live)
 {
     pl_metric_add(&live->shard->metrics, PL_METRIC_socket_slow_total, 1);
@@ -189,7 +189,7 @@ static void lag(struct pl_live *live)
 
 static bool push(struct pl_live *live, struct pl_chunk *chunk, size_t max)
 {
-    /* One chunk after little or nothing may be as large as it is: a snapshot has to go through. */
+    /* A chunk of any size may follow a short queue, since a snapshot must get through. */
     bool is_over = live->out.n_bytes > PL_LIVE_LITTLE && live->out.n_bytes + chunk->n > max;
     if (is_over || !pl_outbox_push(&live->out, chunk))
         return false;
@@ -307,8 +307,8 @@ struct pl_subscription *pl_live_subscribe(struct pl_live *live, struct pl_str se
     return sub;
 }
 
-/* Its memory goes to the session's shard, which counts the listener off; while an ask is on its
- * way, that comes first. */
+/* The memory goes to the session's shard, which removes the listener. If an ask is on its way, that
+ * has to come back first. */
 void pl_live_unsubscribe(struct pl_live *live, struct pl_subscription *sub)
 {
     struct pl_subscription **at = &live->subs;

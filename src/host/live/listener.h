@@ -1,10 +1,10 @@
-/* A connection that listens: a WebSocket or an event stream. Common to both are the queue of
- * chunks, the subscriptions, the beat and the rule for slow readers.
+/* A listening connection: a WebSocket or an event stream. Both have a queue of chunks,
+ * subscriptions, a heartbeat and the rule for slow readers.
  *
- * Slow readers: the queue is bounded, but for a snapshot of one long turn. The events of a queue
- * over 1 MiB are dropped, and the subscriptions begin again with a snapshot once the kernel has
- * taken the rest. One that takes nothing for 30 s is closed, and so is one that asks and asks and
- * reads no answers. */
+ * Slow readers: the queue is bounded, except for a snapshot of one long turn. If it exceeds 1 MiB,
+ * its events are dropped, and the subscriptions begin again with a snapshot when the kernel has
+ * taken the rest. A connection is closed if it takes nothing for 30 s, or if it keeps sending
+ * requests without reading the answers. */
 #ifndef PL_LIVE_LISTENER_H
 #define PL_LIVE_LISTENER_H
 
@@ -16,18 +16,18 @@
 #include "wire/websocket.h"
 
 #define PL_LIVE_MAX_QUEUE   (1u << 20)
-#define PL_LIVE_MAX_ANSWERS (4u << 20) /* one may be as large as a message, and a bit */
+#define PL_LIVE_MAX_ANSWERS (4u << 20) /* an answer may be a little larger than a message */
 #define PL_LIVE_LITTLE      (64u << 10)
 #define PL_LIVE_STUCK_MS    30000
 #define PL_LIVE_BEAT_MS     25000
 #define PL_LIVE_AUTH_MS     10000
 #define PL_LIVE_MAX_SUBS    256
 #define PL_SNAPSHOT_TURNS   50
-#define PL_SNAPSHOT_BYTES   (1u << 20) /* of the turns in it, or one turn */
+#define PL_SNAPSHOT_BYTES   (1u << 20) /* of its turns, or one turn of any size */
 
 struct pl_live;
 
-/* Listeners of one session on this shard. */
+/* The listeners of one session on this shard. */
 struct pl_topic {
     struct pl_table_link link; /* key: session id, after this struct */
     struct pl_subscription *subs;
@@ -40,14 +40,15 @@ enum pl_subscription_state {
     PL_SUBSCRIPTION_HOLDING, /* the snapshot is being read; later events are held */
     PL_SUBSCRIPTION_STALE,   /* the snapshot is being read, and will be discarded */
     PL_SUBSCRIPTION_LIVE,
-    PL_SUBSCRIPTION_LAGGING, /* the reader was too slow, or the session was not available: it
-                                will subscribe again */
-    PL_SUBSCRIPTION_LEFT,    /* the connection is gone, or it was given up, while it was away */
-    PL_SUBSCRIPTION_BACK,    /* its memory is the session's shard's */
+    PL_SUBSCRIPTION_LAGGING, /* the reader was too slow, or the session was not available: will
+                                subscribe again */
+    PL_SUBSCRIPTION_LEFT,    /* the connection is gone, or it was unsubscribed, while it was away */
+    PL_SUBSCRIPTION_BACK,    /* the session's shard owns the memory */
 };
 
 struct pl_subscription {
-    struct pl_letter letter; /* takes it back to the session's shard, to be counted off and freed */
+    struct pl_letter letter; /* takes it back to the session's shard, which removes the listener and
+                                frees it */
     struct pl_live *live;    /* borrowed; NULL from LEFT on */
     struct pl_topic *topic;  /* borrowed */
     struct pl_subscription *next_of_live;
@@ -55,13 +56,12 @@ struct pl_subscription {
     struct pl_server *server; /* borrowed */
     size_t shard;             /* where the listener is */
     struct pl_outbox held;
-    struct pl_timer again; /* tries again after the session was not available */
+    struct pl_timer again; /* subscribes again after the session was not available */
     enum pl_lane lane;
     enum pl_subscription_state state;
-    uint64_t generation;  /* of the driver that counts it; 0: none does */
+    uint64_t generation;  /* of the driver that counts it; 0: not counted */
     bool is_acknowledged; /* the client knows that it is subscribed */
-    char *ack_id;         /* owned; JSON that the answer to the client will have as its id; NULL:
-                             none */
+    char *ack_id;         /* owned; JSON: the id for the answer to the client; NULL: none */
     size_t n_ack_id;
     size_t n_id;
     char id[]; /* the session's, and NUL */
@@ -73,11 +73,11 @@ struct pl_live_kind {
     void (*on_refused)(struct pl_live *live, struct pl_subscription *sub,
                        const struct pl_session_command *command);
     void (*beat)(struct pl_live *live);
-    /* Says why, as far as the protocol can, and ends. */
+    /* Gives the reason, as far as the protocol can, and closes. */
     void (*close)(struct pl_live *live, uint16_t code, const char *reason);
-    bool hears_user; /* also events for the user, besides those of sessions */
-    bool outlasts;   /* it serves the sessions: a server that stops ends it after them */
-    /* Of some events as they are spelled, those it wants: a slice of them. NULL: all. */
+    bool hears_user; /* also gets events for the user, besides those of sessions */
+    bool outlasts;   /* it serves the sessions: a stopping server closes it after them */
+    /* Returns the part of the encoded events that it wants: one slice. NULL: all. */
     struct pl_str (*choose)(struct pl_live *live, struct pl_str events);
 };
 
@@ -85,9 +85,9 @@ struct pl_live_kind {
 enum pl_live_state {
     PL_LIVE_GREETING, /* not authenticated yet */
     PL_LIVE_OPEN,
-    PL_LIVE_HOPELESS, /* its answers are not read: closed at the end of the turn */
+    PL_LIVE_HOPELESS, /* its answers are not read: closed at the end of the iteration */
     PL_LIVE_CLOSING,  /* nothing more is read; the queue is still sent */
-    PL_LIVE_OVER,     /* freed when nothing of it is away any more */
+    PL_LIVE_OVER,     /* freed when nothing refers to it any more */
 };
 
 struct pl_live {
@@ -101,18 +101,19 @@ struct pl_live {
     struct pl_subscription *subs; /* owned */
     size_t n_subs;
     struct pl_timer beat;
-    struct pl_hold place; /* among the connections of its address */
-    struct pl_hold large; /* of the memory for bodies: what waits beyond PL_LIVE_MAX_QUEUE */
+    struct pl_hold place; /* its place among the connections of its address */
+    struct pl_hold large; /* in the memory for bodies: the part of the queue beyond
+                             PL_LIVE_MAX_QUEUE */
     int64_t n_sent;       /* bytes that the kernel has taken */
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
     enum pl_scope scope;  /* of the key */
-    bool is_chinese;      /* what its opening request would rather read */
+    bool is_chinese;      /* the language preferred by its opening request */
     bool is_metered;      /* counted among the sockets of its user */
     bool hears_lists;     /* follows the lists of its user (lists.h) */
-    bool is_lagging;      /* subscriptions are asked for again when the queue is empty */
-    bool
-        is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */
+    bool is_lagging;      /* will subscribe again when the queue is empty */
+    bool is_stalled; /* nothing was taken since the queue was dropped: an empty queue is then no
+                       progress */
 };
 
 static inline bool pl_live_is_closing(const struct pl_live *live)
@@ -123,16 +124,17 @@ static inline bool pl_live_is_closing(const struct pl_live *live)
 void pl_live_init(struct pl_live *live, const struct pl_live_kind *kind, struct pl_shard *shard,
                   struct pl_conn *conn);
 void pl_live_become(struct pl_live *live, enum pl_live_state to);
-/* The deadline of a state that has one: set_ms where that is not always the same. */
+/* Starts the deadline of the current state; set_ms: its length, if the state does not define
+ * one. */
 void pl_live_limit(struct pl_live *live, struct pl_timer *timer, int64_t set_ms,
                    void (*late)(struct pl_timer *timer));
-/* OVER: leaves everything and closes the connection; the owner frees the struct at the end of the
- * turn. */
+/* Makes it OVER: ends all subscriptions and closes the connection. The owner frees the struct at
+ * the end of the iteration. */
 void pl_live_deinit(struct pl_live *live);
-/* What `who` holds for a caller; NULL when out of memory. */
+/* A value of `who` for a caller; NULL when out of memory. */
 char *pl_live_who(const struct pl_caller *caller);
-/* One more socket of the caller; false after making a problem: the user has as many as allowed. Who
- * has entered leaves with the end of the live (is_metered), or with pl_meter_leave_socket. */
+/* Counts one more socket of the caller. False after making a problem: the user has too many. The
+ * end of the live (is_metered) or pl_meter_leave_socket undoes it. */
 bool pl_live_enter(struct pl_exchange *x);
 struct pl_str pl_live_user(const struct pl_live *live);
 struct pl_str pl_live_key(const struct pl_live *live);
@@ -140,23 +142,23 @@ struct pl_str pl_live_key(const struct pl_live *live);
 /* Queues a snapshot, which may be larger than a queue: the excess uses the memory for bodies until
  * it has been read. False: there is no room for it now. */
 bool pl_live_push_snapshot(struct pl_live *live, struct pl_str bytes);
-/* Events of a session, as far as the listener wants them. */
+/* Queues the events of a session that the listener wants. */
 void pl_live_push_events(struct pl_live *live, struct pl_chunk *chunk);
-/* The same with all that was held back; false: out of memory, nothing lost. */
+/* The same for all events that were held; false: out of memory, and nothing is lost. */
 bool pl_live_push_held(struct pl_live *live, struct pl_outbox *held);
-/* Queues a chunk and writes at the end of the turn. */
+/* Queues a chunk and writes at the end of the iteration. */
 void pl_live_push(struct pl_live *live, struct pl_chunk *chunk);
 void pl_live_push_bytes(struct pl_live *live, struct pl_str bytes);
 /* The same for data for this client only. */
 void pl_live_answer(struct pl_live *live, struct pl_str bytes);
-/* The kernel has room again, or the turn ends. */
+/* Call when the kernel has room again, or at the end of the iteration. */
 void pl_live_flush(struct pl_live *live);
 
 struct pl_since {
     bool is_given;
     int64_t epoch, sequence;
 };
-/* NULL: out of memory, or too many. Subscribing to the same session again replaces. */
+/* NULL: out of memory, or too many. Replaces a subscription to the same session. */
 struct pl_subscription *pl_live_subscribe(struct pl_live *live, struct pl_str session_id,
                                           enum pl_lane lane, struct pl_since since);
 struct pl_subscription *pl_live_find(const struct pl_live *live, struct pl_str session_id);
@@ -168,10 +170,10 @@ struct pl_hub {
     struct pl_table topics;
     struct pl_live *lives;
     size_t n_lives;       /* without those that outlast */
-    struct pl_timer away; /* the server ends: sockets are sent away one after the other */
+    struct pl_timer away; /* closes the sockets one after the other when the server ends */
     int64_t away_ms, away_until_ms;
-    size_t n_before;         /* sockets when that began */
-    _Atomic(size_t) n_lists; /* of them that follow lists; other shards look at it */
+    size_t n_before;         /* number of sockets when that began */
+    _Atomic(size_t) n_lists; /* those that follow lists; other shards read it */
 };
 /* The topic of a session, created if necessary; NULL when out of memory. */
 struct pl_topic *pl_hub_topic(struct pl_hub *hub, struct pl_str session_id);
@@ -179,7 +181,7 @@ void pl_hub_topic_leave(struct pl_hub *hub, struct pl_subscription *sub);
 void pl_hub_enter(struct pl_hub *hub, struct pl_live *live);
 void pl_hub_leave(struct pl_hub *hub, struct pl_live *live);
 
-/* From a session's shard to the hub of another, in the order of the session's events. */
+/* From a session's shard to the hub of another shard, in the order of the session's events. */
 struct pl_delivery {
     struct pl_letter letter;
     struct pl_hub *hub;
@@ -192,17 +194,17 @@ void pl_hub_open_delivery(struct pl_letter *letter);
 
 /* --- subscription.c */
 void pl_subscription_become(struct pl_subscription *sub, enum pl_subscription_state to);
-/* Its command, or the job that reads its snapshot, has a pointer to it. */
+/* Whether its command, or the job that reads its snapshot, has a pointer to it. */
 bool pl_subscription_is_away(const struct pl_subscription *sub);
-/* Asks the session's driver; the answer makes the subscription live. */
+/* Asks the session's driver. The answer makes the subscription live. */
 void pl_subscription_ask(struct pl_subscription *sub, struct pl_since since);
-/* The same after a while: the session was not available, or there was no room for its snapshot. */
+/* The same after a delay: the session was not available, or there was no room for its snapshot. */
 #define PL_SUBSCRIPTION_AGAIN_MS      250
 #define PL_SUBSCRIPTION_AGAIN_FULL_MS 5000
 void pl_subscription_ask_later(struct pl_subscription *sub, int64_t delay_ms);
-/* Its memory goes to the session's shard, which counts the listener off. */
+/* Passes its memory to the session's shard, which removes the listener. */
 void pl_subscription_give_back(struct pl_subscription *sub);
-/* Why a session cannot be listened to: the problem, with the session's id. */
+/* Writes why the session is refused: the problem, with the session's id. */
 void pl_subscription_write_refusal(const struct pl_subscription *sub,
                                    const struct pl_session_command *command, struct pl_buf *to);
 

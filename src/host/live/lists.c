@@ -23,7 +23,7 @@ void pl_lists_say_missed(struct pl_live *live)
     pl_socket_say(live, "user:missed", PL_STR("{}"));
 }
 
-/* Which lists are followed on other nodes is not known here. */
+/* This node does not know which lists are followed on other nodes. */
 bool pl_lists_are_followed(struct pl_server *server)
 {
     if (server->session_home && server->session_home->has_others(server))
@@ -34,7 +34,7 @@ bool pl_lists_are_followed(struct pl_server *server)
     return false;
 }
 
-/* The value of a header line of the answer, up to its end; empty: there is none. */
+/* The value of a header of the answer; empty: there is no such header. */
 static struct pl_str said_header(const struct pl_exchange *x, const char *name)
 {
     struct pl_str lines = pl_buf_str(&x->headers);

@@ -1,5 +1,5 @@
-/* Those who follow the lists of a user: sessions, prompts, memories, tasks, runs. A socket begins
- * with user:subscribe and gets an event for every change of its user's data. The events have no
+/* Followers of the lists of a user: sessions, prompts, memories, tasks, runs. A socket begins with
+ * user:subscribe and gets an event for every change of its user's data. The events have no
  * sequence; user:missed says that some were dropped, and the lists have to be read again. */
 #ifndef PL_LIVE_LISTS_H
 #define PL_LIVE_LISTS_H
@@ -12,13 +12,13 @@ struct pl_live;
 void pl_lists_follow(struct pl_live *live, bool follows);
 void pl_lists_say_missed(struct pl_live *live);
 
-/* Whether anybody follows any list: who does not need to make an event otherwise. Any thread. */
+/* Whether anybody follows any list. If not, no event needs to be made. Any thread. */
 bool pl_lists_are_followed(struct pl_server *server);
-/* `data` is a JSON object. Any thread; out of memory it is left out. */
+/* `data` is a JSON object. Any thread; dropped when out of memory. */
 void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *event,
                    struct pl_str data);
-/* The event of this exchange's route, {"id", "revision", "operation"}: the object that its path or its Location
- * names, or null. */
+/* Sends the event of this exchange's route, {"id", "revision", "operation"}. The id is the object
+ * in its path or its Location, or null. */
 void pl_lists_tell_change(struct pl_exchange *x);
 
 #endif

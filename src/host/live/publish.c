@@ -1,4 +1,5 @@
-/* From a session to its listeners: encoded once per lane, passed to every shard that has any. */
+/* From a session to its listeners: encodes once per lane, and passes the chunks to every shard that
+ * has listeners. */
 #include "live/publish.h"
 
 #include "base/mem.h"
@@ -64,7 +65,7 @@ void pl_feed_forget(struct pl_feed *feed)
     count_history(feed, n_before);
 }
 
-/* For other nodes, which spell it themselves. */
+/* Other nodes encode the frames for the lanes themselves. */
 static enum pl_status encode_for_nodes(struct pl_feed *feed, const struct pl_session_out *out,
                                        int64_t epoch, struct pl_published *published)
 {
@@ -100,8 +101,8 @@ enum pl_status pl_feed_encode(struct pl_feed *feed, const struct pl_session_out 
     return feed->nodes.len ? encode_for_nodes(feed, out, epoch, published) : PL_OK;
 }
 
-/* One letter per shard that has listeners. A letter that cannot be made is a gap: its listeners
- * will see it by the sequence, and subscribe again. */
+/* One letter per shard that has listeners. If a letter cannot be made there is a gap: the listeners
+ * detect it by the sequence and subscribe again. */
 static struct pl_delivery *make_delivery(struct pl_feed *feed, size_t shard)
 {
     struct pl_str id = feed->session_id;
@@ -145,7 +146,7 @@ void pl_feed_deliver(struct pl_feed *feed, const struct pl_published *published)
     if (!published->n_frames || !feed->n_listeners)
         return;
     if (nodes && !nodes->may_publish(home->server)) {
-        pl_feed_resync(feed, false); /* another node may have the session by now */
+        pl_feed_resync(feed, false); /* another node may own the session by now */
         return;
     }
     for (size_t s = 0; s < home->server->n_shards; s++) {
@@ -161,7 +162,7 @@ void pl_feed_deliver(struct pl_feed *feed, const struct pl_published *published)
         send_to_nodes(feed, (struct pl_str){published->unspelled->bytes, published->unspelled->n});
 }
 
-/* A letter that cannot be made is a gap, which the nodes see by the sequence. */
+/* If the letter cannot be made there is a gap, which the nodes detect by the sequence. */
 static void resync_nodes(struct pl_feed *feed, bool is_gone)
 {
     struct pl_buf bytes PL_CLEANUP_BUF;
@@ -279,7 +280,7 @@ bool pl_feed_replay(const struct pl_feed *feed, enum pl_lane lane, int64_t epoch
 bool pl_feed_replay_unspelled(const struct pl_feed *feed, bool wants_whole, int64_t since,
                               int64_t position, struct pl_buf *to, uint32_t *ret_n)
 {
-    /* What is held is the same for all lanes but for the content. */
+    /* The history is the same for all lanes, except for the content. */
     enum pl_lane lane = wants_whole ? PL_LANE_WS_WHOLE : PL_LANE_WS;
     if (!pl_history_covers(&feed->history, lane, since, position))
         return false;

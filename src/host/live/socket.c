@@ -1,5 +1,5 @@
-/* A WebSocket of the API (RFC 6455, subprotocol parley.v1): frames {"event":E,"data":{…}}, a
- * client's may carry "id" and then gets {"ack":id,…}. */
+/* A WebSocket of the API (RFC 6455, subprotocol parley.v1). Frames are {"event":E,"data":{…}}; a
+ * client's frame may have an "id" and then gets {"ack":id,…}. */
 #include "live/socket_int.h"
 
 #include "access/meter.h"
@@ -10,8 +10,8 @@
 #include "http/trace.h"
 
 #define CLOSE_MS   5000
-#define GO_AWAY_MS 1000 /* the same when another side waits for our end */
-#define MAX_MISSED 2    /* beats without an answer */
+#define GO_AWAY_MS 1000 /* instead of CLOSE_MS if the server is going away */
+#define MAX_MISSED 2    /* heartbeats without an answer */
 #define RATE_PER_S 50
 #define RATE_BURST 200
 
@@ -33,7 +33,8 @@ static void on_turn_end_over(struct pl_loop_hook *end)
     pl_socket_free_if_over((struct pl_ws_live *)PL_CONTAINER_OF(end, struct pl_live, flush));
 }
 
-/* Now. The struct is freed at the end of the iteration: our caller may still read it. */
+/* Closes immediately. The struct is freed at the end of the iteration, because the caller may still
+ * read it. */
 static void drop(struct pl_ws_live *ws)
 {
     struct pl_live *live = &ws->live;
@@ -66,7 +67,7 @@ static void ws_close(struct pl_live *live, uint16_t code, const char *reason)
         return;
     }
     if (pl_live_is_closing(live))
-        return; /* the first reason stands; the deadline ends it */
+        return; /* the first reason is final; the deadline closes the connection */
     if (code == PL_WS_CLOSE_GOING_AWAY)
         pl_socket_say(live, "system:going_away", PL_STR("{\"retry_ms\":1000}"));
     while (live->subs)
@@ -88,7 +89,7 @@ static void ws_close(struct pl_live *live, uint16_t code, const char *reason)
 
 /* --- bytes ----------------------------------------------------------------------------------- */
 
-/* 50 messages a second, 200 at once. */
+/* A token bucket: 50 messages a second, bursts of 200. */
 static bool takes_token(struct pl_ws_live *ws)
 {
     int64_t now_ms = pl_loop_now_ms(ws->live.shard->loop);
@@ -160,7 +161,7 @@ static void count_bytes(struct pl_ws_live *ws)
     ws_close(live, PL_WS_CLOSE_TRY_LATER, "the memory for messages is used up");
 }
 
-/* No more than was read before the connection was paused. */
+/* At most the bytes that were read before the connection was paused. */
 static void keep_waiting(struct pl_ws_live *ws, const char *bytes, size_t n)
 {
     if (n)
@@ -175,8 +176,8 @@ static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_ws_live *ws = ctx;
     struct pl_error err = {0};
-    /* After an error the input has no meaning; the client will close the connection, or the
-     * deadline does. */
+    /* After an error the input has no meaning. The client will close the connection, or the
+     * deadline will. */
     if (ws->has_failed)
         return;
     if (ws->is_held) {
@@ -307,7 +308,7 @@ bool pl_socket_is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                             "This is a WebSocket: connect with Upgrade: websocket.");
     } else if (!pl_str_eq(version, PL_STR("13"))) {
-        /* RFC 6455 4.4: the version that is spoken here is named, so that the client can try it. */
+        /* RFC 6455 4.4: name the supported version, so that the client can try it. */
         pl_exchange_header(x, "Sec-WebSocket-Version", "13");
         pl_exchange_header(x, "Upgrade", "websocket");
         pl_exchange_header(x, "Connection", "Upgrade");
@@ -332,7 +333,7 @@ static bool may_listen(struct pl_exchange *x)
     return false;
 }
 
-/* Without a key the first message has to have one; a wrong key is refused now. */
+/* Without a key the first message must have one; a wrong key is refused now. */
 static bool may_enter(struct pl_exchange *x)
 {
     if (x->caller.user_id.len)
@@ -360,7 +361,7 @@ static void take_ticket(struct pl_exchange *x)
 
 static void upgrade(struct pl_exchange *x);
 
-/* A ticket that is a row is taken by a worker. */
+/* A worker takes a ticket that is a row. */
 void pl_socket_open(struct pl_exchange *x)
 {
     char accept[PL_WS_ACCEPT_SIZE];

@@ -1,5 +1,5 @@
-/* Messages of clients on their sockets: live/ answers those about the socket itself, and server/
- * passes a table of the others. On the shard of the socket. */
+/* Messages of clients on their sockets. live/ answers those about the socket itself; server/ passes
+ * a table of the others. On the shard of the socket. */
 #ifndef PL_LIVE_SOCKET_H
 #define PL_LIVE_SOCKET_H
 
@@ -10,22 +10,21 @@
 
 struct pl_ws_live; /* a WebSocket */
 
-/* A client's frame, good until the handler returns. */
+/* A client's frame, valid until the handler returns. */
 struct pl_socket_message {
     struct pl_arena *arena;
     struct pl_json_doc doc;
-    const struct pl_json_node *data; /* an object that fits its schema; NULL: none was sent */
-    struct pl_str id;                /* JSON; empty: no answer is wanted */
-    /* W3C, the 32 digits: of the frame, or of the request that opened the socket; empty: none. */
+    const struct pl_json_node *data; /* an object that is valid for its schema; NULL: not sent */
+    struct pl_str id;                /* JSON; empty: the client wants no answer */
+    /* W3C, 32 digits: from the frame, or from the request that opened the socket; empty: none. */
     struct pl_str trace_id;
 };
 
 struct pl_socket_event {
     const char *event;  /* NULL ends a table */
-    bool is_public;     /* before a key was shown, too */
+    bool is_public;     /* also allowed before authentication */
     unsigned scopes;    /* PL_FOR_…: the scopes of keys that may send it, besides `all` */
-    const char *schema; /* of `data`, a component of schemas/api.json: what does not fit never
-                           reaches `run` */
+    const char *schema; /* of `data`, a component of schemas/api.json; `run` gets only valid data */
     void (*run)(struct pl_ws_live *ws, const struct pl_socket_message *m);
 };
 
@@ -42,7 +41,7 @@ void pl_socket_fail(struct pl_ws_live *ws, struct pl_str id, enum pl_problem pro
                     const struct pl_error *err, const char *detail);
 
 /* A handler that answers later keeps the memory of the socket until then. False: the socket is
- * closed, and must not be used any more. */
+ * closed and must not be used any more. */
 void pl_socket_begin_answer(struct pl_ws_live *ws);
 bool pl_socket_end_answer(struct pl_ws_live *ws);
 

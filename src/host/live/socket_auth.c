@@ -1,6 +1,6 @@
-/* The first message of a socket that was opened without a key: a key or a ticket. Mostly the answer is
- * known at once. A ticket that is a row, and a key that another node may just have made, are looked for
- * by a worker; later messages of the client wait meanwhile (pl_socket_hold). */
+/* The first message of a socket that was opened without a key: a key or a ticket. Usually it can be
+ * checked at once. A worker looks for a ticket that is a row, and for a key that another node may
+ * have just made; meanwhile later messages of the client wait (pl_socket_hold). */
 #include "live/socket.h"
 
 #include "access/auth_refresh.h"
@@ -11,7 +11,7 @@
 #include "live/socket_int.h"
 #include "shard/setup.h"
 
-/* Who wants to enter, with what. */
+/* The credentials that a worker checks. */
 struct entering {
     struct pl_job job;
     struct pl_arena arena;
@@ -68,7 +68,7 @@ static enum pl_status check(struct pl_auth *auth, struct pl_arena *arena, struct
     return status;
 }
 
-/* --- on a worker -------------------------------------------------------------------------------- */
+/* --- on a worker ----------------------------------------------------------------------------- */
 
 static void look(struct pl_job *job)
 {
@@ -123,7 +123,7 @@ static bool ask(struct pl_ws_live *ws, struct pl_str id, struct pl_str key, stru
     return true;
 }
 
-/* --- the message -------------------------------------------------------------------------------- */
+/* --- the message ----------------------------------------------------------------------------- */
 
 void pl_socket_on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m)
 {

@@ -124,7 +124,7 @@ static int64_t int_of(const struct pl_socket_message *m, const struct pl_json_no
     return is_int ? value : -1;
 }
 
-/* The id of a subscribe waits in the subscription's name; few carry one for long. */
+/* The subscription keeps the id of the message until the session answers. */
 static void on_subscribe(struct pl_ws_live *ws, const struct pl_socket_message *m)
 {
     struct pl_live *live = &ws->live;
@@ -211,7 +211,7 @@ static void write_events(const struct pl_socket_event *more, struct pl_buf *to)
         pl_buf_addf(to, "%s%s", more[1].event ? ", " : " or ", more->event);
 }
 
-/* Held to its schema, like the body of a route. True: it fits. */
+/* Checks a node against a schema, like the body of a route. True: it is valid. */
 static bool fits(struct pl_ws_live *ws, const struct pl_socket_message *m, const char *what,
                  const char *schema, const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
@@ -252,7 +252,7 @@ static bool fits_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
     return fits(ws, m, "The data of the frame", event->schema, &none, none.root);
 }
 
-/* False: it was refused. */
+/* False: the message was refused. */
 static bool read_trace(struct pl_ws_live *ws, struct pl_socket_message *m)
 {
     const struct pl_json_node *given = pl_json_get(&m->doc, m->doc.root, PL_STR("traceparent"));

@@ -1,16 +1,16 @@
-/* Subscribing: the session's shard decides how the listener catches up (publish.c); this shard then
- * sends the replay, or reads the store for a snapshot while what comes meanwhile is held.
+/* Subscribing: the session's shard decides how the listener catches up (publish.c). This shard then
+ * sends the replay, or reads a snapshot from the store and holds the events that arrive meanwhile.
  *
  *     machine subscription
  *
  *     NEW -> ASKING -> HOLDING -> LIVE -> LAGGING -> ASKING
- *     ASKING -> LIVE                      a replay says what was missed
- *     HOLDING -> STALE -> LAGGING         the session began anew, or too much came meanwhile
- *     NEW, ASKING, HOLDING -> LAGGING     not to be had now
+ *     ASKING -> LIVE                      a replay has the missed events
+ *     HOLDING -> STALE -> LAGGING         the session was reloaded, or too much came meanwhile
+ *     NEW, ASKING, HOLDING -> LAGGING     not available now
  *     ASKING, HOLDING, STALE -> LEFT -> BACK
  *     LIVE, LAGGING -> BACK
  *
- * Its memory ends with the session's shard, which counts the listener off. */
+ * The session's shard removes the listener and frees the memory. */
 #include "base/mem.h"
 #include "io/move.h"
 #include "json/text.h"
@@ -134,7 +134,7 @@ static enum pl_status write_snapshot(struct asking *asking, struct pl_buf *data)
     pl_buf_init(&turns, 0);
     struct pl_turn_page_end end = {0};
     status = write_turns(asking, &look, &turns, &end);
-    /* Too much has changed to send it turn by turn: everything is sent. */
+    /* Too many turns have changed: send everything. */
     if (status == PL_OK && end.has_more && command->resume == PL_RESUME_COMPACTED) {
         command->resume = PL_RESUME_SNAPSHOT;
         pl_buf_clear(&turns);
@@ -197,7 +197,7 @@ static void snapshot_done(struct pl_job *job)
         pl_subscription_give_back(sub);
     } else if (job->is_refused || asking->status != PL_OK ||
                sub->state != PL_SUBSCRIPTION_HOLDING) {
-        /* The store could not be read in time, or the session was loaded again meanwhile. */
+        /* The store could not be read in time, or the session was reloaded meanwhile. */
         pl_outbox_deinit(&sub->held);
         pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
     } else {
@@ -206,11 +206,11 @@ static void snapshot_done(struct pl_job *job)
         if (live->kind->choose)
             (void)live->kind->choose(live, pl_buf_str(&asking->frame));
         if (!pl_live_push_snapshot(live, pl_buf_str(&asking->frame))) {
-            /* Other slow readers of this user have all that the user may have. */
+            /* Other slow readers of this user hold all the memory that the user may have. */
             pl_outbox_deinit(&sub->held);
             pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_FULL_MS);
         } else if (sub->state != PL_SUBSCRIPTION_LIVE) {
-            /* The queue was full: all begins again when it is empty. */
+            /* The queue was full: the subscription begins again when it is empty. */
             pl_outbox_deinit(&sub->held);
         } else if (!pl_live_push_held(live, &sub->held)) {
             pl_outbox_deinit(&sub->held);
@@ -289,7 +289,7 @@ static void on_answer(struct pl_session_command *command)
 void pl_subscription_ask(struct pl_subscription *sub, struct pl_since since)
 {
     struct pl_live *live = sub->live;
-    /* It may have been asked for already, by whichever came first: the timer, or an empty queue. */
+    /* The timer or the empty queue, whichever came first, may have asked already. */
     if (sub->state != PL_SUBSCRIPTION_NEW && sub->state != PL_SUBSCRIPTION_LAGGING)
         return;
     pl_timer_stop(live->shard->loop, &sub->again);

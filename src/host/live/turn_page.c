@@ -1,4 +1,4 @@
-/* Collects the turns of the store and of the session, sorts them by place, and writes as many as
+/* Collects the turns of the store and of the session, sorts them by sequence, and writes as many as
  * the limits allow. */
 #include "live/turn_page.h"
 
@@ -22,7 +22,7 @@ struct pl_str pl_session_snapshot_member(const struct pl_session_snapshot *look,
     return node ? pl_json_span(&look->doc, node) : PL_STR("null");
 }
 
-/* A turn of either source. */
+/* A turn from either source. */
 struct entry {
     int64_t sequence;
     const struct pl_turn_row *row; /* NULL: open */
@@ -48,8 +48,8 @@ static bool is_wanted(const struct pl_turn_query *query, const struct pl_session
     return sequence > query->after && sequence < query->before;
 }
 
-/* Whether an open turn is beyond the part of the store that was read: there are others between
- * them. */
+/* Whether an open turn is beyond the part of the store that was read, so that other turns are
+ * between them. */
 static bool is_beyond(const struct pl_turn_query *query, const struct pl_turn_page *page,
                       int64_t sequence)
 {
@@ -91,8 +91,8 @@ static void sort_entries(struct entry *entries, size_t n)
     }
 }
 
-/* How many of the entries, from the end that is kept, are within the limits. The first is on every
- * page, so its bytes do not count. */
+/* The number of entries, from the kept end, that are within the limits. The first is on every page,
+ * so its bytes do not count. */
 static size_t count_fitting(const struct pl_turn_query *query, const struct entry *entries,
                             size_t n)
 {

@@ -1,5 +1,5 @@
-/* State and deadline are one atomic word, so that any shard can look and only one of them gets
- * the probe. */
+/* State and deadline are one atomic word, so that any shard can read it and only one gets the
+ * probe. */
 #include "model/cooldown.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ enum pl_cooldown_pass pl_cooldown_enter(struct pl_cooldown *cooldown, int64_t no
     case PL_COOLDOWN_CLOSED:
         return PL_PASS_CALL;
     case PL_COOLDOWN_OPEN:
-        /* Of many that come now, one makes the change and is the probe. */
+        /* Of many concurrent callers, one makes the change and becomes the probe. */
         return now_ms >= until_of(word) &&
                        atomic_compare_exchange_strong(&cooldown->word, &word,
                                                       word_of(PL_COOLDOWN_HALF_OPEN, 0))

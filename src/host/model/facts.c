@@ -1,4 +1,4 @@
-/* Prices and limits of models: those of the configuration first, then the dated table. */
+/* Prices and limits of models: from the configuration first, then from the dated table. */
 #include "model/facts.h"
 
 #define PER_TOKENS 1000000
@@ -33,7 +33,7 @@ static bool has_facts(const struct pl_model_target *target)
     return facts && pl_model_facts_are_of(facts, target->vendor->name);
 }
 
-/* What the configuration says counts first; what runs on this machine costs nothing. */
+/* Configured prices come first; a model on this machine costs nothing. */
 static bool find_own(const struct pl_model_target *target, struct pl_model_prices *ret_prices)
 {
     const struct pl_vendor *vendor = target->vendor;

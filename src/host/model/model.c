@@ -1,4 +1,4 @@
-/* Finds a model by its name, and passes a call to its player: demo, replay or vendor. */
+/* Finds a model by its name, and passes a call to its provider: demo, replay or vendor. */
 #include "model/model_int.h"
 #include "model/vendor/vendors_int.h"
 
@@ -83,14 +83,15 @@ static const struct pl_provider *provider_of(const struct pl_model_info *info)
     return NULL;
 }
 
-/* The player of a model; *ret_info is NULL if the model is unknown. NULL: a vendor's. */
+/* Returns the built-in provider of a model; NULL for a vendor's. *ret_info is NULL if the model is
+ * unknown. */
 static const struct pl_provider *player_of(const struct pl_model_request *request,
                                            const struct pl_model_info **ret_info)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     *ret_info = pl_model_targets(request->models, request->model, targets) ? targets[0].info : NULL;
     if (*ret_info && (*ret_info)->is_embedding)
-        *ret_info = NULL; /* pl_model_missing says why */
+        *ret_info = NULL; /* pl_model_missing explains it */
     return *ret_info ? provider_of(*ret_info) : NULL;
 }
 

@@ -1,6 +1,6 @@
-/* Models: who answers a conversation. One contract; `demo/…` plays scripts, `replay/…` a recorded
- * session, and the models of vendors (vendors.h) have the same functions. Everything happens on the
- * loop that called, but for pl_model_prepare. */
+/* Models, which answer conversations. There is one interface: `demo/…` plays scripts, `replay/…`
+ * plays a recorded session, and vendors' models (vendors.h) have the same functions. Everything
+ * runs on the caller's loop, except pl_model_prepare. */
 #ifndef PL_MODEL_MODEL_H
 #define PL_MODEL_MODEL_H
 
@@ -11,138 +11,140 @@
 struct pl_model_info {
     const char *name;       /* "demo/echo" */
     const char *about;      /* a sentence */
-    int64_t context_window; /* 0: it has none */
-    bool is_family;    /* many models, whose names begin with `name`: pl_model_name says which */
-    bool is_embedding; /* it makes embeddings, and does not chat */
-    int64_t created_s; /* unix, as its server says; 0: it does not */
+    int64_t context_window; /* 0 if unlimited or unknown */
+    bool is_family;         /* many models whose names begin with `name`; see pl_model_name */
+    bool is_embedding;      /* makes embeddings and does not chat */
+    int64_t created_s;      /* unix time reported by its server; 0 if unknown */
 };
 
-/* The one of ours that makes embeddings, without network: "demo/embed". In no list of models that
- * chat, and not found by pl_model_find. */
+/* The built-in model that makes embeddings without network: "demo/embed". It is in no list of chat
+ * models, and pl_model_find does not find it. */
 extern const struct pl_model_info *const pl_embedding_model;
 enum { PL_EMBEDDING_DIMENSIONS = 256, PL_EMBEDDING_MAX_DIMENSIONS = 4096 };
-/* Its vector of a text: of length 1, the same everywhere and always. Texts with the same words are
- * near each other. *ret_n_words is what the text counts. */
+/* Computes the vector of a text. It has length 1 and is the same on every machine. Texts with the
+ * same words are close to each other. *ret_n_words is the number of words in the text. */
 void pl_embedding_make(struct pl_str text, float *ret_vector, size_t n, int64_t *ret_n_words);
 
 struct pl_upstreams;      /* io/upstream/upstream.h */
-struct pl_models;         /* vendors.h: what was configured; NULL: demo and replay only */
-struct pl_model_prepared; /* owned; what takes long, done before the start */
+struct pl_models;         /* vendors.h: the configured models; NULL for demo and replay only */
+struct pl_model_prepared; /* owned; slow work done before the start */
 struct pl_format;         /* format/format.h */
 
-/* What is asked: views, valid until start returns. */
+/* A request. Its strings are views, valid until start returns. */
 struct pl_model_request {
-    const struct pl_models *models; /* borrowed until the call is over */
-    struct pl_str model;            /* resolved: a name pl_model_find knows */
-    struct pl_str turns;    /* JSON array of TurnProjection: the context, oldest first; for a replay
-                            the turns to be played */
+    const struct pl_models *models; /* borrowed until the call ends */
+    struct pl_str model;            /* resolved: a name that pl_model_find knows */
+    /* JSON array of TurnProjection: the context, oldest first. For a replay: the turns to play. */
+    struct pl_str turns;
     struct pl_str tools;    /* JSON array of tool definitions {name, description, input_schema} */
-    struct pl_str settings; /* JSON object, as a session's; empty: those of the model */
-    struct pl_str prefill;  /* text; how the answer begins, said with it; empty: none */
-    bool tells_settings;    /* a block says which settings did not reach the model as they are */
-    struct pl_str notice;   /* text, which a block says before the answer; empty: none */
-    struct pl_str owner;    /* whose session it is: no connection to a vendor that could mistake
-                            answers is shared with others; empty: with nobody */
-    struct pl_str traceparent; /* W3C, for the vendor; empty: none */
-    double speed;              /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
-    bool is_paused;            /* it waits until pl_model_pace lets it go on */
-    /* Where those of the loop are, which vendors are asked by: made at the first use; their owner
-     * destroys them before the loop. NULL: no vendor can be asked. */
+    struct pl_str settings; /* JSON object, as in a session; empty for the model's defaults */
+    struct pl_str prefill;  /* text that begins the answer, and is emitted with it; may be empty */
+    bool tells_settings;    /* emit a block about settings that did not reach the model unchanged */
+    struct pl_str notice;   /* text to emit as a block before the answer; may be empty */
+    /* Owner of the session. No connection to a vendor that could mix up answers is shared with
+     * other owners. Empty: shared with nobody. */
+    struct pl_str owner;
+    struct pl_str traceparent; /* W3C trace context for the vendor; may be empty */
+    double speed;              /* of a replay: 2 is twice as fast as recorded, 0 without delays */
+    bool is_paused;            /* wait until pl_model_pace resumes it */
+    /* Where the loop's upstreams are, which call vendors. Created at the first use; their owner
+     * destroys them before the loop. NULL: no vendor can be called. */
     struct pl_upstreams **upstreams;
-    struct pl_model_prepared *prepared; /* taken by start, also when it fails; NULL: start prepares
-                                         */
+    /* Taken by start, even if it fails. NULL: start prepares it. */
+    struct pl_model_prepared *prepared;
 };
 
-/* A block that comes whole; strings that are empty are null. */
+/* A complete block; empty strings mean null. */
 struct pl_model_block {
     struct pl_str type;
     struct pl_str content;                               /* JSON */
-    struct pl_str tool_call_id, tool_name, display_name; /* of the call it belongs to */
+    struct pl_str tool_call_id, tool_name, display_name; /* of the tool call that it belongs to */
 };
 
-/* A call of a recording, and what came of it. */
+/* A recorded tool call and its result. */
 struct pl_model_played {
-    size_t call; /* of this turn, from 0 */
+    size_t call; /* index within this turn, from 0 */
     struct pl_str tool_name, display_name, arguments;
     struct pl_str result; /* JSON */
     bool is_error;
     int64_t duration_ms;
 };
 
-/* Why a call failed. */
+/* Describes why a call failed. */
 struct pl_model_failure {
     struct pl_str reason;     /* a sentence */
     bool is_overflow;         /* the context was too long */
-    const char *code;         /* static; NULL: by the rest (pl_model_failure_code) */
-    int vendor_status;        /* HTTP; 0: no vendor has answered */
-    int64_t retry_after_ms;   /* 0: not told */
-    struct pl_str request_id; /* the vendor's; empty: none */
+    const char *code;         /* static; NULL: derived from the rest (pl_model_failure_code) */
+    int vendor_status;        /* HTTP; 0 if no vendor answered */
+    int64_t retry_after_ms;   /* 0 if unknown */
+    struct pl_str request_id; /* the vendor's; may be empty */
 };
-/* A stable word: context_length_exceeded, rate_limited, upstream_overloaded … */
+/* Returns a stable code: context_length_exceeded, rate_limited, upstream_overloaded … */
 const char *pl_model_failure_code(const struct pl_model_failure *failure);
-/* Whether the same may work later. */
+/* True if the same request may succeed later. */
 bool pl_model_failure_is_retryable(const struct pl_model_failure *failure);
 
-/* What comes back, on the same loop and never before start has returned. After end or failed
- * nothing comes, and the call is gone. Text comes in whole characters. */
+/* Callbacks. They run on the same loop and never before start has returned. After end or failed
+ * nothing else is called, and the call no longer exists. Text is split only between characters. */
 struct pl_model_ops {
     void (*on_text)(void *ctx, bool is_thinking, struct pl_str text);
     void (*on_block)(void *ctx, const struct pl_model_block *block);
-    /* proof: see on_proof; empty: none. */
+    /* proof: see on_proof; may be empty. */
     void (*on_call)(void *ctx, struct pl_str tool_name, struct pl_str arguments,
                     struct pl_str proof);
-    /* model is who really answered, empty for the one that was asked; usage and timing are JSON
-     * objects, usage may be empty. */
+    /* model is the one that actually answered; empty if it is the requested one. usage and timing
+     * are JSON objects; usage may be empty. */
     void (*on_end)(void *ctx, struct pl_str model, struct pl_str usage, struct pl_str timing);
     void (*on_failed)(void *ctx, const struct pl_model_failure *failure);
-    /* What only its vendor can check, of the block of thinking or text that has just ended: a JSON
-     * object {"vendor": dialect, "signature", "id", "data"}, those there are. Data without thinking
-     * before it is encrypted thinking. NULL: nobody keeps it. */
+    /* Data that only the vendor can verify, about the thinking or text block that just ended: a
+     * JSON object {"vendor": dialect, "signature", "id", "data"} with the members that exist. Data
+     * without preceding thinking is encrypted thinking. NULL: not kept. */
     void (*on_proof)(void *ctx, bool is_thinking, struct pl_str proof);
-    /* A replay: a call as it was made, and its result, which may never come. NULL: they are played
-     * as blocks. */
+    /* For a replay: a recorded call, and its result, which may never come. NULL: they are played as
+     * blocks. */
     void (*on_played_call)(void *ctx, const struct pl_model_played *call);
     void (*on_played_result)(void *ctx, const struct pl_model_played *call);
-    /* What the model says of its answer, right before on_end: a JSON object with members of seed
-     * 001, A.6 (model_version, system_fingerprint, finish_reason, safety_check, citation_map),
-     * those there are. NULL: nobody keeps it, and no anchors of citations are put into the text. */
+    /* Metadata of the answer, directly before on_end: a JSON object with members of seed 001, A.6
+     * (model_version, system_fingerprint, finish_reason, safety_check, citation_map), if they
+     * exist. NULL: not kept, and no citation anchors are added to the text. */
     void (*on_about)(void *ctx, struct pl_str metadata);
 };
 
-struct pl_model_call; /* owned by whoever started it until end, failed or cancel */
+struct pl_model_call; /* owned by its starter until end, failed or cancel */
 
-/* i-th model, NULL after the last. Families are not among them. */
+/* Returns the i-th model, NULL after the last. Families are not included. */
 const struct pl_model_info *pl_model_at(const struct pl_models *models, size_t i);
-/* By its whole name, by an alias, or by a bare one that only one provider has. NULL: unknown. */
+/* Finds a model by its full name, by an alias, or by a bare name that only one provider has. NULL
+ * if unknown. */
 const struct pl_model_info *pl_model_find(const struct pl_models *models, struct pl_str name);
-/* Why pl_model_find knows no such name, as a sentence: PL_NOT_FOUND. */
+/* Explains why pl_model_find does not know the name. Returns PL_NOT_FOUND. */
 enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str name,
                                 struct pl_error *err);
-/* The whole name of what was found by `asked`: a view of that, or of the models. */
+/* The full name of the model found by `asked`: a view of `asked` or of the models. */
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked);
-/* Whether this model continues an answer that was begun for it: PL_INVALID with a sentence where it
- * does not, PL_NOT_FOUND. */
+/* Checks that this model can continue an answer that was begun for it. PL_INVALID with a message if
+ * it cannot, PL_NOT_FOUND. */
 enum pl_status pl_model_continues(const struct pl_models *models, struct pl_str name,
                                   struct pl_error *err);
-/* The session that replay/<session> plays; {NULL, 0} for every other name. */
+/* Returns the session that replay/<session> plays; {NULL, 0} for every other name. */
 struct pl_str pl_model_replayed(struct pl_str name);
 
-/* Makes of a request what the model is sent, which takes long where the context does: on a worker.
- * *ret_prepared is NULL where there is nothing to be done ahead. The request's strings are not
+/* Builds the body that the model is sent. Slow for a long context, so call it on a worker.
+ * *ret_prepared is NULL if nothing can be done ahead. Afterwards the strings of the request are not
  * needed any more. PL_NOT_FOUND: no such model; PL_INVALID; PL_NOMEM. */
 enum pl_status pl_model_prepare(const struct pl_model_request *request,
                                 struct pl_model_prepared **ret_prepared, struct pl_error *err);
 void pl_model_prepared_destroy(struct pl_model_prepared *prepared); /* accepts NULL */
-/* What the model that is asked first will be sent, and in which format; a view. Empty for NULL. */
+/* The body for the model that is called first, and its format; a view. Empty for NULL. */
 struct pl_str pl_model_prepared_body(const struct pl_model_prepared *prepared,
                                      const struct pl_format **ret_format);
 
-/* Each model that may be asked in its turn has a body of its own. */
+/* Each model of a chain has a body of its own. */
 size_t pl_model_prepared_n(const struct pl_model_prepared *prepared);
 /* The i-th body and the name of its format; views. */
 struct pl_str pl_model_prepared_at(const struct pl_model_prepared *prepared, size_t i,
                                    struct pl_str *ret_format);
-/* Another body for the i-th model: a JSON object. PL_NOMEM: it has the old one. */
+/* Replaces the body for the i-th model by a JSON object. PL_NOMEM: it keeps the old one. */
 enum pl_status pl_model_prepared_replace(struct pl_model_prepared *prepared, size_t i,
                                          struct pl_str body);
 
@@ -150,9 +152,9 @@ enum pl_status pl_model_prepared_replace(struct pl_model_prepared *prepared, siz
 enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_request *request,
                               const struct pl_model_ops *ops, void *ctx,
                               struct pl_model_call **ret_call, struct pl_error *err);
-/* A replay goes on so fast, or waits; other calls go on as they do. Accepts NULL. */
+/* Sets the speed of a replay, or pauses it. Has no effect on other calls. Accepts NULL. */
 void pl_model_pace(struct pl_model_call *call, double speed, bool is_paused);
-/* Nothing comes after this. Accepts NULL. */
+/* No callback comes after this. Accepts NULL. */
 void pl_model_cancel(struct pl_model_call *call);
 
 #endif

@@ -1,4 +1,4 @@
-/* A table that only grows, up to its limit: rows are found under a lock, and counted without one. */
+/* A table that only grows, up to its limit. Rows are found under a lock and counted without one. */
 #include "model/model_counts.h"
 
 #include "base/map.h"
@@ -19,7 +19,7 @@ struct row {
 
 struct pl_model_counts_table {
     pthread_mutex_t lock;
-    struct pl_map map;                     /* of names; under the lock, as the next */
+    struct pl_map map;                     /* of names; protected by the lock, like rows */
     struct row *rows[PL_MODEL_COUNTS_MAX]; /* owned */
     _Atomic(size_t) n_rows;
     _Atomic(size_t) n_owners;
@@ -81,7 +81,7 @@ static bool is_priced(const struct pl_vendor *vendor, struct pl_str model)
     return false;
 }
 
-/* Whether somebody but the client has named it. */
+/* True if the model was named by anything but a client. */
 static bool is_known(const struct pl_models *models, struct pl_str name)
 {
     const struct pl_model_info *info = pl_model_find_own(name);
@@ -108,7 +108,7 @@ static bool is_provider(const struct pl_models *models, struct pl_str name)
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-/* Under the lock. NULL: there is no room. */
+/* Called under the lock. Returns NULL if there is no room. */
 static struct row *put_row(struct pl_model_counts_table *table, struct pl_str name)
 {
     struct pl_map_entry *entry = pl_map_get(&table->map, name);

@@ -1,4 +1,4 @@
-/* A provider of models: what comes after model.h. */
+/* A provider of models: the implementation side of model.h. */
 #ifndef PL_MODEL_MODEL_INT_H
 #define PL_MODEL_MODEL_INT_H
 
@@ -8,8 +8,8 @@ struct pl_provider {
     const char *name; /* before the slash */
     const struct pl_model_info *models;
     size_t n_models;
-    /* A provider may own every name after its slash that it says is one: such a model keeps the
-     * name that was asked for, and is in no list. NULL where it does not. */
+    /* A provider may accept any name after its slash for which `owns` is true. Such a model keeps
+     * the requested name and is in no list. NULL if the provider has no family. */
     const struct pl_model_info *family;
     bool (*owns)(struct pl_str name);
     enum pl_status (*start)(struct pl_loop *loop, const struct pl_model_request *request,
@@ -20,13 +20,13 @@ struct pl_provider {
 /* The first member of every provider's call. */
 struct pl_model_call {
     void (*cancel)(struct pl_model_call *call);
-    void (*pace)(struct pl_model_call *call, double speed, bool is_paused); /* NULL: it has none */
+    void (*pace)(struct pl_model_call *call, double speed, bool is_paused); /* may be NULL */
 };
 
 extern const struct pl_provider pl_provider_demo;
 extern const struct pl_provider pl_provider_replay;
 
-/* One of ours (demo, replay) by its whole name, or without its provider; NULL: none. */
+/* Find a built-in model (demo, replay) by its full name, or without its provider; NULL if none. */
 const struct pl_model_info *pl_model_find_own(struct pl_str name);
 const struct pl_model_info *pl_model_find_bare(struct pl_str name);
 

@@ -1,5 +1,5 @@
-/* Follows each name of the configuration to a model. An alias names models, so an alias that names
- * another alias is an error; if the aliases form a circle, the message shows it. */
+/* Follows each name of the configuration to a model. An alias must name models, so an alias that
+ * names another alias is an error. If the aliases form a circle, the message shows it. */
 #include "model/models_check.h"
 
 #include "base/text/suggest.h"
@@ -19,7 +19,7 @@ struct names {
 
 /* --- what was probably meant ------------------------------------------------------------------ */
 
-/* The vendor is misspelt, the model may be anything: "opneai/gpt-4o". */
+/* The vendor is misspelt, and the model may be anything: "opneai/gpt-4o". */
 static bool suggest_vendor(const struct names *names, const char *name, char *to, size_t size)
 {
     const char *slash = strchr(name, '/');
@@ -70,8 +70,8 @@ static bool is_model(const struct names *names, const char *name)
     return pl_model_resolve(names->models, pl_str_of(name), &target);
 }
 
-/* "a, b, a": from an alias along the first aliases that are named, until one comes again or none
- * follows. True: a circle. */
+/* Writes "a, b, a": follows the first alias among the targets until one repeats or none is left.
+ * Returns true for a circle. */
 static bool follow(const struct names *names, const struct pl_alias_config *from, char *said)
 {
     const struct pl_alias_config *at = from;
@@ -104,8 +104,8 @@ static enum pl_status refuse_alias_of_alias(const struct names *names,
                    where, alias->name, target, target);
 }
 
-/* Why there is no model of this name, and what was probably meant; PL_OK: it may come later, and
- * the sentence is a warning. */
+/* Explains why there is no such model, and suggests a name. PL_OK if the model may appear later;
+ * then the sentence is a warning. */
 static enum pl_status explain(const struct names *names, const char *who, const char *name,
                               const char *where, struct pl_error *err)
 {
@@ -136,7 +136,7 @@ static enum pl_status explain(const struct names *names, const char *who, const 
 
 /* --- all names -------------------------------------------------------------------------------- */
 
-/* alias NULL: the default model. */
+/* alias is NULL for the default model. */
 static enum pl_status check_name(struct names *names, const struct pl_alias_config *alias,
                                  const char *name, const char *place, struct pl_error *err)
 {

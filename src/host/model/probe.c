@@ -1,4 +1,4 @@
-/* Finds the models of servers on this machine: GET /v1/models of those that listen. libcurl is
+/* Finds the models of servers on this machine with GET /v1/models, if they listen. libcurl is
  * loaded only if one does. */
 #include "base/mem.h"
 #include "io/upstream/http_call.h"
@@ -12,7 +12,7 @@
 
 enum { KNOCK_MS = 300, PROBE_MS = 1000, MAX_ANSWER = 4 << 20, MAX_MODELS = 1000 };
 
-/* A name, unlike an address, has to be tried. */
+/* Only an address is checked by a connection; a host name is assumed to be there. */
 static bool is_there(struct pl_arena *arena, const char *base_url)
 {
     struct pl_url url;

@@ -1,10 +1,10 @@
 /* Asks: commands to sessions that another node owns.
  *
- * An ask has a number, and the owner does it once: the same ask again gets the same answer (serving.c). So
- * an ask without an answer is sent once more, by the store, as long as the same node owns the session. If
- * another node owns it by now, nobody knows whether the ask was done. A command that may be done twice
- * then looks for the new owner; a change is refused, and the client decides. An owner that says "not mine"
- * has done nothing. */
+ * An ask has a number, and the owner executes it once: if it arrives again it gets the same answer
+ * (serving.c). So an ask without an answer is sent again, through the store, as long as the same
+ * node owns the session. If another node owns it by now, it is unknown whether the ask was
+ * executed. A repeatable command then looks for the new owner; a change is refused, and the client
+ * decides. An owner that answers "not mine" has done nothing. */
 #include "base/mem.h"
 #include "live/listener.h"
 #include "live/wire/command_wire.h"
@@ -18,7 +18,7 @@ struct ask {
     struct pl_session_command *command;
     struct pl_node_id to;
     int64_t since_ms, sent_ms;
-    bool is_looking; /* a job has it */
+    bool is_looking; /* a job uses it */
     bool is_over;    /* … and nobody waits for it any more */
     struct pl_buf body;
     struct pl_node_seats *seats;
@@ -33,7 +33,7 @@ static void destroy(struct ask *ask)
     pl_mem_free(ask);
 }
 
-/* Gives the command back; the ask is over. */
+/* Ends the ask and returns its command. */
 static struct pl_session_command *end(struct ask *ask)
 {
     struct pl_session_command *command = ask->command;
@@ -99,7 +99,8 @@ void pl_ask_send(struct pl_seat *seat, struct pl_session_command *command)
     send(ask, false);
 }
 
-/* All asks so far are settled, but for those that wait to listen to this session. */
+/* The last number so far, unless an earlier ask still waits to listen to this session: then the
+ * number before that ask. */
 int64_t pl_ask_before_listening(struct pl_node_seats *seats, struct pl_str session_id)
 {
     uint64_t last = atomic_load(&seats->node->n_asks);
@@ -121,7 +122,7 @@ static struct ask *find(struct pl_node_seats *seats, uint64_t number)
     return link ? PL_CONTAINER_OF(link, struct ask, link) : NULL;
 }
 
-/* The owner does not have it any more, and has done nothing. */
+/* The owner no longer has the session, and has done nothing. */
 static void look_elsewhere(struct pl_node_seats *seats, struct ask *ask)
 {
     struct pl_session_command *command = end(ask);
@@ -147,7 +148,7 @@ static void take_answer(struct pl_node_seats *seats, struct pl_session_command *
         seat->asked_ms = pl_loop_now_ms(seats->shard->loop);
     bool listens = command->kind == PL_COMMAND_SUBSCRIBE && command->problem == PL_PROBLEM_COUNT;
     if (listens && !(is_there && pl_mirror_enter(seat, command))) {
-        /* What the owner has kept may be of no use to this reader: a snapshot is. */
+        /* This reader may not be able to use the owner's replay, but it can use a snapshot. */
         command->has_since = false;
         pl_buf_clear(&command->reply);
         pl_seat_route(seats, command);
@@ -165,7 +166,7 @@ void pl_ask_answered(struct pl_node_seats *seats, const struct pl_node_id *sende
     bool is_mine = pl_node_fields_number(&fields) != 0;
     struct ask *ask = fields.status == PL_OK ? find(seats, number) : NULL;
     if (!ask || !pl_node_id_eq(&ask->to, sender))
-        return; /* answered already, or given up */
+        return; /* already answered, or given up */
     if (is_mine)
         take_answer(seats, end(ask), sender, fields.left);
     else
@@ -187,7 +188,7 @@ static void give_up(struct ask *ask)
         refuse_unknown(command);
 }
 
-/* The command may be answered meanwhile, and with it goes its session's id: the ask has its own. */
+/* Reads the session's id from the ask: the command may be answered meanwhile, and its id freed. */
 static void look_run(struct pl_job *job)
 {
     struct ask *ask = PL_CONTAINER_OF(job, struct ask, job);
@@ -205,7 +206,7 @@ static void look_done(struct pl_job *job)
     if (ask->is_over)
         destroy(ask);
     else if (job->is_refused || ask->status != PL_OK)
-        ask->sent_ms = pl_loop_now_ms(ask->seats->shard->loop); /* the tick looks again */
+        ask->sent_ms = pl_loop_now_ms(ask->seats->shard->loop); /* the tick tries again */
     else if (row->has_owner && !row->is_owner_gone && pl_node_id_eq(&row->owner, &ask->to))
         send(ask, true);
     else
@@ -232,7 +233,7 @@ void pl_ask_tick(struct pl_node_seats *seats)
         link = pl_table_next(&seats->asks, link);
         bool has_limit = ask->command->kind != PL_COMMAND_REST;
         if (has_limit && now_ms - ask->since_ms >= PL_NODE_ASK_MOST_MS)
-            refuse_unknown(end(ask)); /* also while the database does not say whose it is */
+            refuse_unknown(end(ask)); /* also if the database cannot name the owner */
         else if (!ask->is_looking && now_ms - ask->sent_ms >= PL_NODE_ASK_AGAIN_MS)
             look_again(ask);
     }

@@ -1,15 +1,15 @@
-/* Listening to a session that another node owns. This node listens there as one listener, and has a feed
- * of its own for its readers: frames come unspelled, and are spelled here for every lane.
+/* Listening to a session that another node owns. This node is one listener there, and has its own
+ * feed for its readers: frames arrive unencoded, and are encoded here for every lane.
  *
- * The owner answers SUBSCRIBE in line: all frames up to the position of the answer came before it. So the
- * next frame has the next sequence. If it has another one, frames were lost, and all readers subscribe
+ * The owner answers SUBSCRIBE in order: all frames up to the position of the answer come before it.
+ * So the next frame has the next sequence. If not, frames were lost, and all readers subscribe
  * again, as after any gap. */
 #include "live/listener.h"
 #include "live/wire/frames_wire.h"
 #include "node/node_int.h"
 
-/* Not while a reader's SUBSCRIBE is under way: the owner has counted this node with it, and frames that
- * come before its answer are part of that. */
+/* Does nothing while a reader's SUBSCRIBE is unanswered: the owner already counts this node for it,
+ * and frames that come before its answer belong to it. */
 static void leave(struct pl_node_seats *seats, const struct pl_node_id *owner,
                   struct pl_str session_id)
 {
@@ -23,7 +23,7 @@ static void leave(struct pl_node_seats *seats, const struct pl_node_id *owner,
         pl_post_send(seats->node, owner, PL_NODE_LETTER_LEAVE, pl_buf_str(&body), false);
 }
 
-/* What the reader missed, as its lane spells it. */
+/* Encodes the missed frames for the reader's lane. */
 static bool spell_missed(struct pl_session_command *command, enum pl_lane lane)
 {
     struct pl_arena arena PL_CLEANUP_ARENA;
@@ -83,7 +83,7 @@ void pl_mirror_frames(struct pl_node_seats *seats, const struct pl_node_id *send
     struct pl_seat *seat = pl_seat_find(seats, session_id);
     bool is_owners = seat && seat->state == PL_SEAT_AWAY && pl_node_id_eq(&seat->owner, sender);
     if (!is_owners || !seat->feed.n_listeners) {
-        leave(seats, sender, session_id); /* what was said of it before got lost */
+        leave(seats, sender, session_id); /* an earlier LEAVE was lost */
         return;
     }
     struct pl_arena arena PL_CLEANUP_ARENA;

@@ -1,4 +1,4 @@
-/* The life of a node: it enters, it learns the cluster's name and secret, it leaves. */
+/* The lifetime of a node: it enters, reads the cluster's name and secret, and leaves. */
 #include "node/node.h"
 #include "base/mem.h"
 #include "io/clock.h"
@@ -16,7 +16,7 @@ enum { LAPSE_LOOK_MS = 100, OWN_MAX_BYTES = 256 };
 
 /* --- the cluster ----------------------------------------------------------------------------- */
 
-/* Whoever is first draws it; all others read it. */
+/* The first node draws the value at random; all others read it. */
 static enum pl_status read_setting(struct pl_node *node, const char *name, size_t n_bytes,
                                    unsigned char *ret_bytes, struct pl_error *err)
 {
@@ -52,7 +52,7 @@ static enum pl_status read_cluster(struct pl_node *node, struct pl_error *err)
                : status;
 }
 
-/* --- who was here before --------------------------------------------------------------------- */
+/* --- the previous process -------------------------------------------------------------------- */
 
 static bool write_path(const struct pl_node *node, char *to, size_t size)
 {
@@ -60,7 +60,8 @@ static bool write_path(const struct pl_node *node, char *to, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
-/* The process that had this data directory before: it is locked by this one, so that one has ended. */
+/* The process that used this data directory before. It has ended, since this process holds the
+ * lock. */
 static bool read_before(const struct pl_node *node, struct pl_node_id *ret_id)
 {
     char path[PATH_MAX];
@@ -78,7 +79,7 @@ void pl_node_write_own(const struct pl_node *node)
     if (!write_path(node, path, sizeof path))
         return;
     pl_node_id_write(&node->me, text);
-    /* Without it the next start waits until this lease has run out. */
+    /* Without the file the next start waits until this lease has expired. */
     if (pl_file_write(path, pl_str_of(text), &err) != PL_OK)
         pl_log_say(node->server->log, NULL, PL_LOG_WARNING, "%s cannot be written: %s", path,
                    err.message);
@@ -104,8 +105,9 @@ static void init_locks(struct pl_node *node)
     pthread_condattr_destroy(&steady);
 }
 
-/* The first renewal, before anything is asked or served: it says how far the database's clock is from this
- * one, and asks name the database's time. The wall clock of this machine may be off by any amount. */
+/* The first renewal, before anything is asked or served. It gives the offset of the database's
+ * clock, because asks contain the database's time. The wall clock of this machine may be off by any
+ * amount. */
 static enum pl_status renew_first(struct pl_node *node, struct pl_error *err)
 {
     struct pl_arena arena PL_CLEANUP_ARENA;
@@ -123,7 +125,7 @@ static enum pl_status renew_first(struct pl_node *node, struct pl_error *err)
     return PL_OK;
 }
 
-/* Who is there, before anybody asks. */
+/* Reads the other nodes before the first request. */
 static enum pl_status look_around(struct pl_node *node, struct pl_error *err)
 {
     struct pl_node_view view = {0};
@@ -183,7 +185,7 @@ enum pl_status pl_node_create(struct pl_server *server, const struct pl_node_con
     return status;
 }
 
-/* Nobody hears anything of a node that does not hold its lease: another may have its sessions. */
+/* A node without its lease publishes nothing: another node may have its sessions. */
 static void look_at_lease(struct pl_timer *timer)
 {
     struct pl_node *node = PL_CONTAINER_OF(timer, struct pl_node, lapse);
@@ -204,7 +206,8 @@ enum pl_status pl_node_start(struct pl_node *node, struct pl_error *err)
     enum pl_status status = pl_post_open(node, err);
     if (status != PL_OK)
         return status;
-    /* Who does not know the others takes itself for alone, and limits for its own. */
+    /* A node that does not know the others would assume that it is alone and use the whole
+     * limits. */
     pl_node_renew(node);
     pl_post_greet(node);
     int code = pthread_create(&node->thread, NULL, pl_node_renew_all, node);
@@ -235,14 +238,15 @@ void pl_node_drain(struct pl_node *node)
         return;
     set(node, &node->is_draining);
     if (pl_node_has_others(node))
-        (void)pl_mail_all(node, PL_MAIL_GIVE, NULL); /* else when they have been quiet for long */
+        (void)pl_mail_all(node, PL_MAIL_GIVE, NULL); /* otherwise after they have been quiet for
+                                                        long */
 }
 
 void pl_node_fenced(struct pl_node *node)
 {
     if (!node)
         return;
-    atomic_store(&node->held_until_ms, 0); /* not one frame more, before the thread comes to it */
+    atomic_store(&node->held_until_ms, 0); /* no more frames, even before the thread reacts */
     set(node, &node->is_fence_seen);
 }
 
@@ -252,7 +256,7 @@ void pl_node_rewound(struct pl_node *node)
         set(node, &node->is_rewound_seen);
 }
 
-/* Whatever fails here is found by the others when the lease has run out. */
+/* If anything fails here, the other nodes notice when the lease has expired. */
 static void leave(struct pl_node *node)
 {
     struct pl_error err = {0};
@@ -263,7 +267,7 @@ static void leave(struct pl_node *node)
         pl_arena_init(&arena, 0);
         struct pl_settle_page page;
         status = pl_node_line_settle(node->line, &node->me, &arena, &page, &err);
-        /* What still runs is recovered by the others. */
+        /* The other nodes recover sessions that still run. */
         has_more = status == PL_OK && page.n_released == PL_SETTLE_PAGE;
     }
     pl_lease_leave(&node->lease);

@@ -1,15 +1,15 @@
-/* This process as a node of a cluster: servers that share one PostgreSQL. A node holds a lease, owns the
- * sessions it drives, and asks the owners of the others. PostgreSQL is the only truth; letters between
- * nodes make it fast, and may be lost (bus/bus.h). core/cluster decides what follows from rows, times and
- * letters.
+/* This process as a node of a cluster: servers that share one PostgreSQL. A node holds a lease,
+ * owns the sessions it drives, and asks the owners of other sessions. PostgreSQL is the only source
+ * of truth; letters between nodes make it fast, and may be lost (bus/bus.h). core/cluster makes the
+ * decisions from rows, times and letters.
  *
  *     command ──> seat of its session ──> mine: the driver here
- *                   (seats.c)             another's: a letter to its owner (asking.c), who serves it
- *                                         (serving.c); frames come back as letters (mirror.c)
+ *                   (seats.c)             another's: a letter to its owner (asking.c), which serves
+ *                                         it (serving.c); frames come back as letters (mirror.c)
  *                                         nobody's: claimed first, or only looked at
  *
- *     thread of the node (renewing.c): renews the lease, takes over from nodes that are due, settles what
- *     they left, enters again when this one was taken over. */
+ *     thread of the node (renewing.c): renews the lease, takes over from nodes whose lease has
+ *     expired, settles their sessions, and enters again if this node was taken over. */
 #ifndef PL_NODE_NODE_H
 #define PL_NODE_NODE_H
 
@@ -18,7 +18,7 @@
 #include "store/node/node_line.h"
 #include "store/node/owners.h"
 
-/* What the rooms above do for a node; static. */
+/* Functions of the rooms above, for the node; static. */
 struct pl_node_above {
     const struct pl_session_owner *drivers;
     /* Settles sessions that ran on a node that is gone. On the node's thread; blocks. */
@@ -27,60 +27,61 @@ struct pl_node_above {
     /* Settles the other work of a node that is gone. On the node's thread; blocks. */
     enum pl_status (*settle)(struct pl_server *server, const struct pl_node_id *gone,
                              struct pl_error *err);
-    /* Messages may wait in sessions that are nobody's now. On the first shard. */
+    /* Called when messages may wait in sessions that no node owns now. On the first shard. */
     void (*settled)(struct pl_server *server);
-    /* What the database says of all nodes, after every renewal. On the node's thread. */
+    /* Gets the database's view of all nodes, after every renewal. On the node's thread. */
     void (*hear)(struct pl_server *server, const struct pl_node_view *view,
                  const struct pl_node_id *me);
-    /* Somebody wants this node to end (pl_batch_drain_node). On the node's thread, once. */
+    /* Called once if this node is asked to end (pl_batch_drain_node). On the node's thread. */
     void (*end)(struct pl_server *server);
-    /* A letter to everybody has come. On the first shard. */
+    /* Gets a letter to all nodes. On the first shard. */
     void (*bell)(struct pl_server *server, int64_t bell, struct pl_str text);
 };
 
 struct pl_node_config {
     const char *name;     /* --node */
-    const char *address;  /* how others may reach it, for people; "" */
-    const char *data_dir; /* locked by this process: it knows who was here before */
+    const char *address;  /* where others may reach it, for people; may be "" */
+    const char *data_dir; /* locked by this process; names the process before it */
     struct pl_bus_config bus;
 };
 
-/* Enters the node, ends what an earlier process of it has left, and settles what nodes that are gone
- * have left. On the main thread, before the shards are there. Only for a store in PostgreSQL. */
+/* Enters the node, fences an earlier process of it, and settles the work of nodes that are gone. On
+ * the main thread, before the shards exist. Only for a store in PostgreSQL. */
 enum pl_status pl_node_create(struct pl_server *server, const struct pl_node_config *config,
                               const struct pl_node_above *above, struct pl_node **ret_node,
                               struct pl_error *err);
-/* Its thread and its bus, once the shards are there. */
+/* Starts its thread and its bus, when the shards exist. */
 enum pl_status pl_node_start(struct pl_node *node, struct pl_error *err);
-/* It takes nothing new: others are told, and what is quiet is given to them. Any thread. */
+/* Accepts nothing new: tells the other nodes and gives them the quiet sessions. Any thread. */
 void pl_node_drain(struct pl_node *node);
-/* All drivers are shut down: gives everything back, and leaves. Accepts NULL. */
+/* Releases everything and leaves, after all drivers are shut down. Accepts NULL. */
 void pl_node_stop(struct pl_node *node);
-void pl_node_destroy(struct pl_node *node); /* accepts NULL; stopped, and the loops are gone */
+void pl_node_destroy(struct pl_node *node); /* accepts NULL; stopped, and the loops are destroyed */
 
-/* What a shard has of it. */
+/* A shard's part of the node. */
 enum pl_status pl_node_seats_create(struct pl_shard *shard, struct pl_node_seats **ret_seats);
 void pl_node_seats_destroy(struct pl_node_seats *seats); /* accepts NULL */
 
-/* Where commands go, and what drivers call (live/). */
+/* Routes commands; and the functions that drivers call (live/). */
 extern const struct pl_session_owner pl_node_owner;
 extern const struct pl_session_home pl_node_home;
 
 struct pl_node_id pl_node_me(struct pl_node *node);
-/* Whether the lease is held: live frames may go out, changes may come in. Any thread. */
+/* Whether the lease is held: live frames and changes are allowed. Any thread. */
 bool pl_node_holds(struct pl_node *node);
-/* Since the last good renewal was sent; and how the bus is. Any thread. */
+/* The time since the last good renewal was sent, and the state of the bus. Any thread. */
 int64_t pl_node_lease_age_ms(struct pl_node *node);
 enum pl_bus_state pl_node_bus_state(struct pl_node *node);
-/* Whether others are there that could do its work. Accepts NULL. */
+/* Whether there are other nodes that could do its work. Accepts NULL. */
 bool pl_node_has_others(struct pl_node *node);
-/* A letter to all other nodes. Any thread; it may be lost. */
+/* Sends a letter to all other nodes. Any thread; it may be lost. */
 void pl_node_ring(struct pl_node *node, int64_t bell, struct pl_str text);
-/* The store's writer found that this node was taken over; or that the database went back in time. */
+/* The store's writer detected that this node was taken over, or that the database went back in
+ * time. */
 void pl_node_fenced(struct pl_node *node);
 void pl_node_rewound(struct pl_node *node);
 
-/* The name of a node as of the last renewal; "" where it is not among them. Any thread. */
+/* The name of a node in the last renewal; "" if it is not there. Any thread. */
 void pl_node_name_of(struct pl_node *node, const struct pl_node_id *id,
                      char ret_name[PL_NODE_NAME_MAX + 1]);
 

@@ -1,11 +1,11 @@
 /* The post: letters to other nodes and from them. Outgoing letters get their number and their seal
- * here, and incoming ones are verified before anything in them is used; the bus (bus/bus.h) carries
+ * here; incoming ones are verified before anything in them is used. The bus (bus/bus.h) carries
  * bytes.
  *
  *     shard, thread of the node ──> number, seal ──> bus
  *     bus ──> seal, number ──> letter to the shard of the session ──> seats.c
  *
- * A letter larger than the bus takes is cut into parts, which follow each other on the link. */
+ * A letter that is too large for the bus is cut into consecutive parts. */
 #include "base/mem.h"
 #include "cluster/node_fields.h"
 #include "node/node_int.h"
@@ -33,7 +33,7 @@ static struct pl_node_seal seal_of(struct pl_node *node)
 
 /* --- peers ----------------------------------------------------------------------------------- */
 
-/* Under the lock of the post. NULL: out of memory. */
+/* Under post_lock. NULL: out of memory. */
 static struct pl_node_peer *peer_of(struct pl_node *node, const struct pl_node_id *id)
 {
     for (size_t i = 0; i < node->peers.len; i++)
@@ -64,8 +64,9 @@ static bool is_in(const struct pl_node_view *view, const struct pl_node_id *id)
     return false;
 }
 
-/* A view may be older than a letter of a node that has just entered. If its link began anew, what is sent
- * there would have numbers that it knows, and be dropped. */
+/* Waits for several views, because a view may be older than a letter of a node that has just
+ * entered. If its link began anew, letters to it would reuse numbers that it knows, and be
+ * dropped. */
 void pl_post_forget(struct pl_node *node, const struct pl_node_view *view)
 {
     pthread_mutex_lock(&node->post_lock);
@@ -91,7 +92,7 @@ static void forget_all(struct pl_node *node)
 
 /* --- sending --------------------------------------------------------------------------------- */
 
-/* Under the lock of the post, so that letters go out in the order of their numbers. */
+/* Under post_lock, so that letters are sent in the order of their numbers. */
 static void send_one(struct pl_node *node, struct pl_node_peer *peer, unsigned char kind,
                      struct pl_str body, bool is_by_store, struct pl_buf *bytes)
 {
@@ -115,7 +116,7 @@ static void send_one(struct pl_node *node, struct pl_node_peer *peer, unsigned c
 
 enum { PART_BYTES = PL_NODE_LETTER_MAX - PL_NODE_LETTER_HEAD - PL_NODE_LETTER_SEAL };
 
-/* The parts of a letter: the shard's key, its kind, which part of how many, and the bytes. */
+/* A part has the session's id, the kind, its index, the number of parts, and the bytes. */
 static void send_parts(struct pl_node *node, struct pl_node_peer *peer, unsigned char kind,
                        struct pl_str body, bool is_by_store, struct pl_buf *bytes)
 {
@@ -171,7 +172,8 @@ void pl_post_send_all(struct pl_node *node, enum pl_node_letter_kind kind, struc
     pthread_mutex_unlock(&node->post_lock);
 }
 
-/* Each node learns the last number to it, so that a loss is found even if nothing follows. */
+/* Tells each node the last number sent to it, so that it detects a loss even if no letter
+ * follows. */
 void pl_post_beat(struct pl_node *node)
 {
     struct pl_buf body PL_CLEANUP_BUF;
@@ -227,7 +229,7 @@ static void note_gap(struct pl_node *node, const struct pl_node_id *sender)
     (void)pl_mail_all(node, PL_MAIL_RESYNC, sender);
 }
 
-/* A letter that cannot be kept is a gap, like any other. */
+/* If there is no memory for a letter, that is a gap like any other. */
 static void hand_on(struct pl_node *node, const struct pl_node_id *sender, unsigned char kind,
                     struct pl_str body)
 {
@@ -260,7 +262,7 @@ static void take_beat(struct pl_node *node, const struct pl_node_letter *letter,
         note_gap(node, &letter->sender);
 }
 
-/* Parts follow each other on the link; one that does not is dropped, with the rest. */
+/* Parts are consecutive on the link; a part that is not is dropped, with the rest of its letter. */
 static void take_part(struct pl_node *node, struct pl_node_peer *peer,
                       const struct pl_node_letter *letter)
 {
@@ -272,7 +274,7 @@ static void take_part(struct pl_node *node, struct pl_node_peer *peer,
     if (fields.status != PL_OK || kind < 0 || kind > UINT8_MAX || i < 0 || i >= n ||
         n > PL_NODE_PARTS_MAX)
         return;
-    /* Two letters may come at the same time, one by each way of the bus. */
+    /* Two letters may arrive at the same time, one by each route of the bus. */
     if (i == 0)
         pl_buf_clear(&peer->parts);
     else if (i != peer->n_parts || letter->number != peer->last_part + 1)
@@ -291,7 +293,7 @@ static void take_part(struct pl_node *node, struct pl_node_peer *peer,
     peer->n_parts = 0;
 }
 
-/* Whether it is to be read; what it says of letters before it is noted. */
+/* False: drop the letter. Reports a gap before it. */
 static bool count_in(struct pl_node *node, struct pl_node_peer *peer,
                      const struct pl_node_letter *letter)
 {
@@ -312,7 +314,7 @@ static void take_numbered(struct pl_node *node, struct pl_node_peer *peer,
         hand_on(node, &letter->sender, letter->kind, letter->body);
 }
 
-/* A letter of a later program: its sender is told, and does not wait. */
+/* A letter of a newer version: tells its sender, so that it does not wait. */
 static void say_unknown(struct pl_node *node, const struct pl_node_letter *letter)
 {
     struct pl_buf body PL_CLEANUP_BUF;
@@ -334,7 +336,7 @@ static void take_good(struct pl_node *node, const struct pl_node_letter *letter,
     size_t n_known = node->peers.len;
     struct pl_node_peer *peer = peer_of(node, &letter->sender);
     if (node->peers.len > n_known)
-        pl_node_want_view(node); /* one that has just come */
+        pl_node_want_view(node); /* a new node */
     if (!peer)
         atomic_fetch_add(&node->n_lost, 1);
     else if (letter->kind == PL_NODE_LETTER_BELL)
@@ -399,7 +401,7 @@ void pl_post_close(struct pl_node *node)
     struct pl_bus *bus = node->bus;
     node->bus = NULL;
     pthread_mutex_unlock(&node->post_lock);
-    pl_bus_close(bus); /* its thread may be about to take the lock */
+    pl_bus_close(bus); /* without the lock: its thread may be about to take it */
     pthread_mutex_lock(&node->post_lock);
     forget_all(node);
     pthread_mutex_unlock(&node->post_lock);

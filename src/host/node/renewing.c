@@ -1,12 +1,12 @@
-/* The thread of a node. Every second it renews the lease, and from the answer it knows the other nodes:
+/* The thread of a node. It renews the lease every second; the answer lists the other nodes:
  *
- *     renew ──> held: tell everybody the view; send the beat
- *           ──> a node is due, and this one may: take over, settle what it left
- *           ──> a node is missing that was there: settle what it left, with the others
+ *     renew ──> held: pass the view on; send the beat
+ *           ──> a node's lease has expired, and this node may: take over, settle its sessions
+ *           ──> a node has disappeared: settle its sessions, together with the others
  *           ──> this node was taken over: drop everything, enter as a new writer
  *
- * It blocks only on its own connection to the database. core/cluster/lease.h has the decisions by time and
- * rows. */
+ * It blocks only on its own connection to the database. core/cluster/lease.h makes the decisions
+ * from times and rows. */
 #include "base/mem.h"
 #include "io/clock.h"
 #include "node/node_int.h"
@@ -17,8 +17,8 @@
 #include <time.h>
 
 enum {
-    TURN_MS = 100,       /* between two looks at what is due */
-    SWEEP_MS = 10000,    /* between two looks for what nobody settled */
+    TURN_MS = 100,       /* period of the thread */
+    SWEEP_MS = 10000,    /* period of the search for unsettled nodes */
     ENTER_AGAIN_MS = 500 /* between two attempts */
 };
 
@@ -59,7 +59,7 @@ static enum pl_status renew_lease(struct pl_node *node, struct pl_arena *arena,
     return status;
 }
 
-/* What takes long renews the lease in between; what the others do is looked at afterwards. */
+/* Renews the lease during long work. The other nodes are handled afterwards. */
 static void keep_lease(struct pl_node *node)
 {
     struct pl_arena arena PL_CLEANUP_ARENA;
@@ -111,7 +111,7 @@ static const struct pl_node_seen *find(const struct pl_node_view *view, const st
     return NULL;
 }
 
-/* Somebody has asked for the end of this node. */
+/* Reports that this node was asked to end. */
 static void look_for_end(struct pl_node *node, const struct pl_node_view *view)
 {
     const struct pl_node_seen *me = find(view, &node->me);
@@ -121,7 +121,7 @@ static void look_for_end(struct pl_node *node, const struct pl_node_view *view)
     }
 }
 
-/* All nodes speak what the oldest of them understands. */
+/* All nodes use the version that the oldest of them understands. */
 static unsigned char protocol_of(const struct pl_node_view *view)
 {
     unsigned char spoken = PL_NODE_LETTER_VERSION;
@@ -142,8 +142,8 @@ void pl_node_keep_view(struct pl_node *node, const struct pl_node_view *view)
     atomic_store(&node->protocol, protocol_of(view));
 }
 
-/* Who was there a second ago and is not any more: it left, or another node took over from it. Everybody
- * settles what it left, in pages, each its own. */
+/* Finds nodes that have disappeared since the last view: they left, or another node took over. All
+ * nodes settle their sessions together, each a page at a time. */
 static void look_for_gone(struct pl_node *node, const struct pl_node_view *before,
                           const struct pl_node_view *now)
 {
@@ -154,8 +154,8 @@ static void look_for_gone(struct pl_node *node, const struct pl_node_view *befor
     }
 }
 
-/* Nobody is there: NATS has no listener for it, or the database has lost its connection, as after kill -9. A node that is
- * frozen has both; its lease has to run out. */
+/* True if nobody is there: NATS has no listener for it, or the database has lost its connection, as
+ * after kill -9. A frozen node has both; its lease has to expire. */
 static bool is_unheard(struct pl_node *node, const struct pl_node_seen *other)
 {
     return !other->is_connected || pl_bus_is_unheard(node->bus, &other->writer);
@@ -194,7 +194,7 @@ static void look_at_others(struct pl_node *node, const struct pl_node_view *view
 
 /* --- the lease ------------------------------------------------------------------------------- */
 
-/* The view before the last one is freed: others copy under the lock. */
+/* Frees the view before the last one: readers copy a view under the lock. */
 void pl_node_renew(struct pl_node *node)
 {
     struct pl_node_view before = node->view, view = {0};
@@ -221,14 +221,14 @@ void pl_node_renew(struct pl_node *node)
 
 /* --- taken over ------------------------------------------------------------------------------ */
 
-/* Everything that was in memory is older than the store, and the shards say when it is dropped. */
+/* Everything in memory is older than the store. Waits until all shards have dropped it. */
 static void drop_everything(struct pl_node *node)
 {
     pthread_mutex_lock(&node->lock);
     node->n_dropping = node->server->n_shards;
     pthread_mutex_unlock(&node->lock);
     while (!pl_mail_all(node, PL_MAIL_DROP, NULL)) {
-        /* A shard without its letter would go on with what is not its own. */
+        /* A shard without its letter would go on with sessions that it does not own. */
         pl_log_say(node->server->log, NULL, PL_LOG_ERROR,
                    "out of memory after this node was taken over: the process ends");
         pl_log_flush(node->server->log);
@@ -253,7 +253,7 @@ static enum pl_status enter_again(struct pl_node *node, struct pl_error *err)
     status = pl_node_line_open(node->server->store, &about, &node->line, err);
     if (status != PL_OK)
         return status;
-    pthread_mutex_lock(&node->post_lock); /* letters name their sender */
+    pthread_mutex_lock(&node->post_lock); /* letters contain their sender */
     pthread_mutex_lock(&node->lock);
     node->me = *pl_node_line_writer(node->line);
     node->is_fence_seen = false;
@@ -296,8 +296,8 @@ static void begin_anew(struct pl_node *node)
     }
 }
 
-/* The database has less than it acknowledged: what is in memory is dropped, and every session of this
- * node gets a new epoch, so that readers begin again. Being taken over does both. */
+/* The database has lost acknowledged data. Drops the memory and gives every session of this node a
+ * new epoch, so that readers begin again. Being taken over does both. */
 static void rewind_all(struct pl_node *node)
 {
     struct pl_error err = {0};
@@ -377,7 +377,7 @@ void *pl_node_renew_all(void *arg)
         else if (is_fenced)
             begin_anew(node);
         if (is_rewound || is_fenced)
-            has_drained = false; /* the new writer has not said so */
+            has_drained = false; /* the new writer has not announced it */
         if (is_draining && !has_drained)
             drain(node);
         has_drained = is_draining;

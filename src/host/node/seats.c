@@ -1,22 +1,23 @@
-/* Seats: where the sessions of a shard are. A command goes to the seat of its session, and from there to
- * the driver here or to the owner elsewhere. A session without an owner is claimed first.
+/* Seats: the location of the sessions of a shard. A command goes to the seat of its session, and
+ * from there to the driver here or to the owner elsewhere. A session without an owner is claimed
+ * first.
  *
  *     machine seat
  *
  *     NEW -> LOOKING -> CLAIMING -> OWNED -> RELEASING -> FREE
- *     NEW -> OWNED                        a session that is made
- *     NEW -> FREE                         no memory to look for it
- *     LOOKING -> OWNED                    it is this node's already
- *     LOOKING -> AWAY                     it is another's
+ *     NEW -> OWNED                        a new session
+ *     NEW -> FREE                         out of memory
+ *     LOOKING -> OWNED                    this node owns it already
+ *     LOOKING -> AWAY                     another node owns it
  *     LOOKING -> FREE                     nobody wants to change it, or it does not exist
- *     CLAIMING -> LOOKING                 another was quicker
+ *     CLAIMING -> LOOKING                 another node was faster
  *     CLAIMING -> FREE                    it could not be claimed
- *     OWNED -> LOOKING                    the driver found that it is not this node's
+ *     OWNED -> LOOKING                    the driver found that this node does not own it
  *     RELEASING -> LOOKING                a command came meanwhile
  *     OWNED, AWAY -> FREE
  *
- * core/cluster/owning.h decides whether to serve a command, read the store, claim the session, ask its
- * owner, or refuse. */
+ * core/cluster/owning.h decides whether to serve a command, read the store, claim the session, ask
+ * its owner, or refuse. */
 #include "base/mem.h"
 #include "io/move.h"
 #include "live/listener.h"
@@ -134,7 +135,7 @@ static enum pl_owning_want want_of(const struct pl_session_command *command)
     return wants[command->kind];
 }
 
-/* Does what was decided; true: the command waits for a claim. */
+/* Executes a decision; true: the command waits for a claim. */
 static bool carry_out(struct pl_seat *seat, struct pl_session_command *command,
                       enum pl_owning_do what)
 {
@@ -166,7 +167,7 @@ static bool carry_out(struct pl_seat *seat, struct pl_session_command *command,
 struct seating {
     struct pl_job job;
     struct pl_node_seats *seats;
-    struct pl_seat *seat; /* it stays as long as this is away */
+    struct pl_seat *seat; /* stays until the job is done */
     struct pl_session_held held;
     enum pl_status status;
 };
@@ -228,7 +229,7 @@ static bool is_too_late(const struct pl_seat *seat, const struct pl_session_comm
     return now_ms - command->routed_ms >= PL_NODE_ASK_MOST_MS;
 }
 
-/* All that waits, now that the owner is known. */
+/* Handles all waiting commands, now that the owner is known. */
 static void seat_all(struct pl_seat *seat, enum pl_owning_whose whose)
 {
     struct pl_session_command *commands = take_all(seat);
@@ -309,7 +310,7 @@ void pl_seat_lose_owner(struct pl_seat *seat)
 static void released(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct pl_seat *seat = ctx;
-    (void)status; /* a session that stays this node's is found to be so by whoever looks */
+    (void)status; /* if it failed, the next look finds that this node still owns the session */
     (void)err;
     if (seat->commands)
         begin_look(seat);
@@ -357,8 +358,9 @@ static void make(struct pl_node_seats *seats, struct pl_session_command *command
     seats->node->above->drivers->carry_out(command);
 }
 
-/* Another node wants to listen, or wants anything while this one ends: the session goes there if nothing
- * holds it here. Its driver leaves, and the seat is released; the asker is told when that is durable. */
+/* Another node wants to listen, or wants anything while this one ends: the session moves there if
+ * nothing holds it here. Its driver leaves, the seat is released, and the asker is answered when
+ * that is durable. */
 static bool follows_asker(struct pl_seat *seat, struct pl_session_command *command)
 {
     struct pl_node_seats *seats = seat->seats;
@@ -367,7 +369,7 @@ static bool follows_asker(struct pl_seat *seat, struct pl_session_command *comma
         return false;
     if (!seats->node->above->drivers->let_go(seats->shard, seat->link.key))
         return false;
-    /* One that was not in memory has no driver that leaves. */
+    /* A session that was not in memory has no driver that would call this. */
     left(seats->shard, command->session_id);
     seat = pl_seat_find(seats, command->session_id);
     if (seat)
@@ -438,7 +440,7 @@ static void open_command(struct pl_letter *letter)
     pl_session_command_answer_here(command);
 }
 
-/* The driver has found that the session is not this node's: the row says whose it is. */
+/* The driver found that this node does not own the session: the row names the owner. */
 static void moved(struct pl_session_command *command)
 {
     struct pl_node_seats *seats = seats_of(command);
@@ -463,7 +465,7 @@ static void open_unlisten(struct pl_letter *letter)
 
 /* --- the post -------------------------------------------------------------------------------- */
 
-/* Whose letters were lost, or who is gone: readers of its sessions begin again. */
+/* This node is gone: the readers of its sessions subscribe again. */
 static void lose(struct pl_node_seats *seats, const struct pl_node_id *node)
 {
     struct pl_table_link *link = pl_table_next(&seats->by_id, NULL);
@@ -481,8 +483,7 @@ static void forget_listener(struct pl_node_seats *seats, const struct pl_node_id
         seats->node->above->drivers->node_left(seats->shard, link->key, gone, INT64_MAX);
 }
 
-/* A session that moves gets no frames from its old owner; and the row of one that comes back is looked
- * at again. */
+/* Letters of this node were lost: the readers of its sessions subscribe again. */
 static void resync(struct pl_node_seats *seats, const struct pl_node_id *sender)
 {
     for (struct pl_table_link *link = NULL; (link = pl_table_next(&seats->by_id, link));) {
@@ -492,7 +493,7 @@ static void resync(struct pl_node_seats *seats, const struct pl_node_id *sender)
     }
 }
 
-/* This node was taken over: nothing is its own any more, and others know it by another name. */
+/* This node was taken over: it owns nothing any more, and has a new id for the others. */
 static void drop(struct pl_node_seats *seats)
 {
     struct pl_node *node = seats->node;
@@ -514,7 +515,7 @@ static void drop(struct pl_node_seats *seats)
     pthread_mutex_unlock(&node->lock);
 }
 
-/* This node ends: who wants a session that rests here shall not have to ask for it. */
+/* This node ends: releases quiet sessions, so that others need not ask for them. */
 static void give(struct pl_node_seats *seats)
 {
     struct pl_table_link *link = pl_table_next(&seats->by_id, NULL);
@@ -525,7 +526,7 @@ static void give(struct pl_node_seats *seats)
         int n = snprintf(id, sizeof id, "%.*s", PL_STR_ARG(seat->link.key));
         if (seat->state == PL_SEAT_OWNED && n > 0 && (size_t)n < sizeof id &&
             seats->node->above->drivers->let_go(seats->shard, seat->link.key))
-            left(seats->shard, pl_str_of(id)); /* one that was not in memory has no driver */
+            left(seats->shard, pl_str_of(id)); /* a session that was not in memory has no driver */
     }
 }
 
@@ -627,7 +628,7 @@ enum pl_status pl_node_seats_create(struct pl_shard *shard, struct pl_node_seats
         return PL_NOMEM;
     *seats = (struct pl_node_seats){.shard = shard, .node = shard->server->node};
     pl_feeds_init(&seats->feeds, shard);
-    /* A reader that was counted by a driver is never taken for one of these. */
+    /* Keeps the generations apart from those of the drivers. */
     seats->feeds.n_generations = UINT64_C(1) << 62;
     pl_timer_start(shard->loop, &seats->tick, PL_NODE_TICK_MS, tick);
     *ret_seats = seats;

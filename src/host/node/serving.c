@@ -1,6 +1,6 @@
-/* Asks of other nodes, carried out here. The same ask may come again, because its answer was lost or late:
- * an ask in progress continues, and one that was answered gets the same answer for a minute. Looks and
- * subscriptions are done again each time, because their answers describe one moment. */
+/* Executes the asks of other nodes. The same ask may come again, because its answer was lost or
+ * late: an ask in progress continues, and an answered one gets the same answer for a minute. LOOK
+ * and SUBSCRIBE are executed again each time, because their answers describe one moment. */
 #include "base/mem.h"
 #include "live/wire/command_wire.h"
 #include "node/node_int.h"
@@ -15,7 +15,7 @@ struct served {
     } key;
     struct pl_node_seats *seats;
     struct pl_session_command command;
-    struct pl_arena arena; /* what the command points to */
+    struct pl_arena arena; /* the data of the command */
     bool is_kept;          /* in the table */
     bool is_answered;
     int64_t answered_ms;
@@ -46,7 +46,7 @@ static void begin_answer(struct served *served, bool is_mine)
     pl_node_fields_put_number(to, is_mine);
 }
 
-/* What cannot be said because memory lacks is not said: the asker asks again, or gives up. */
+/* Sends no answer when out of memory: the asker asks again, or gives up. */
 static void on_done(struct pl_session_command *command)
 {
     struct served *served = PL_CONTAINER_OF(command, struct served, command);
@@ -68,7 +68,7 @@ void pl_serve_not_mine(struct pl_session_command *command)
     begin_answer(served, false);
     if (served->answer.status == PL_OK)
         send(served);
-    /* Nothing was done: the same ask may be carried out when it comes back. */
+    /* Nothing was done, so the same ask may be executed if it comes again. */
     pl_session_command_give_up(command);
     destroy(served);
 }
@@ -92,8 +92,8 @@ static bool is_repeatable(const struct pl_session_command *command)
     return command->kind == PL_COMMAND_LOOK || command->kind == PL_COMMAND_SUBSCRIBE;
 }
 
-/* What was answered is known for a minute. An ask that is older may have been done: nobody waits for it
- * any more, and somebody who can write to the bus may have kept it. */
+/* Answers are kept for a minute. An older ask may have been executed already: nobody waits for it
+ * any more, and somebody who can write to the bus may have recorded it. */
 static bool is_old(const struct pl_node *node, int64_t made_ms)
 {
     int64_t base_ms = pl_node_base_ms(node);
@@ -140,7 +140,7 @@ void pl_serve(struct pl_node_seats *seats, const struct pl_node_id *sender, stru
     pl_seat_route(seats, command);
 }
 
-/* --- what is kept ---------------------------------------------------------------------------- */
+/* --- kept answers ---------------------------------------------------------------------------- */
 
 void pl_serve_tick(struct pl_node_seats *seats)
 {
@@ -154,7 +154,7 @@ void pl_serve_tick(struct pl_node_seats *seats)
         if (served->is_answered && now_ms - served->answered_ms > PL_NODE_ANSWER_KEPT_MS) {
             destroy(served);
         } else if (served->is_answered && n_bytes > KEPT_MAX_BYTES) {
-            /* That it was done stays known: the same ask again gets nothing, and is given up. */
+            /* Keeps the entry: the same ask gets no answer again, and its asker gives up. */
             n_bytes -= served->answer.len;
             pl_buf_deinit(&served->answer);
             pl_buf_init(&served->answer, 0);
@@ -162,7 +162,7 @@ void pl_serve_tick(struct pl_node_seats *seats)
     }
 }
 
-/* Those that are under way are answered when they are done, and are not kept any more. */
+/* Asks in progress are still answered, but no longer kept. */
 void pl_serve_end_all(struct pl_node_seats *seats)
 {
     struct pl_table_link *link = pl_table_next(&seats->served, NULL);

@@ -1,8 +1,8 @@
-/* Settles the sessions of nodes that are gone. Sessions that were running are claimed in pages, each by the
- * first node that gets it, and recovered; the others only lose their owner.
+/* Settles the sessions of nodes that are gone. Sessions that were running are claimed in pages,
+ * each by the first node that gets it, and recovered; the others only lose their owner.
  *
- * Settling uses the store's writer, which may be stuck: that is how nodes fail. So it has a thread of its
- * own, while the thread of the node renews the lease and watches the writer. */
+ * Settling uses the store's writer, which may be stuck: that is how nodes fail. So it has its own
+ * thread, while the thread of the node renews the lease and watches the writer. */
 #include "base/mem.h"
 #include "node/node_int.h"
 #include "shard/log.h"
@@ -23,11 +23,11 @@ static void tell_settled(struct pl_letter *letter)
         server->node->above->settled(server);
 }
 
-/* Sessions with messages that wait go on, on whichever node looks first. */
+/* Resumes sessions with waiting messages, on the node that looks first. */
 static void announce_settled(struct pl_node *node)
 {
     if (!node->has_thread)
-        return; /* the start does that by itself */
+        return; /* the start resumes them itself */
     struct pl_node_mail *mail = pl_mem_alloc(1, sizeof *mail);
     if (!mail)
         return; /* the next sweep announces it again */
@@ -38,11 +38,11 @@ static void announce_settled(struct pl_node *node)
 
 /* --- working --------------------------------------------------------------------------------- */
 
-/* One of both. */
+/* Either page or gone is set. */
 struct work {
     struct pl_node *node;
     const struct pl_settle_page *page; /* sessions to recover */
-    const struct pl_node_id *gone;     /* whose other things are to be settled */
+    const struct pl_node_id *gone;     /* the node whose other work is settled */
     _Atomic(bool) is_done;
     enum pl_status status;
     struct pl_error err;
@@ -63,7 +63,7 @@ static void *do_work(void *arg)
 static enum pl_status work(struct work *work, struct pl_error *err)
 {
     pthread_t thread;
-    /* Before the node has its thread nobody else needs the lease renewed. */
+    /* Before the node has its thread, the lease need not be renewed meanwhile. */
     if (!work->node->has_thread || pthread_create(&thread, NULL, do_work, work) != 0) {
         (void)do_work(work);
     } else {
@@ -80,8 +80,8 @@ static enum pl_status work(struct work *work, struct pl_error *err)
 
 /* --- settling -------------------------------------------------------------------------------- */
 
-/* They are this node's from now on, and nobody else looks for them: a database that is away for a moment
- * must not leave them as they are. */
+/* This node owns them from now on, and no other node looks for them. So it tries again if the
+ * database is briefly not available. */
 static enum pl_status recover(struct pl_node *node, const struct pl_settle_page *page,
                               struct pl_error *err)
 {

@@ -3,7 +3,8 @@
 #include "model/model_counts.h"
 #include "shard/setup.h"
 
-/* Calls of vendors are counted where they are made, with each try; ours are counted here. */
+/* Vendor calls are counted where they are made, with each attempt; calls of our own models are
+ * counted here. */
 static bool is_ours(struct pl_str model)
 {
     return pl_str_starts(model, PL_STR("demo/")) || pl_str_starts(model, PL_STR("replay/"));

@@ -1,4 +1,4 @@
-/* What the meter counts for keys and users, counted for models as well. */
+/* Counts usage per model. The meter counts the same usage per key and user. */
 #ifndef PL_SERVER_CALL_COUNTS_H
 #define PL_SERVER_CALL_COUNTS_H
 

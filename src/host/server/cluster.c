@@ -1,5 +1,5 @@
-/* Wires a node to the rest of the server: the functions that drive sessions, settle those of nodes that
- * are gone, and hear of other nodes. */
+/* Connects a node to the rest of the server: functions that drive sessions, settle those of nodes
+ * that are gone, and handle changes of the other nodes. */
 #include "server/cluster.h"
 
 #include "access/meter.h"
@@ -48,12 +48,12 @@ static void hear(struct pl_server *server, const struct pl_node_view *view,
             ids[n++] = view->nodes[i].writer;
     pl_auth_hear(server, view->auth_version);
     pl_ext_follow(server, view->ext_version);
-    /* Who ends still calls models. */
+    /* A draining node still calls models. */
     pl_meter_hear_nodes(server->meter, view->n_nodes);
     pl_scheduler_hear_nodes(server->scheduler, me, ids, n);
 }
 
-/* On the first shard: as after SIGTERM. */
+/* On the first shard: the same as SIGTERM. */
 static void open_end(struct pl_letter *letter)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(letter, struct pl_server_own, node_end);
@@ -80,7 +80,7 @@ static void bell(struct pl_server *server, int64_t number, struct pl_str text)
         pl_ext_follow(server, PL_EXT_VERSION_UNKNOWN);
         break;
     default:
-        break; /* of a later program */
+        break; /* from a newer version */
     }
 }
 
@@ -107,8 +107,8 @@ static void say_recovered(struct pl_server_own *own, size_t n)
                    "%zu sessions were running when the server ended; they are now interrupted", n);
 }
 
-/* The name goes into headers and on the command line: what does not fit there is replaced in a name that
- * nobody chose. One that somebody chose is right (app/server/serve_node.c). */
+/* The name is used in headers and on the command line, so other characters of a default name are
+ * replaced. A configured name is valid (app/server/serve_node.c). */
 static void name_node(struct pl_server *server, const char *chosen)
 {
     char host[HOST_NAME_MAX + 1] = "";
@@ -157,7 +157,7 @@ enum pl_status pl_cluster_enter(struct pl_server_own *own, struct pl_error *err)
     return status;
 }
 
-/* What a failover loses was acknowledged. */
+/* A failover would lose acknowledged data. */
 static void warn_of_standbys(struct pl_server *server)
 {
     struct pl_standbys standbys;

@@ -1,6 +1,6 @@
-/* Measures how late a timer of every loop fires: if it is late, something held the thread for too long. It
- * reports the worst value of the last two spans of five seconds, so a reader that looks at least every ten
- * seconds misses none. */
+/* Measures how late a timer of every loop fires: if it is late, something blocked the thread. It
+ * reports the worst value of the last two spans of five seconds, so a reader that looks at least
+ * every ten seconds misses none. */
 #include "server/loop_lag.h"
 
 #include "base/table.h"

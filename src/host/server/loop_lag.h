@@ -4,7 +4,7 @@
 
 #include "server/server_int.h"
 
-/* Before the loop runs; after it has stopped. */
+/* Call before the loop runs, and after it has stopped. */
 void pl_loop_lag_start(struct pl_shard_own *own);
 void pl_loop_lag_stop(struct pl_shard_own *own);
 

@@ -1,15 +1,15 @@
-/* SIGHUP or a request on the control socket: the settings are read again, while everything runs.
+/* SIGHUP or a request on the control socket: reads the settings again, while everything runs.
  *
- *     QUIET ──asked───> READING (worker): file, keys, certificate, all of it held to the rules
- *       ^                 │ an error: one line in the log, and what was before stays
+ *     QUIET ──asked───> READING (worker): file, keys, certificate; all of it is validated
+ *       ^                 │ an error: one line in the log, and the previous settings stay
  *       │                 v
- *       └────────────── TELLING: a letter to each shard; it takes the new settings for what begins
- *                       from then on, and says which are the oldest it has holders of. What nobody
- *                       holds is destroyed
+ *       └────────────── TELLING: a letter to each shard. It uses the new settings for everything
+ *                       that begins from then on, and reports the oldest settings it still uses.
+ *                       Unused settings are destroyed
  *
  * A request that comes meanwhile is not lost: the settings are read once more afterwards, for all
  * such requests together. Each request is answered by a reading that began after it came. systemd
- * hears of both ends (Type=notify-reload). */
+ * is told of the start and the end (Type=notify-reload). */
 #include "server/reload.h"
 
 #include "base/table.h"
@@ -43,7 +43,7 @@ static void refuse(struct pl_reload_ask *ask, const char *why)
     answer(ask);
 }
 
-/* With what came of the reading that has just ended. */
+/* With the result of the reading that has just ended. */
 static void answer_all(struct pl_reload *reload)
 {
     for (struct pl_reload_ask *ask = PL_TAKE(reload->asking), *next; ask; ask = next) {
@@ -85,7 +85,7 @@ static void be_quiet(struct pl_server_own *own)
 
 /* --- telling the shards ---------------------------------------------------------------------- */
 
-/* Setups that are older than any that is still in use. */
+/* Destroys setups that are older than any in use. */
 static void destroy_unused(struct pl_server_own *own)
 {
     struct pl_setup *last = own->setup;
@@ -97,7 +97,7 @@ static void destroy_unused(struct pl_server_own *own)
     }
 }
 
-/* When it counts everywhere. Names only: a value may be a secret. */
+/* Called when all shards use the new settings. Logs only names: a value may be a secret. */
 static void say_changes(struct pl_server_own *own)
 {
     struct pl_reload *reload = &own->reload;
@@ -129,7 +129,7 @@ static void on_settled(struct pl_letter *letter)
     be_quiet(own);
 }
 
-/* On each shard. own->setup does not change before all have answered. */
+/* On each shard. own->setup does not change before all shards have answered. */
 static void settle(struct pl_letter *letter)
 {
     struct pl_shard_own *shard = PL_CONTAINER_OF(letter, struct pl_shard_own, settling);
@@ -200,7 +200,7 @@ static void read_done(struct pl_job *job)
     struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, reload.job);
     struct pl_reload *reload = &own->reload;
     if (atomic_load(&own->server.life) == PL_LIFE_STOPPED)
-        return; /* pl_reload_forget has what was made */
+        return; /* pl_reload_forget frees `made` */
     if (job->is_refused)
         reload->status = pl_fail(&reload->err, PL_IO, "no thread was free; send SIGHUP again");
     if (reload->status == PL_OK) {

@@ -1,4 +1,4 @@
-/* The settings are read again (reload.c). On the first shard, all of it. */
+/* Reads the settings again (reload.c). All of it on the first shard. */
 #ifndef PL_SERVER_RELOAD_H
 #define PL_SERVER_RELOAD_H
 
@@ -9,11 +9,11 @@
 void pl_reload_on_signal(void *ctx, int number);
 /* For `parley reload`. */
 extern const struct pl_reload_ops pl_reload_ops;
-/* When the loops have stopped: whoever still waits is told that nothing comes. */
+/* Call when the loops have stopped: refuses all waiting requests. */
 void pl_reload_refuse_all(struct pl_server_own *own);
-/* Destroys settings that nobody holds any more, unless something is on its way already. */
+/* Destroys settings that are no longer used, unless a reload is running. */
 void pl_reload_tidy(struct pl_server_own *own);
-/* At the end, after the loops are destroyed: all settings. */
+/* Call at the end, after the loops are destroyed: frees all settings. */
 void pl_reload_forget(struct pl_server_own *own);
 
 #endif

@@ -12,7 +12,7 @@
 #include "service/sessions/routes.h"
 #include "service/tasks/routes.h"
 
-/* One to a line, whoever adds another. */
+/* One per line. */
 /* clang-format off */
 const struct pl_route *const pl_server_routes[] = {
     pl_routes_page,

@@ -1,4 +1,4 @@
-/* Every table of routes there is. */
+/* All tables of routes. */
 #ifndef PL_SERVER_ROUTES_H
 #define PL_SERVER_ROUTES_H
 

@@ -1,10 +1,10 @@
 /* The server from start to end.
  *
- * Start: sockets are bound first, so that a port that is taken is known at once and clients wait in
- * the queue rather than being refused; then the store is opened and what a crash left is settled;
- * then the shards accept. Nothing that is not needed for the first answer is made before it.
+ * Start: sockets are bound first, so that a port in use is detected at once and clients wait in the
+ * queue rather than being refused; then the store is opened and the work of a crashed process is
+ * settled; then the shards accept. Everything that the first answer does not need is created later.
  *
- * End: shutdown.c brings the loops to a stop; then all is closed here, in the reverse order. */
+ * End: shutdown.c stops the loops; then everything is closed here, in reverse order. */
 #include "server/server.h"
 
 #include "access/audit.h"
@@ -70,7 +70,7 @@
 enum {
     CARE_MS = 60000,
     DAY_MS = 86400000,
-    UPLOAD_IDLE_MS = 600000, /* at the least rate of a body, a piece takes half of that */
+    UPLOAD_IDLE_MS = 600000, /* at the minimum rate of a body, a piece takes half of that */
     EXIT_STORE_FAILED = 4,
 };
 
@@ -85,7 +85,7 @@ static enum pl_status add_unix(struct pl_server_own *own, const char *path, bool
     return status;
 }
 
-/* The control socket is also what keeps a second server away from the same data. */
+/* The control socket also keeps a second server away from the same data. */
 static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *err)
 {
     const struct pl_server_config *config = &own->setup->config;
@@ -172,7 +172,7 @@ static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
         pl_auth_remove_logins(own->server.auth, own->swept_ms, forget_limits, own->server.meter);
 }
 
-/* Whether the wall clock has run evenly for as long as an upload may rest: pieces have its date,
+/* Whether the wall clock has run evenly for as long as an upload may pause: pieces have its time,
  * and a jump forward would make all of them look old. Pieces found at a start have no owner. */
 static bool is_clock_steady(struct pl_server_own *own)
 {
@@ -191,8 +191,8 @@ static void close_key(void *ctx, struct pl_str key_id)
     (void)pl_hub_close_key_everywhere(ctx, key_id);
 }
 
-/* Stores the times when keys were used; closes the sockets of keys that have ended since; removes
- * old idempotency keys, sign-ins that have ended, abandoned uploads, unused setups and what was deleted long ago. */
+/* Stores when keys were last used; closes the sockets of expired keys; removes old idempotency
+ * keys, expired sign-ins, abandoned uploads, unused setups and rows that were deleted long ago. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
@@ -219,7 +219,8 @@ static void care(struct pl_timer *timer)
     pl_timer_start(loop, timer, CARE_MS, care);
 }
 
-/* The outcome of a commit is unknown: nothing more may be promised, and the next start recovers. */
+/* The outcome of a commit is unknown: nothing more may be acknowledged, and the next start
+ * recovers. */
 static void on_store_fatal(void *ctx, const struct pl_error *err)
 {
     struct pl_server_own *own = ctx;
@@ -230,7 +231,7 @@ static void on_store_fatal(void *ctx, const struct pl_error *err)
     _exit(EXIT_STORE_FAILED);
 }
 
-/* Another node has taken over: this one drops what it has, and enters again. */
+/* Another node has taken over: this one drops its sessions and enters again. */
 static void on_store_fenced(void *ctx)
 {
     struct pl_server_own *own = ctx;
@@ -243,7 +244,7 @@ static void on_store_rewound(void *ctx)
     pl_node_rewound(own->server.node);
 }
 
-/* The database's own message is for the operator of the server. */
+/* The database's message is for the operator of the server. */
 static void on_store_trouble(void *ctx, const char *text)
 {
     struct pl_server_own *own = ctx;
@@ -272,7 +273,7 @@ static size_t n_workers_of(const struct pl_server_config *config)
     return config->n_workers ? config->n_workers : 4;
 }
 
-/* A connection for every thread that may read: no lane waits for what another has taken. */
+/* A connection for every thread that may read, so that no lane waits for another. */
 static size_t n_readers_of(const struct pl_server_config *config)
 {
     size_t n = n_workers_of(config);
@@ -299,7 +300,7 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
         .ctx = own,
     };
     enum pl_status status = pl_store_open(&store, &own->server.store, err);
-    /* Only now is the directory ours alone. */
+    /* Only now does this process hold the directory alone. */
     if (status == PL_OK)
         pl_outfile_sweep(config->data_dir);
     if (status == PL_OK)
@@ -357,7 +358,7 @@ static bool is_tool(struct pl_str name)
 
 static const struct pl_ext_above above_ext = {is_tool, is_model, pl_tools_write_names, keep_media};
 
-/* The extensions that there are; they start when they are needed. */
+/* Creates the extensions; they start when they are needed. */
 static enum pl_status make_extensions(struct pl_server_own *own, struct pl_error *err)
 {
     enum pl_status status = pl_ext_server_create(&own->server, &above_ext, &own->server.ext, err);
@@ -430,7 +431,8 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
 
 /* --- what a person sees ---------------------------------------------------------------------- */
 
-/* The first address a client can use: "http://127.0.0.1:8787", or the path of a Unix socket. */
+/* The first address that a client can use: "http://127.0.0.1:8787", or the path of a Unix
+ * socket. */
 static void write_url(const struct pl_server_own *own, char *to, size_t size)
 {
     const struct pl_server_config *config = &own->setup->config;
@@ -444,7 +446,7 @@ static void write_url(const struct pl_server_own *own, char *to, size_t size)
     snprintf(to, size, "unix:%s", config->unix_path ? config->unix_path : config->data_dir);
 }
 
-/* In one write: a reader of the first line has the others. */
+/* Written at once: a reader of the first line has the others. */
 static void greet(struct pl_server_own *own, void (*say)(void *ctx, const char *text), void *ctx)
 {
     char url[512], text[2048];
@@ -538,7 +540,7 @@ static void store_used(struct pl_server_own *own)
                    "the last-used times of keys could not be stored: %s", err.message);
 }
 
-/* Accepts a half-built server. */
+/* Accepts a partly created server. */
 static void close_all(struct pl_server_own *own)
 {
     struct pl_server *server = &own->server;
@@ -555,7 +557,7 @@ static void close_all(struct pl_server_own *own)
     store_used(own);
     pl_meter_stop(server->meter);
     pl_audit_stop(server->audit);
-    /* First every thread that posts to loops, then the loops. */
+    /* Threads that post to loops first, then the loops. */
     pl_node_stop(server->node);
     pl_workers_destroy(server->workers);
     pl_store_close(server->store);
@@ -594,7 +596,7 @@ static void close_all(struct pl_server_own *own)
     pl_mem_free(own);
 }
 
-/* The user ids of cells; the configuration was read, so they are right. */
+/* The user ids of cells; they are valid, since the configuration was read. */
 static void use_uids(const struct pl_server_config *config)
 {
     uid_t first;

@@ -5,9 +5,9 @@
 #include "shard/config.h"
 #include "shard/shard.h"
 
-/* Runs until SIGTERM or SIGINT. `say` gets what a person should see when it is ready, once: lines
- * with the address and, on the first start, the one-time link. PL_OK after an orderly end;
- * otherwise *err says what kept it from starting. SIGHUP reads the settings again from `source`;
+/* Runs until SIGTERM or SIGINT. `say` gets the text for the operator, once, when the server is
+ * ready: lines with the address and, on the first start, the one-time link. PL_OK after an orderly
+ * end; otherwise *err says why it could not start. SIGHUP reads the settings again from `source`;
  * NULL: it does nothing. */
 enum pl_status pl_server_run(const struct pl_server_config *config,
                              const struct pl_server_source *source,

@@ -1,4 +1,4 @@
-/* What the server and a shard have besides what everybody may see: sockets, threads, spares. */
+/* The private parts of the server and of a shard: sockets, threads, background work. */
 #ifndef PL_SERVER_SERVER_INT_H
 #define PL_SERVER_SERVER_INT_H
 
@@ -17,25 +17,26 @@
 struct pl_reload_ask;
 struct pl_server_source;
 
-/* Reading the settings again (reload.c). On the first shard, but the job. */
+/* Reads the settings again (reload.c). On the first shard, except the job. */
 struct pl_reload {
-    const struct pl_server_source *source; /* borrowed; NULL: there is nothing to read */
+    const struct pl_server_source *source; /* borrowed; NULL: no source */
     enum pl_reload_state {
         PL_RELOAD_QUIET,
-        PL_RELOAD_READING, /* the job is away */
+        PL_RELOAD_READING, /* the job is running */
         PL_RELOAD_TELLING, /* letters to all shards are on their way */
     } state;
     bool wants_again;             /* another SIGHUP came meanwhile */
-    struct pl_reload_ask *asking; /* who waits for this reading; theirs */
-    struct pl_reload_ask *next;   /* who came meanwhile, and waits for the one after it; theirs */
-    bool is_announced;            /* systemd was told that it began */
+    struct pl_reload_ask *asking; /* requests that wait for this reading; owned by their senders */
+    struct pl_reload_ask *next;   /* requests that came meanwhile, and wait for the next one; owned
+                                     by their senders */
+    bool is_announced;            /* systemd was told of the start */
     struct pl_job job;
     struct pl_setup *made; /* owned; while READING */
     struct pl_buf changed, kept;
     enum pl_status status;
     struct pl_error err;
     size_t n_answered; /* shards; while TELLING */
-    uint64_t least;    /* the oldest generation any of them has holders of */
+    uint64_t least;    /* the oldest generation that any of them uses */
 };
 
 struct pl_server_own {
@@ -45,19 +46,19 @@ struct pl_server_own {
     struct pl_fetch_slots fetch_slots;
     struct pl_timer care;              /* once a minute, on the first shard */
     int64_t swept_ms;                  /* unix; sign-ins that ended by then are deleted */
-    int64_t cared_ms;                  /* unix; when that was last done */
+    int64_t cared_ms;                  /* unix; when `care` last ran */
     struct pl_resume_queued requeue;   /* on the first shard */
     struct pl_retention retention;     /* the same */
     struct pl_backup_schedule backups; /* the same */
     struct pl_blob_collect unused;     /* the same */
-    int64_t ahead_ms;  /* of the wall clock before the other, when it was last looked at */
-    int64_t jumped_ms; /* when it was last put forward; 0: never */
+    int64_t ahead_ms;             /* of the wall clock over the monotonic one, at the last check */
+    int64_t jumped_ms;            /* when the wall clock last jumped forward; 0: never */
     struct pl_timer accepting_on; /* shutdown.c; on the first shard */
-    struct pl_letter node_end;    /* cluster.c: somebody wants this node to end; sent once */
-    size_t n_ended;          /* shards that have done what the present stage of the end wants */
-    struct pl_job probe;     /* at the start: which servers of models this machine has */
-    struct pl_setup *probed; /* held meanwhile */
-    struct pl_setup *setup;  /* owned: the newest, with those before it; on the first shard */
+    struct pl_letter node_end;    /* cluster.c: this node is asked to end; sent once */
+    size_t n_ended;               /* shards that have finished the current stage of the end */
+    struct pl_job probe;          /* at the start: finds model servers on this machine */
+    struct pl_setup *probed;      /* in use meanwhile */
+    struct pl_setup *setup; /* owned: the newest, linked to the older ones; on the first shard */
     struct pl_reload reload;
 };
 
@@ -69,7 +70,7 @@ static inline struct pl_server_own *pl_server_own(struct pl_server *server)
 /* loop_lag.c */
 struct pl_loop_lag {
     struct pl_timer timer;
-    int64_t due_ms, span_ms; /* when it should come; when the present span began */
+    int64_t due_ms, span_ms; /* when it should fire; when the current span began */
     int64_t worst_ms, before_ms;
 };
 
@@ -82,9 +83,9 @@ struct pl_shard_own {
     struct pl_accepting {
         struct pl_shard *shard;
         bool is_control;
-    } accepting[PL_MAX_SOCKETS]; /* what each listener gives back */
+    } accepting[PL_MAX_SOCKETS]; /* the context of each listener */
     struct pl_letter settling;   /* to this shard with new settings, and back */
-    uint64_t least;              /* the oldest generation this shard has holders of */
+    uint64_t least;              /* the oldest generation that this shard uses */
     /* The end: */
     struct pl_letter ending; /* to this shard, and back to the first one */
     struct pl_timer drain_timer;

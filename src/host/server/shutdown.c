@@ -3,11 +3,11 @@
  *     SIGTERM ─> LAME: wait drain_accept_ms ─> CLOSING: every shard stops accepting, and says so
  *       ─> DRAINING: the sockets are closed; every shard tells its WebSockets and streams, waits
  *          for its turns up to drain_ms, shuts its sessions down, and says so
- *       ─> STOPPED: the loops stop; what is under way comes home; pl_server_run closes the rest
+ *       ─> STOPPED: the loops stop; work in progress ends; pl_server_run closes the rest
  *
- * Nobody is told to go away before all shards have stopped accepting: a client that reconnects at
- * once finds a closed port rather than a server that is about to disconnect it again. A second
- * signal ends the process at once. All of it runs on the first shard, but what a letter does. */
+ * Clients are told to go away only when all shards have stopped accepting: a client that reconnects
+ * at once then finds a closed port rather than a server that is about to disconnect it again. A
+ * second signal ends the process at once. All of it runs on the first shard, except the letters. */
 #include "server/shutdown.h"
 
 #include "server/reload.h"
@@ -29,7 +29,7 @@
 enum {
     DRAIN_LOOK_MS = 20,
     ACCEPT_MS = 5000,
-    SPREAD_PART = 4, /* of the drain: within it sockets are sent away */
+    SPREAD_PART = 4, /* sockets are closed within this fraction of the drain */
     EXIT_SECOND_SIGNAL = 1,
 };
 
@@ -60,7 +60,7 @@ static void tell_all(struct pl_server_own *own, void (*open)(struct pl_letter *l
     }
 }
 
-/* Whether this was the last shard's word. */
+/* Whether this was the last shard to report. */
 static bool have_all_said(struct pl_server_own *own)
 {
     return ++own->n_ended == own->server.n_shards;
@@ -110,7 +110,7 @@ static void drain(struct pl_letter *letter)
         pl_http_conn_retire(conn);
     }
     int64_t drain_ms = shard->shard.setup->config.drain_ms;
-    /* Clients that would come back to nobody need not be spread. */
+    /* Clients that have no other node to reconnect to need not be spread. */
     bool has_others = pl_node_has_others(shard->shard.server->node);
     pl_hub_go_away(shard->shard.hub, has_others ? drain_ms / SPREAD_PART : 0);
     shard->drain_until_ms = pl_loop_now_ms(shard->shard.loop) + drain_ms;
@@ -151,7 +151,7 @@ static void close_doors(struct pl_timer *timer)
     tell_all(own, stop_accepting);
 }
 
-/* A server that is not alone goes on until everybody knows that it ends. */
+/* If there are other nodes, go on accepting until everybody knows that this one ends. */
 static int64_t accept_ms(struct pl_server_own *own)
 {
     int64_t set_ms = own->server.shards[0]->setup->config.drain_accept_ms;
@@ -177,7 +177,8 @@ static void begin(struct pl_server_own *own, const char *name, int64_t lame_ms)
                name, (long long)lame_ms);
     pl_life_go(&own->server.life, PL_LIFE_LAME);
     pl_timer_start(first->loop, &own->accepting_on, lame_ms, close_doors);
-    pl_node_drain(own->server.node); /* it looks whether the server ends */
+    pl_node_drain(own->server.node); /* after pl_life_go, because it checks whether the server
+                                        ends */
 }
 
 void pl_shutdown_begin(struct pl_server_own *own, const char *why)
@@ -201,9 +202,9 @@ void pl_shutdown_on_signal(void *ctx, int number)
 
 /* --- after the loops ------------------------------------------------------------------------- */
 
-/* Loops do not run any more, but workers and the store still work for them. Until none does, and no
- * loop has a letter: a letter may give work to anybody, so they are asked until all of them have
- * nothing in one round. It ends, since no new work is accepted. */
+/* The loops no longer run, but workers and the store still work for them. Repeats until nobody does
+ * and no loop has a letter: a letter may give work to anybody, so a whole round must find nothing.
+ * It terminates, since no new work is accepted. */
 static void settle(struct pl_server_own *own)
 {
     bool has_done;
@@ -224,12 +225,12 @@ static void let_go_of_outside(struct pl_shard_own *shard)
     pl_shard_stop_listeners(shard);
     while (shard->shard.conns)
         pl_http_conn_close(shard->shard.conns);
-    /* Before names that are looked up are left alone: a fetch holds its lookup. */
+    /* Before lookups of names are abandoned: a fetch holds its lookup. */
     pl_blob_fetch_end_all(&shard->shard);
     pl_hub_drop_all(shard->shard.hub);
 }
 
-/* Requests that were on a worker may have begun to fetch. */
+/* Requests on a worker may have begun to fetch. */
 static bool end_fetches(struct pl_server_own *own)
 {
     bool were_any = false;
@@ -240,7 +241,7 @@ static bool end_fetches(struct pl_server_own *own)
     return were_any;
 }
 
-/* A driver may be freed when nothing of it is away. Later look-ups find none. */
+/* A driver may be freed when nothing refers to it. Later look-ups find none. */
 static void close_drivers(struct pl_shard *shard)
 {
     pl_drivers_destroy(PL_TAKE(shard->drivers));

@@ -1,4 +1,4 @@
-/* How the server ends: shutdown.c. */
+/* The end of the server: shutdown.c. */
 #ifndef PL_SERVER_SHUTDOWN_H
 #define PL_SERVER_SHUTDOWN_H
 
@@ -7,15 +7,16 @@
 /* For SIGTERM and SIGINT, on the first shard; ctx is the struct pl_server_own. */
 void pl_shutdown_on_signal(void *ctx, int number);
 
-/* The same as SIGTERM, for another reason; nothing where the server ends already. On the first shard. */
+/* The same as SIGTERM, for another reason; does nothing if the server is already ending. On the
+ * first shard. */
 void pl_shutdown_begin(struct pl_server_own *own, const char *why);
 
-/* When the loops have stopped and their threads are joined, also where the server did not start:
- * closes the connections, ends all work in progress, and drops the sessions from memory. Nothing
- * works for a loop then, and no loop has a letter. */
+/* Call when the loops have stopped and their threads are joined, also if the server did not start:
+ * closes the connections, ends all work in progress, and drops the sessions from memory. Afterwards
+ * nothing works for a loop, and no loop has a letter. */
 void pl_shutdown_close_shards(struct pl_server_own *own);
 
-/* No connection is accepted on this shard any more. */
+/* Stops accepting connections on this shard. */
 void pl_shard_stop_listeners(struct pl_shard_own *shard);
 
 #endif

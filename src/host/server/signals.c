@@ -9,13 +9,13 @@
 
 static void say_ignored(void *ctx, int number);
 
-/* Everything that would end a process by default and is not a crash, a request to end, or SIGQUIT
- * (which is how one asks for a core file). Without a function: ignored in silence, because the call
- * that caused it fails and says so (EPIPE, EFBIG). */
+/* All signals that would end a process by default and are not a crash, a request to end, or SIGQUIT
+ * (which requests a core file). Without a function: silently ignored, because the call that caused
+ * it fails with an error (EPIPE, EFBIG). */
 static const struct {
     int number;
     void (*fn)(void *ctx, int number);
-    bool is_early; /* ignored until the loop hears it */
+    bool is_early; /* ignored until the loop handles it */
 } signals[] = {
     {SIGTERM, pl_shutdown_on_signal, false},
     {SIGINT, pl_shutdown_on_signal, false},

@@ -1,13 +1,14 @@
-/* Deleting so that it can be had back, as deleted_days says. */
+/* Deletes things so that they can be restored within deleted_days. */
 #ifndef PL_SERVICE_BURYING_H
 #define PL_SERVICE_BURYING_H
 
 #include "http/exchange.h"
 #include "store/page.h"
 
-/* Whether what the caller deletes is kept for a while; false: deleted_days is 0. */
+/* Whether deleted things are kept for a while; false: deleted_days is 0. */
 bool pl_exchange_keeps_deleted(const struct pl_exchange *x);
-/* In place of a pl_batch_delete_…: into the batch, when deleted things are kept. False: the caller deletes it for good. */
+/* Replaces pl_batch_delete_…: if deleted things are kept, adds the change to the batch. False:
+ * the caller deletes for good. */
 bool pl_exchange_bury(struct pl_exchange *x, struct pl_batch *batch, enum pl_deleted_kind kind,
                       struct pl_str id);
 

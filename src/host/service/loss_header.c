@@ -1,4 +1,4 @@
-/* Writes the header from a report, and leaves out what is no loss. */
+/* Writes the header from a report, without the entries that are not losses. */
 #include "service/loss_header.h"
 
 #include "format/bookkeeping.h"
@@ -10,7 +10,7 @@
 
 enum { MAX_LOSS_HEADER = 1000 };
 
-/* A pointer may have anything in it, a header's value may not. */
+/* Percent-encodes characters that a header's value may not have. */
 static void add_pointer(struct pl_buf *to, struct pl_str pointer)
 {
     if (!pointer.len)
@@ -36,14 +36,14 @@ static bool is_full(const struct pl_buf *header)
     return header->len >= 3 && memcmp(header->ptr + header->len - 3, "...", 3) == 0;
 }
 
-/* What the report is about. */
+/* The document that the report is about. */
 struct about {
-    const struct pl_format *format; /* NULL: what it is does not matter */
+    const struct pl_format *format; /* NULL: any format */
     bool is_answer;                 /* of a vendor; otherwise a request of a client */
     struct pl_json_doc doc;         /* of an answer; root NULL: it cannot be read */
 };
 
-/* What a request says to the gateway, which obeys, whatever the vendor can. */
+/* A member that the gateway itself obeys, whatever the vendor supports. */
 static bool is_ours(const struct pl_format *format, struct pl_str pointer)
 {
     return format == &pl_format_openai_responses && pl_str_eq(pointer, PL_STR("/store"));
@@ -56,7 +56,7 @@ static bool is_zero(const struct pl_json_doc *doc, const struct pl_json_node *no
            pl_json_number_int64(pl_json_span(doc, node), &n) && n == 0;
 }
 
-/* Of a container, every value in it. */
+/* null, an empty container, or a zero counter; for a container, all values in it. */
 static bool says_nothing(const struct pl_json_doc *doc, const struct pl_json_node *value,
                          bool is_counted)
 {
@@ -70,7 +70,7 @@ static bool says_nothing(const struct pl_json_doc *doc, const struct pl_json_nod
     return true;
 }
 
-/* What is not lost with the value at this place. */
+/* Whether nothing is lost with the value at this pointer. */
 static bool is_nothing(const struct about *about, struct pl_str pointer)
 {
     const struct pl_json_node *value = NULL;

@@ -1,5 +1,4 @@
-/* Reads options that several routes have in common, and makes a problem with a pointer of each
- * invalid one. */
+/* Reads options that several routes share. An invalid one makes a problem with its pointer. */
 #include "service/request_options.h"
 
 #include "agent/context/replay_source.h"
@@ -128,7 +127,7 @@ bool pl_body_vars(struct pl_exchange *x, struct pl_render_opts *opts)
     return !x->is_problem;
 }
 
-/* The first line; *lines becomes the rest. */
+/* Returns the first line; *lines becomes the rest. */
 static struct pl_str take_line(struct pl_str *lines)
 {
     const char *end = memchr(lines->ptr, '\n', lines->len);
@@ -147,7 +146,7 @@ bool pl_exchange_fail_vars(struct pl_exchange *x, enum pl_status status,
     struct pl_str first = take_line(&lines);
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "%.*s", PL_STR_ARG(first));
     if (x->reply.status == PL_OK)
-        x->reply.len--; /* the closing brace, put back below */
+        x->reply.len--; /* the closing brace, added again below */
     pl_buf_adds(&x->reply, ",\"errors\":[");
     for (bool is_first = true; rest.len; is_first = false) {
         pl_buf_adds(&x->reply, is_first ? "{\"pointer\":\"/variables\",\"detail\":"
@@ -159,8 +158,8 @@ bool pl_exchange_fail_vars(struct pl_exchange *x, enum pl_status status,
     return true;
 }
 
-/* A model that is there: the format and the profile of the server that is asked first. One that is sent nothing has no
- * rules. */
+/* For a configured model: the format and the profile of its first server. A model without a
+ * server has no rules. */
 static void find_model_target(struct pl_exchange *x, struct pl_str name,
                               struct pl_lint_request *request)
 {
@@ -182,7 +181,7 @@ bool pl_body_lint_target(struct pl_exchange *x, struct pl_lint_request *request)
                                        : pl_format_find(target);
     if (!request->target)
         find_model_target(x, target, request);
-    if (!request->target) /* a model that nobody has set up here has its rules all the same */
+    if (!request->target) /* a model that is not configured here has rules too */
         request->profile = pl_profile_of_model((struct pl_str){0}, target);
     if (!request->target && request->profile)
         request->target = pl_format_find(pl_str_of(request->profile->format));

@@ -1,5 +1,5 @@
-/* Lines of JSON for a file, fields for journald. Values have no control characters, so a line is a line
- * and a field a field, whatever a client has sent. */
+/* JSON lines for a file, fields for journald. Values have no control characters, so a client can
+ * break neither a line nor a field. */
 #include "shard/access_log.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ enum { ACCESS_MAX_WAITING = 4 << 20, ACCESS_END_MS = 1000 };
 
 enum access_place { PLACE_STDERR, PLACE_FILE, PLACE_JOURNAL };
 
-/* What is told at each level: an answer of this status or above. */
+/* Each level logs answers with this status or above. */
 static const struct {
     const char *name;
     int least_status;

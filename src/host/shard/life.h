@@ -1,18 +1,19 @@
-/* The stages of the server's life. One enum, the edges that are legal, and nothing else: whoever
- * wants to know whether the server still takes work asks by stage.
+/* The stages of the server's life: one enum and its legal edges. Code that needs to know whether
+ * the server still accepts work asks by stage.
  *
  *     STARTING ──> SERVING ──> LAME ──> CLOSING ──> DRAINING ──> STOPPED
  *         │           └───────────────────^                        ^
  *         └────────────── it did not start ────────────────────────┘
  *
  *     STARTING   sockets are bound; the store is opened and recovered; clients wait in the queue
- *     SERVING    everything works; /readyz says 200
- *     LAME       SIGTERM came and drain_accept_ms is not over: /readyz says 503, and every request is
- *                still answered, so that load balancers have time to look. Answers close their
- *                connections; no task begins. SIGINT and drain_accept_ms 0 skip this stage
- *     CLOSING    no shard accepts any more; what would change something is refused with 503
+ *     SERVING    everything works; /readyz returns 200
+ *     LAME       after SIGTERM, for drain_accept_ms: /readyz returns 503, but every request is
+ *                still answered, so that load balancers have time to notice. Answers close their
+ *                connections; no task starts. SIGINT skips this stage, and so does
+ *                drain_accept_ms 0 if no other node is up
+ *     CLOSING    no shard accepts connections; changes are refused with 503
  *     DRAINING   the listening sockets are closed: new connections are refused. WebSockets and
- *                event streams are told and closed; running turns have drain_ms to end
+ *                event streams are notified and closed; running turns have drain_ms to end
  *     STOPPED    the loops have stopped; the store is closed next
  *
  * Changed on the first shard's thread, read on any. */
@@ -34,13 +35,13 @@ enum pl_life {
 
 typedef _Atomic(enum pl_life) pl_life_atomic;
 
-/* Whether the diagram has this edge. */
+/* True if the diagram has this edge. */
 bool pl_life_may(enum pl_life from, enum pl_life to);
-/* Takes an edge of the diagram; anything else is a defect of the caller (asserted). */
+/* Takes an edge of the diagram; any other change is a bug of the caller (asserted). */
 void pl_life_go(pl_life_atomic *life, enum pl_life to);
 const char *pl_life_name(enum pl_life life);
 
-/* SIGTERM has come: nothing that would go on for long begins. */
+/* SIGTERM has come: nothing long starts any more. */
 static inline bool pl_life_is_ending(const pl_life_atomic *life)
 {
     return atomic_load_explicit(life, memory_order_acquire) >= PL_LIFE_LAME;
@@ -52,7 +53,7 @@ static inline bool pl_life_is_over(const pl_life_atomic *life)
     return atomic_load_explicit(life, memory_order_acquire) == PL_LIFE_STOPPED;
 }
 
-/* No more work is taken. */
+/* No more work is accepted. */
 static inline bool pl_life_is_closing(const pl_life_atomic *life)
 {
     return atomic_load_explicit(life, memory_order_acquire) >= PL_LIFE_CLOSING;

@@ -1,4 +1,4 @@
-/* Builds lines without control characters and gives them to the sink. A shard wakes the sink once,
+/* Builds lines without control characters and passes them to the sink. A shard wakes the sink once,
  * at the end of an iteration of its loop. */
 #include "shard/log.h"
 
@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 enum {
-    MAX_WAITING = 1 << 20, /* bytes of lines that are not written yet */
-    END_WAIT_MS = 1000,    /* for standard error to accept the rest */
-    /* Of a sentence: six times as much, where every byte has to be escaped, is still a line. */
+    MAX_WAITING = 1 << 20, /* bytes of unwritten lines */
+    END_WAIT_MS = 1000,    /* until standard error has accepted the rest */
+    /* Of a sentence: even with six bytes for every escaped byte it fits into a line. */
     MAX_SENTENCE = 2048,
 };
 
@@ -34,7 +34,7 @@ struct pl_log {
 
 static const char *const names[] = {"error", "warning", "info", "request"};
 
-/* Whether a failed assertion is told as JSON; set when a log is made. */
+/* Whether a failed assertion is logged as JSON; set when a log is created. */
 static _Atomic(bool) are_lines_json;
 
 /* --- a line ---------------------------------------------------------------------------------- */
@@ -44,8 +44,8 @@ static bool is_control(int32_t c)
     return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-/* Any text as valid UTF-8: invalid bytes become U+FFFD, and in a line for people control characters
- * can neither move the cursor nor start another line. */
+/* Appends any text as valid UTF-8: invalid bytes become U+FFFD. In a line for people control
+ * characters can neither move the cursor nor start another line. */
 static void add_clean(struct pl_buf *to, struct pl_str text, bool is_json)
 {
     for (size_t at = 0, from = 0; at < text.len; from = at) {
@@ -69,7 +69,7 @@ static void begin(bool is_json, int64_t unix_ms, enum pl_log_level level, struct
         pl_buf_addf(to, "%.*s %-7s ", PL_UTC_SIZE, time, names[level]);
 }
 
-/* ,"name":"text" or, for people, " name=text"; as they are when they have no name for people. */
+/* Adds ,"name":"text" or, for people, " name=text", or only the text if there is no name. */
 static void add_field(struct pl_buf *to, bool is_json, const char *name, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf clean;
@@ -102,7 +102,7 @@ static void write_sentence(bool is_json, int64_t unix_ms, enum pl_log_level leve
     end(is_json, to);
 }
 
-/* --- what cannot be said --------------------------------------------------------------------- */
+/* --- dropped lines and failed assertions ----------------------------------------------------- */
 
 static void write_dropped(bool is_json, uint64_t n_lines, struct pl_buf *to)
 {
@@ -123,8 +123,8 @@ static void say_dropped_text(uint64_t n_lines, struct pl_buf *to)
     write_dropped(false, n_lines, to);
 }
 
-/* In the program, assertions call this in place of the C library's function (meson.build):
- * a line like the others, and none where it would have to wait. */
+/* Assertions call this instead of the C library's function (meson.build). It writes a line like the
+ * others, unless it would block. */
 void __wrap___assert_fail(const char *condition, const char *file, unsigned line,
                           const char *function);
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* X(name, type, help): the Prometheus name is "parley_" and the name. */
+/* X(name, type, help): the Prometheus name is "parley_" followed by the name. */
 #define PL_METRIC_TABLE(X)                                                                         \
     X(http_requests_total, "counter", "Requests answered")                                         \
     X(http_errors_total, "counter", "Requests answered with a status of 500 or more")              \
@@ -41,7 +41,7 @@ struct pl_metrics {
     _Atomic(int64_t) values[PL_METRIC_COUNT];
 };
 
-/* By the owning thread only, so no lock is needed. */
+/* Called by the owning thread only, so no lock is needed. */
 static inline void pl_metric_add(struct pl_metrics *metrics, enum pl_metric metric, int64_t n)
 {
     int64_t value = atomic_load_explicit(&metrics->values[metric], memory_order_relaxed);

@@ -1,5 +1,6 @@
-/* A buffer with two sides: spans come in under a lock, and the thread takes all there are at once. A
- * collector that is away costs one batch in the thread's hands and one buffer, and then spans. */
+/* A buffer with two sides: spans are added under a lock, and the thread takes all of them at once.
+ * If the collector is away, at most one batch in the thread and one full buffer wait; further spans
+ * are dropped. */
 #include "shard/tracing.h"
 
 #include "base/buf.h"
@@ -17,13 +18,13 @@
 #include <stdio.h>
 
 enum {
-    MAX_BUFFER = 4 << 20,   /* bytes of spans that wait */
-    FULL_BATCH = 256 << 10, /* is sent without waiting for more */
+    MAX_BUFFER = 4 << 20,   /* bytes of waiting spans */
+    FULL_BATCH = 256 << 10, /* bytes; sent without waiting for more */
     GATHER_MS = 1000,
     SEND_MS = 10000,
     LAST_SEND_MS = 2000,
     MAX_TRIES = 4,
-    RETRY_MS = 1000, /* after the first failure; twice as long after each */
+    RETRY_MS = 1000, /* after the first failure; doubled after each */
     MAX_HEADERS = 16,
     MAX_HEADER_FILE = 64 << 10,
 };
@@ -31,12 +32,12 @@ enum {
 struct pl_tracer {
     char *url; /* owned */
     char instance[PL_TRACE_DIGITS + 1];
-    struct pl_buf header_text; /* owned; what `headers` refers to */
+    struct pl_buf header_text; /* owned; `headers` points into it */
     const char *headers[MAX_HEADERS + 1];
     size_t percent;
     _Atomic(int64_t) n_sent, n_dropped;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the following members */
     pthread_cond_t has_news;
     struct pl_buf spans; /* owned; JSON objects with commas between them */
     size_t n_spans;
@@ -45,7 +46,7 @@ struct pl_tracer {
 
 /* --- sending: the thread --------------------------------------------------------------------- */
 
-/* With the lock: waits for news or so long. */
+/* Called with the lock: waits for news, at most this long. */
 static void wait_ms(struct pl_tracer *tracer, int64_t ms)
 {
     struct timespec until = pl_clock_in_ms(ms);
@@ -103,7 +104,7 @@ static enum sent send_batch(struct pl_tracer *tracer, const struct pl_buf *body,
     return status / 100 == 2 ? SENT : is_busy ? TRY_LATER : REFUSED;
 }
 
-/* With the lock, which is given back while it is sent. */
+/* Called with the lock, which is released while sending. */
 static void pass_on(struct pl_tracer *tracer)
 {
     struct pl_buf spans = tracer->spans, body;
@@ -175,7 +176,7 @@ static bool is_header(const char *line)
     return true;
 }
 
-/* Each line becomes a string of its own; empty lines and comments are passed over. */
+/* Each line becomes a string of its own; empty lines and comments are skipped. */
 static enum pl_status take_lines(struct pl_tracer *tracer, const char *path, struct pl_error *err)
 {
     size_t n = 0, number = 1;
@@ -217,7 +218,7 @@ static enum pl_status keep_headers(struct pl_tracer *tracer, const char *path, s
                                                : pl_fail(err, PL_NOMEM, "out of memory");
 }
 
-/* Signals are for the loops. */
+/* The thread blocks signals: they are for the loops. */
 static bool start_thread(struct pl_tracer *tracer)
 {
     sigset_t all, before;
@@ -295,7 +296,7 @@ struct pl_tracer_numbers pl_tracer_look(struct pl_tracer *tracer)
 
 /* --- spans ----------------------------------------------------------------------------------- */
 
-/* By the last digits, which are random (W3C trace context, level 2). */
+/* Decides by the last digits, which are random (W3C trace context, level 2). */
 bool pl_tracer_samples(const struct pl_tracer *tracer, struct pl_str trace_id)
 {
     uint32_t word = 0;
@@ -345,7 +346,7 @@ static void write_number_fact(struct pl_json_out *out, const char *name, int64_t
     pl_json_out_text(out, pl_str_of(name));
     pl_json_out_key(out, "value");
     pl_json_out_open(out, '{');
-    pl_json_out_key(out, "intValue"); /* 64 bits are a string in protobuf's JSON */
+    pl_json_out_key(out, "intValue"); /* protobuf's JSON writes 64-bit numbers as strings */
     pl_json_out_text(out, (struct pl_str){digits, (size_t)n});
     pl_json_out_close(out, '}');
     pl_json_out_close(out, '}');
@@ -422,7 +423,7 @@ void pl_span_end(struct pl_tracer *tracer, struct pl_span *span, const struct pl
         pl_buf_add(&tracer->spans, pl_buf_str(&json));
     }
     bool is_in = has_room && tracer->spans.status == PL_OK;
-    if (has_room && !is_in) { /* what is there is whole, and there may be memory later */
+    if (has_room && !is_in) { /* drop only this span: memory may be available later */
         tracer->spans.status = PL_OK;
         tracer->spans.len = before;
     }

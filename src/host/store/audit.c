@@ -8,7 +8,7 @@ static struct pl_str or_empty(struct pl_str text)
     return text.ptr ? text : PL_STR("");
 }
 
-/* Once for each transaction, however many rows it has. */
+/* Once per transaction, however many rows it adds. */
 static void lock(struct pl_batch *batch)
 {
     if (batch->locks_audit)

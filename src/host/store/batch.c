@@ -1,5 +1,5 @@
-/* A batch is a list of statements with their parameters: nothing is left to decide when the writer
- * has it, and no record's type is known here. */
+/* A batch is a list of statements with their parameters. Nothing is left to decide when the writer
+ * gets it, and this file knows no types of records. */
 #include "store/store_int.h"
 #include "base/mem.h"
 
@@ -45,9 +45,10 @@ static bool copy_values(struct pl_batch *batch, struct pl_write *write,
     return true;
 }
 
-/* What other nodes have in memory, and must read again: the statement that raises its version (node/shared.h), or
- * PL_SQL_COUNT. Sign-ins that have ended are not among it: they open nothing, and every node removes them by
- * itself. Nor is what an extension registers: it tells every node the same. */
+/* Some data is cached in the memory of all nodes. Returns the statement that raises its version
+ * (node/shared.h), so that they read it again, or PL_SQL_COUNT. Expired sign-ins do not count: they
+ * grant nothing, and every node removes them by itself. Nor do registrations of extensions: every
+ * node gets the same one. */
 static enum pl_sql raise_of(enum pl_sql sql)
 {
     static const struct {
@@ -77,7 +78,7 @@ static enum pl_sql raise_of(enum pl_sql sql)
                                  : PL_SQL_COUNT;
 }
 
-/* Once in a batch. */
+/* Once per batch. */
 static void raise_version(struct pl_batch *batch, enum pl_sql raise)
 {
     bool *is_raised = raise == PL_SQL_AUTH_RAISE ? &batch->raises_auth : &batch->raises_ext;

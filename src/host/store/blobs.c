@@ -1,6 +1,6 @@
-/* Blobs. Bytes hang on the upload that brought them, piece by piece; blob_contents has one row for
- * each hash, and blobs one for each user who has it. The statements (statements_work.h) decide by
- * themselves whose pieces stay, so a batch needs no look at the store before. */
+/* Blobs. Pieces of bytes belong to the upload that brought them; blob_contents has one row per
+ * hash, and blobs one per user who has it. The statements (statements_work.h) decide by themselves
+ * whose pieces stay, so a batch need not read the store first. */
 #include "store/store_int.h"
 #include "store/work.h"
 #include "base/text/search.h"
@@ -24,8 +24,8 @@ static void write_timed(struct pl_batch *batch, enum pl_sql sql, struct pl_str b
     pl_batch_write(batch, sql, &params);
 }
 
-/* Only the first piece begins an upload: where it was swept meanwhile, a later one finds nothing to
- * belong to, and the batch fails. */
+/* Only the first piece begins an upload. If the upload was swept in the meantime, a later piece has
+ * nothing to belong to, and the batch fails. */
 void pl_batch_put_piece(struct pl_batch *batch, struct pl_str blob_id, int64_t i,
                         struct pl_str bytes, int64_t now_ms)
 {
@@ -46,8 +46,8 @@ static void enter_bytes(struct pl_batch *batch, const struct pl_blob_row *blob)
     pl_batch_write(batch, PL_SQL_BLOB_ENTER, &params);
 }
 
-/* The upload under the hash, or, where others brought the same bytes, theirs; the user's row;
- * then what is left over of the upload goes. */
+/* Uses the upload for the hash, or the existing bytes if others brought them before; adds the
+ * user's row; then deletes the rest of the upload. */
 void pl_batch_create_blob(struct pl_batch *batch, const struct pl_blob_row *blob)
 {
     if (!blob->n_bytes)
@@ -97,7 +97,7 @@ static const struct {
     [PL_BLOB_OF_TASK] = {"task_", PL_SQL_BLOB_USE_TASK, PL_SQL_BLOB_RELEASE_TASK},
 };
 
-/* An id is found wherever it stands, as a member's value or in an address. */
+/* Finds an id anywhere in the text, as a JSON value or in a URL. */
 void pl_blobs_use(struct pl_batch *batch, enum pl_blob_owner owner, struct pl_str owner_id,
                   struct pl_str text)
 {
@@ -113,7 +113,7 @@ void pl_blobs_use(struct pl_batch *batch, enum pl_blob_owner owner, struct pl_st
         struct pl_params params = {0};
         pl_params_id(&params, owner_id, owners[owner].prefix);
         pl_params_id(&params, id, prefix);
-        /* What only begins like an id is text. */
+        /* Text that only begins like an id is skipped. */
         if (params.status != PL_OK || pl_str_eq(id, last))
             continue;
         pl_batch_write(batch, owners[owner].use, &params);

@@ -1,7 +1,7 @@
 /* Maintenance of a store: copies, its size, checks for damage. */
 #include "store/store_int.h"
 
-/* A count that must be 0, and the meaning of any other number. */
+/* A count that must be 0, and the message for any other number. */
 static const struct {
     enum pl_sql sql;
     const char *problem;

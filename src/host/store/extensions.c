@@ -1,4 +1,4 @@
-/* The writes and reads of extensions, the tools they have shown, and the answers that are kept. */
+/* Writes and reads extensions, their tools and stored answers. */
 #include "store/extensions.h"
 
 #include "store/store_int.h"

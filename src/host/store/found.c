@@ -1,9 +1,9 @@
 /* Decides which terms of a query find rows, and which only rank them.
  *
- * A term that is in most of a user's rows would make a search read them all, and tells little. So
- * the rarest terms find rows, as many terms as together find not too many rows. All terms rank the
- * rows that were found (memories.c). If there are too few, the newest rows with any of the terms
- * are added. A search reads some thousand rows at most, however many there are. */
+ * A term that is in most of a user's rows would make a search read them all, and says little. So
+ * the rarest terms find rows: as many terms as together do not find too many rows. All terms rank
+ * the rows that were found (memories.c). If there are too few, the newest rows with any of the
+ * terms are added. A search reads a few thousand rows at most, however many there are. */
 #include "store/store_int.h"
 #include "base/text/terms.h"
 
@@ -11,7 +11,7 @@ enum { MAX_ASKED = 64 };
 
 struct asked {
     struct pl_str term;
-    int64_t n_rows; /* that have it; PL_RARE_MAX + 1: or more */
+    int64_t n_rows; /* rows with this term; PL_RARE_MAX + 1: or more */
 };
 
 static size_t split(struct pl_str terms, struct asked asked[MAX_ASKED])
@@ -22,7 +22,7 @@ static size_t split(struct pl_str terms, struct asked asked[MAX_ASKED])
     return n;
 }
 
-/* The rarest that was not taken yet. */
+/* The rarest term not taken yet. */
 static struct asked *rarest(struct asked *asked, size_t n)
 {
     struct asked *best = NULL;

@@ -1,4 +1,4 @@
-/* The writes and reads of usage, limits and kept responses. */
+/* Writes and reads usage, limits and kept responses. */
 #include "store/gateway.h"
 
 #include "store/store_int.h"

@@ -1,4 +1,4 @@
-/* Users, their keys, and the links they share. */
+/* Users, their keys, and the links that they share. */
 #include "store/node/shared.h"
 #include "store/store_int.h"
 
@@ -19,8 +19,8 @@ void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user
     pl_batch_write(batch, PL_SQL_USER_CREATE, &params);
 }
 
-/* Creating one raises the version, whose row is locked to the end: the second of two waits before it
- * counts. */
+/* Creating a user raises the version, whose row stays locked until the commit: of two concurrent
+ * transactions, the second waits before it counts. */
 void pl_batch_create_first_user(struct pl_batch *batch, const struct pl_user_row *user)
 {
     pl_batch_create_user(batch, user);
@@ -41,7 +41,7 @@ void pl_batch_change_user(struct pl_batch *batch, const struct pl_user_change *c
 
 void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id)
 {
-    /* An index is emptied before what it finds; bytes go with the last blob that has them. */
+    /* An index is emptied before its rows; bytes are deleted with their last blob. */
     static const enum pl_sql steps[] = {
         PL_SQL_USER_EXPECT,
         PL_SQL_USER_GONE,

@@ -1,14 +1,15 @@
 /* The schema grows by migrations, forward only: migrations/NNNN_name.sql, numbered from 1 without a
- * gap, each in a transaction of its own together with its row in schema_version.
+ * gap. Each runs in its own transaction, together with its row in schema_version.
  *
- * Programs of two versions use one database while nodes are upgraded one after the other, so a migration
- * only adds (tools/check_migrations.py). One that an older program cannot live with says so by a line
- * "-- @compatible_from N": programs that know N migrations or more may use the schema, others refuse to
- * start. Without the line, the number of the previous migration stays.
+ * During a rolling upgrade of nodes, programs of two versions use one database, so a migration only
+ * adds (tools/check_migrations.py). If older programs cannot use its schema, it has a line
+ * "-- @compatible_from N": programs that know N migrations or more may use the schema, others
+ * refuse to start. Without the line, the number of the previous migration applies.
  *
- * An index on a table that may be large is built while others write ("-- @index NAME" and its definition
- * up to the next mark): PostgreSQL builds it after the transaction, CONCURRENTLY, and every start looks
- * whether it is there and whole, because a start that was cut off leaves none or a broken one. */
+ * An index on a possibly large table is built while others write ("-- @index NAME" and its
+ * definition up to the next mark). PostgreSQL builds it after the transaction, CONCURRENTLY. Every
+ * start checks that it exists and is valid, because an interrupted start leaves no index or a
+ * broken one. */
 #include "store/migrations.h"
 #include "store/store_int.h"
 #include "base/buf.h"
@@ -29,15 +30,16 @@ static struct pl_str line_of(const char *text)
     return (struct pl_str){text, strcspn(text, "\n")};
 }
 
-/* The name after "-- @index "; empty: this is another line. */
+/* The name after "-- @index "; empty if this is another line. */
 static struct pl_str index_of(struct pl_str line)
 {
     return pl_str_starts(line, PL_STR(index_mark)) ? pl_str_slice(line, N_INDEX_MARK, line.len)
                                                    : (struct pl_str){0};
 }
 
-/* Whether the line is a mark, and whether what follows it is for this driver: "-- @sqlite" and "--
- * @postgres" begin statements for that database only, "-- @both" ends them. */
+/* Whether the line is a mark; *is_meant becomes whether the statements after it are for this
+ * driver. "-- @sqlite" and "-- @postgres" begin statements for one database, "-- @both" ends
+ * them. */
 static bool is_mark(const struct pl_db_ops *ops, struct pl_str line, bool *is_meant)
 {
     if (!pl_str_starts(line, PL_STR(mark)))
@@ -50,7 +52,7 @@ static bool is_mark(const struct pl_db_ops *ops, struct pl_str line, bool *is_me
     return true;
 }
 
-/* @key@, @int@ and @bytes@ in the words of the driver. */
+/* Replaces @key@, @int@ and @bytes@ by the driver's words. */
 static void spell_line(const struct pl_db_ops *ops, const char *text, size_t n, struct pl_buf *to)
 {
     const struct {
@@ -85,7 +87,8 @@ static void spell(const struct pl_db_ops *ops, const char *text, struct pl_buf *
 
 enum { FIRST_FLOOR = 25 }; /* schema_version has the column from this migration on */
 
-/* What programs must know at least to use the schema that the first `n` migrations make. */
+/* The number of migrations that a program must know to use the schema of the first `n`
+ * migrations. */
 static int64_t floor_of(size_t n)
 {
     int64_t floor = 0;
@@ -120,7 +123,7 @@ static enum pl_status apply(struct pl_db *db, const struct pl_migration *migrati
     return db->ops->script(db, script.ptr, err);
 }
 
-/* A schema that a newer program has made: it says which programs may use it. */
+/* The schema is newer than this program: it says which programs may use it. */
 static enum pl_status check_newer(struct pl_db *db, int64_t version, struct pl_error *err)
 {
     int64_t floor = 0, newest = pl_migrations_version();
@@ -134,8 +137,8 @@ static enum pl_status check_newer(struct pl_db *db, int64_t version, struct pl_e
                    (long long)version, (long long)(floor > 0 ? floor : version), (long long)newest);
 }
 
-/* One migration, if one is missing. The version is read again inside the transaction: several
- * programs may begin at once on a database they share. */
+/* Runs one migration, if one is missing. The version is read again inside the transaction: several
+ * programs may start at once on a shared database. */
 static enum pl_status migrate_one(struct pl_db *db, bool *ret_is_complete, struct pl_error *err)
 {
     int64_t version = 0, newest = pl_migrations_version();
@@ -156,13 +159,13 @@ static enum pl_status migrate_one(struct pl_db *db, bool *ret_is_complete, struc
     if (status == PL_OK)
         status = db->ops->script(db, "COMMIT", err);
     if (status != PL_OK && db->ops->script(db, "ROLLBACK", NULL) != PL_OK)
-        return status; /* the connection is closed next, which rolls back as well */
+        return status; /* the connection is closed next, which also rolls back */
     if (status == PL_OK)
         *ret_is_complete = version + 1 >= newest;
     return status;
 }
 
-/* --- indexes that are built beside the work of others ------------------------------------------- */
+/* --- indexes that are built beside the work of others ---------------------------------------- */
 
 static enum pl_status make_index(struct pl_db *db, struct pl_str name, const char *definition,
                                  struct pl_error *err)

@@ -1,11 +1,11 @@
-/* Readers: a few connections, opened when they are needed, handed from worker to worker. */
+/* Readers: a few connections, opened on demand, shared by the workers. */
 #include "store/store_int.h"
 
 #include <errno.h>
 #include <time.h>
 
-/* Under the lock, until one is idle or may be opened. A database that is elsewhere is not waited
- * for when it is known to be away, and not for long otherwise: false. */
+/* Called with the lock held. Waits until a connection is idle or may be opened. False: a remote
+ * database did not provide one in time. */
 static bool wait_for_idle(struct pl_store *store, struct pl_pool *pool)
 {
     struct timespec until;

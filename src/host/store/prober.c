@@ -1,11 +1,11 @@
-/* The prober: asks the database for a sign of life, once a second. A caller that wants to know
- * whether the store answers reads the last result, without waiting.
+/* The prober checks once a second whether the database answers. Callers read the last result
+ * without waiting.
  *
  *     ANSWERS ──(no answer)──> AWAY: reads are refused at once, writes that wait are refused
  *        ^                      │    once they have waited long enough
  *        └─────(answers)────────┘
  *
- * When it finds that a server has the database for itself alone, everything stops. */
+ * If it finds that another server holds the database exclusively, everything stops. */
 #include "store/store_int.h"
 
 #include "io/clock.h"
@@ -33,7 +33,7 @@ bool pl_store_is_away(struct pl_store *store)
     return atomic_load(&store->prober.is_away);
 }
 
-/* False: the store closes. */
+/* False: the store is closing. */
 static bool pause_prober(struct pl_prober *prober, int64_t ms)
 {
     struct timespec until;

@@ -42,7 +42,7 @@ void pl_batch_create_prompt(struct pl_batch *batch, const struct pl_prompt_row *
     pl_params_int(&params, prompt->latest_version);
     pl_params_int(&params, prompt->created_ms);
     pl_params_int(&params, prompt->updated_ms);
-    /* One that comes with the id of one that was deleted takes its place. */
+    /* A new prompt with the id of a deleted one replaces it. */
     write_of(batch, PL_SQL_PROMPT_DROP, prompt);
     pl_batch_write(batch, PL_SQL_PROMPT_CREATE, &params);
     write_of(batch, PL_SQL_PROMPT_INDEX, prompt);
@@ -175,7 +175,7 @@ static void filter(struct pl_params *params, const struct pl_prompt_query *query
     pl_params_int(params, query->has_pinned ? query->is_pinned : -1);
 }
 
-/* SQL_PROMPT_PAGE. Nothing is pinned as much as 2: without a cursor the page begins there. */
+/* SQL_PROMPT_PAGE. Pinned is 0 or 1; without a cursor the page begins at 2. */
 static void page(struct pl_params *params, const struct pl_prompt_query *query)
 {
     pl_params_int(params, query->has_cursor ? query->cursor_is_pinned : 2);
@@ -216,15 +216,15 @@ static void read_list(struct pl_read *read, const struct pl_prompt_query *query,
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* How many the page passes over: few enough that sums fit every type on the way. */
+/* The number of rows before the page, limited so that sums do not overflow. */
 static size_t skipped(const struct pl_prompt_query *query)
 {
     int64_t offset = query->offset > 0 ? query->offset : 0;
     return (size_t)(offset < INT32_MAX ? offset : INT32_MAX);
 }
 
-/* Adds what a statement finds by these terms, but for what is there already. Of what comes before
- * the page only the id is kept. */
+/* Adds the rows that a statement finds by these terms, without duplicates. For rows before the page
+ * only the id is kept. */
 static void add_found(struct pl_read *read, enum pl_sql sql, const struct pl_prompt_query *query,
                       struct pl_str terms, size_t wanted, struct pl_list *list)
 {
@@ -250,7 +250,7 @@ static void add_found(struct pl_read *read, enum pl_sql sql, const struct pl_pro
     }
 }
 
-/* The terms of the query are clean. */
+/* The terms of the query are already normalised. */
 static void search(struct pl_read *read, const struct pl_prompt_query *query,
                    struct pl_prompt_page *ret_page)
 {
@@ -422,7 +422,7 @@ enum pl_status pl_store_prompt_version_get(struct pl_store *store, struct pl_are
     return status;
 }
 
-/* A version may be long: one read is bounded, and callers ask again for the rest. */
+/* A version may be long: one read is limited, and callers ask again for the rest. */
 enum { VERSION_PAGE_BYTES = 1 << 20 };
 
 enum pl_status pl_store_prompt_version_list(struct pl_store *store, struct pl_arena *arena,

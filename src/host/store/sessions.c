@@ -1,7 +1,7 @@
-/* Sessions: the record, its list, and those that a crash left unsettled. */
+/* Sessions: the record, its list, and the sessions that a crash left unsettled. */
 #include "store/store_int.h"
 
-/* What a change writes, in the order of both statements. */
+/* The columns of a change, in the order of both statements. */
 static void add_changing(struct pl_params *params, const struct pl_session_record *session,
                          bool is_new)
 {
@@ -25,7 +25,7 @@ static void add_changing(struct pl_params *params, const struct pl_session_recor
     pl_params_int(params, session->is_planning);
 }
 
-/* How the session's models are asked. */
+/* The model settings of the session. */
 static void add_settings(struct pl_params *params, const struct pl_session_record *session)
 {
     pl_params_text(params, session->system_prompt);
@@ -56,7 +56,7 @@ static void create_session(struct pl_batch *batch, const struct pl_session_recor
     use_blobs(batch, session);
 }
 
-/* A session that was deleted meanwhile fails the batch. */
+/* If the session has been deleted in the meantime, the batch fails. */
 static void expect_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
     struct pl_params params = {.err = &batch->err};
@@ -170,7 +170,7 @@ enum pl_status pl_store_session_get(struct pl_store *store, struct pl_arena *are
     return status;
 }
 
-/* Reads records up to `limit`; one more says that there are others. */
+/* Reads at most `limit` records; one more row sets has_more. */
 static void read_page(struct pl_read *read, size_t limit, struct pl_session_page *page)
 {
     struct pl_list list = {.size = sizeof(struct pl_session_record)};
@@ -196,7 +196,7 @@ static void filter(struct pl_params *params, const struct pl_session_query *quer
     pl_params_text(params, query->biz_role_id.len ? query->biz_role_id : PL_STR(""));
 }
 
-/* SQL_SESSION_PAGE. Nothing is pinned as much as 2: without a cursor the page begins there. */
+/* SQL_SESSION_PAGE. Pinned is 0 or 1; without a cursor the page begins at 2. */
 static void page(struct pl_params *params, const struct pl_session_query *query)
 {
     pl_params_int(params, query->has_cursor ? query->cursor_is_pinned : 2);
@@ -242,8 +242,8 @@ enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *ar
     return status;
 }
 
-/* An id begins with the time it was made (RFC 9562, version 7), and nothing was changed before it was
- * made: what is older than that need not be looked at. */
+/* An id begins with its creation time (RFC 9562, version 7), and nothing changes before it is
+ * created. So sessions created after before_ms need not be read. */
 enum pl_status pl_store_session_expired(struct pl_store *store, struct pl_arena *arena,
                                         struct pl_str after, int64_t before_ms, size_t limit,
                                         struct pl_session_page *ret_page, struct pl_error *err)

@@ -1,4 +1,4 @@
-/* Opening and closing: which driver a URL names, the schema, the writer, the readers. */
+/* Opening and closing: the driver for a URL, the schema, the writer, the readers. */
 #include "store/store_int.h"
 #include "base/mem.h"
 
@@ -35,7 +35,7 @@ static char *copy_text(const char *text)
 
 static void init_locks(struct pl_store *store)
 {
-    pthread_condattr_t steady; /* waits there are measured by the monotonic clock */
+    pthread_condattr_t steady; /* timed waits use the monotonic clock */
     pthread_condattr_init(&steady);
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&store->writer.lock, NULL);
@@ -78,7 +78,7 @@ static struct pl_store *create(const struct pl_store_config *config, const struc
     return NULL;
 }
 
-/* The server's lock comes before anything is changed. */
+/* The server's lock is taken before anything is changed. */
 static enum pl_status open_all(struct pl_store *store, struct pl_error *err)
 {
     const struct pl_db_ops *ops = store->ops;
@@ -128,8 +128,8 @@ static void free_secret(char *text)
     pl_mem_free(text);
 }
 
-/* The writer's connection goes last but one: it is the one that may tidy up after the others; and
- * until then nobody else may be the server. */
+/* The writer's connection is closed after the readers, because it may tidy up after them. The
+ * prober's is last: it holds the lock that keeps other servers away. */
 void pl_store_close(struct pl_store *store)
 {
     if (!store)
@@ -159,7 +159,7 @@ const char *pl_store_kind(const struct pl_store *store)
 
 int64_t pl_store_schema_version(const struct pl_store *store)
 {
-    (void)store; /* open migrates to the newest, or fails */
+    (void)store; /* open migrates to the newest version, or fails */
     return pl_migrations_version();
 }
 

@@ -123,7 +123,7 @@ void pl_batch_update_run(struct pl_batch *batch, const struct pl_task_run_row *r
     write_run(batch, PL_SQL_RUN_UPDATE, run);
 }
 
-/* The row is locked from the first statement on. */
+/* The first statement locks the row. */
 void pl_batch_start_run(struct pl_batch *batch, const struct pl_task_run_row *run)
 {
     struct pl_params params = {.err = &batch->err};
@@ -195,7 +195,7 @@ enum pl_status pl_store_task_get(struct pl_store *store, struct pl_arena *arena,
     return status;
 }
 
-/* The page, then the count of all. */
+/* Reads the page, then the total. */
 static enum pl_status read_tasks(struct pl_read *read, enum pl_sql list_sql,
                                  const struct pl_params *some, size_t limit, enum pl_sql count_sql,
                                  const struct pl_params *all, struct pl_task_page *ret_page)
@@ -226,7 +226,7 @@ static void filter_tasks(struct pl_params *params, const struct pl_task_query *q
     pl_params_text(params, pattern->len ? pl_buf_str(pattern) : PL_STR(""));
 }
 
-/* Ids are numbered by time, so the newest is the greatest. */
+/* Ids are ordered by time, so the newest is the greatest. */
 enum pl_status pl_store_task_list(struct pl_store *store, struct pl_arena *arena,
                                   const struct pl_task_query *query, struct pl_task_page *ret_page,
                                   struct pl_error *err)
@@ -274,7 +274,7 @@ enum pl_status pl_store_task_next(struct pl_store *store, int64_t *ret_next_ms,
 
 /* --- reading runs ---------------------------------------------------------------------------- */
 
-/* Of PL_SQL_RUN_LIST; the task is known. */
+/* A row of PL_SQL_RUN_LIST; the task is known. */
 static void read_run(struct pl_read *read, struct pl_str task_id, struct pl_task_run_row *ret_run)
 {
     *ret_run = (struct pl_task_run_row){

@@ -1,4 +1,4 @@
-/* Turns, and what belongs to an unfinished one: questions and the queue. */
+/* Turns, and the questions and queue of an unfinished one. */
 #include "store/store_int.h"
 
 static struct pl_str null_if_empty(struct pl_str text)

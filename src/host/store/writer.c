@@ -1,15 +1,15 @@
-/* The one thread that writes. It takes all batches that wait, has them committed together and posts
- * the outcome to each submitter. While a commit is in progress the next group collects: an idle
- * store commits a single batch at once, a busy one as many as came during one fsync.
+/* The writer thread. It takes all waiting batches, commits them together and posts the result to
+ * each submitter. The next group collects during a commit: an idle store commits a single batch at
+ * once, a busy one all that came during one fsync.
  *
- * Sessions that append one thing after the other all come back a moment after their commit, and the
- * first of them would be a group of its own. So a group that is smaller than the one before waits
- * for the others, for a part of the time that one took. A single batch never waits.
+ * Sessions that write repeatedly all return a moment after their commit, and the first one would
+ * form a group of its own. So a group that is smaller than the last one waits for the others, for a
+ * part of the time that the last one took. A single batch never waits.
  *
  *     submit ──> queue ──(take all)──> group ──> driver's commit ──> letters ──> tidy
  *
- * After a failed fsync nothing can be promised any more: the failure is kept, and reported once to
- * the service and then to every batch. */
+ * After a failed fsync nothing can be guaranteed any more: the failure is kept, and reported once
+ * to the service and then to every batch. */
 #include "store/store_int.h"
 
 #include "base/table.h"
@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <time.h>
 
-/* Of the time the last group took, and never more than this. */
+/* The wait as a part of the last group's time, and its maximum. */
 enum { COMPANY_PART = 2, COMPANY_MAX_NS = 1000000 };
 
 static void settle(struct pl_store *store, struct pl_batch *batch)
@@ -52,7 +52,7 @@ void pl_store_flush(struct pl_store *store)
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Moves batches from the list to the group until it is full; returns how many. */
+/* Moves batches from the list to the group until it is full; returns their number. */
 static size_t take_group(struct pl_store_writer *writer, struct pl_batch **list)
 {
     size_t n = 0, n_bytes = 0;
@@ -77,7 +77,7 @@ void pl_store_writer_halt(struct pl_store *store, const struct pl_error *err)
         store->on_fatal(store->ctx, err);
 }
 
-/* Why nothing is stored at present; PL_OK: a commit begins, and end_commit ends it. */
+/* Returns why no commit is possible now. PL_OK: a commit begins, and end_commit must follow. */
 static struct pl_error begin_commit(struct pl_store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
@@ -100,7 +100,7 @@ static void end_commit(struct pl_store_writer *writer)
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Submitted one after the other, so those that have waited long come first. */
+/* Batches are in the order of submission, so the oldest are first. */
 void pl_store_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
                             const struct pl_error *err)
 {
@@ -129,7 +129,7 @@ void pl_store_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
     close_group(writer, n);
 }
 
-/* What was taken over stores nothing, and the service enters again (store.h). */
+/* A fenced writer stores nothing until the service enters again (store.h). */
 static bool note_fence(struct pl_store *store, enum pl_status status)
 {
     struct pl_store_writer *writer = &store->writer;
@@ -148,11 +148,11 @@ enum pl_status pl_store_enter_again(struct pl_store *store, struct pl_error *err
 {
     struct pl_store_writer *writer = &store->writer;
     pthread_mutex_lock(&writer->lock);
-    writer->is_fenced = true; /* whoever found out first */
+    writer->is_fenced = true; /* the node may have found out first */
     while (writer->is_committing)
         pthread_cond_wait(&writer->is_settled, &writer->lock);
     pthread_mutex_unlock(&writer->lock);
-    /* The writer's thread leaves its connection alone now. */
+    /* Now the writer's thread does not use its connection. */
     enum pl_status status = store->ops->ready(writer->db, err);
     if (status != PL_OK)
         return status;
@@ -220,7 +220,8 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Under the lock. Until as many wait as were committed last, or the time is up. */
+/* Called with the lock held. Waits until as many batches wait as were committed last, or the time
+ * is over. */
 static void wait_for_company(struct pl_store_writer *writer)
 {
     int64_t most_ns = writer->last_ns / COMPANY_PART;
@@ -233,8 +234,8 @@ static void wait_for_company(struct pl_store_writer *writer)
     writer->n_wanted = 1;
 }
 
-/* What waits, as much as fits into a group; 0: the store closes. The rest stays in the queue, where
- * it can still be refused should the database be away. */
+/* Takes the waiting batches that fit into a group; 0: the store is closing. The rest stays in the
+ * queue, where it can still be refused if the database is away. */
 static size_t take_some(struct pl_store_writer *writer)
 {
     size_t n = 0;
@@ -316,7 +317,7 @@ static void enqueue(struct pl_store *store, struct pl_batch *batch)
     writer->n_open++;
     bool is_enough = ++writer->n_waiting == writer->n_wanted;
     pthread_mutex_unlock(&writer->lock);
-    if (is_enough) /* without the lock, or the writer would wake and sleep again */
+    if (is_enough) /* after unlocking, or the writer would wake only to wait for the lock */
         pthread_cond_signal(&writer->has_work);
 }
 

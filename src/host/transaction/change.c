@@ -1,16 +1,14 @@
-/* Runs plan, commit and tell one after the other, and plans again after a conflict, a bounded
- * number of times. */
+/* Runs plan, commit and tell in turn. Plans again after a conflict, a limited number of times. */
 #include "transaction/change.h"
 
 #include "transaction/commit.h"
 #include "transaction/idempotency.h"
 
-/* How often a change is planned anew: more concurrent writers than that are asked to try again.
- */
+/* The most plans of one change. With more concurrent writers the client is asked to retry. */
 enum { MAX_TRIES = 100 };
 
 struct change {
-    struct pl_exchange *x; /* the change is of its arena */
+    struct pl_exchange *x; /* the change is in its arena */
     pl_change_plan_fn *plan;
     pl_change_tell_fn *tell;
     void *ctx;
@@ -38,7 +36,7 @@ static void tell_on_worker(struct pl_exchange *x)
     change->tell(x, change->ctx);
 }
 
-/* A limit is the disk's, unless the plan finds that it is one of ours. */
+/* PL_LIMIT comes from the disk, unless a second plan finds one of our own limits. */
 static bool may_plan_again(const struct change *change, enum pl_status status)
 {
     return (status == PL_CONFLICT && change->n_tries < MAX_TRIES) ||

@@ -1,6 +1,6 @@
-/* A change of what is stored that depends on what is there: read and planned on a worker,
- * committed, answered. Where somebody else was quicker it is planned anew, so that the answer
- * speaks of what is there now; a plan that cannot be any more says so with a problem.
+/* A change that depends on stored data: planned on a worker, committed, answered. After a conflict
+ * with another writer it is planned again from the new data. A plan that is no longer possible
+ * makes a problem.
  *
  *     plan (worker) -> commit -> tell (worker) -> finish
  *       ^                |
@@ -11,12 +11,12 @@
 #include "http/exchange.h"
 #include "store/store.h"
 
-/* Fills the batch, or makes a problem. `ctx` is the handler's; it lives as long as the exchange. */
+/* Fills the batch, or makes a problem. `ctx` belongs to the handler and lives as long as the
+ * exchange. */
 typedef void pl_change_plan_fn(struct pl_exchange *x, struct pl_batch *batch, void *ctx);
-/* Makes the answer of what is durable; NULL: the plan has made it. A route that retells
- * (idempotency.c) is asked for this alone after a crash: it knows the request and pl_claim_seed,
- * not what was planned. Where the plan has made the answer, this may do what follows from the
- * change. */
+/* Makes the answer from committed data; NULL: the plan has made it. After a crash, a route with
+ * PL_ROUTE_RETELLS (idempotency.c) is called for this alone: it knows the request and
+ * pl_claim_seed, not the plan. If the plan has made the answer, this may do follow-up work. */
 typedef void pl_change_tell_fn(struct pl_exchange *x, void *ctx);
 
 /* On the shard; finishes the exchange. */

@@ -1,5 +1,5 @@
 /* The stored form of an answer: "*", the media type, a line break, header lines, an empty line, the
- * body. It is read again in idempotency.c. */
+ * body. idempotency.c reads it. */
 #include "transaction/claim_row.h"
 
 #include "io/clock.h"

@@ -1,15 +1,15 @@
 /* Idempotency-Key: the same request sent twice has one effect and one answer, for 24 hours.
  *
- * A key is claimed twice over. While its request runs it is in a list in memory, so a second one is
- * refused for now (409). Its row is committed in the transaction of the change, with the answer: a
- * client that asks again after a crash gets it. A refused request leaves nothing: it did nothing,
- * and may be sent again.
+ * A key is claimed in two places. While its request runs, the key is in a list in memory, and a
+ * second request gets 409. Its row is committed in the transaction of the change, with the answer,
+ * so a client that retries after a crash gets that answer. A refused request leaves no row: it may
+ * be sent again.
  *
- * Some answers name what only the database gives (the number of a memory). Their row has the seed
- * of the ids that were made instead, and the answer is put beside it before it is sent. After a
- * crash in between the route runs once more, makes nothing, and tells what it finds (is_done).
+ * Some answers contain values that only the database assigns (the number of a memory). Their row
+ * first has the seed of the new ids; the answer is stored before it is sent. After a crash in
+ * between, the route runs again, changes nothing, and answers from the store (is_done).
  *
- * Secrets are not kept: the answer to a repetition has null in their place (kept_reply).
+ * Secrets are not stored: a repeated answer has null in their place (kept_reply).
  *
  *     machine claim
  *
@@ -61,13 +61,13 @@ void pl_claim_forget_row(struct pl_claim *claim)
         become(claim, PL_CLAIM_LISTED);
 }
 
-/* Whether its answer may still be put into a batch. */
+/* Whether its answer may still be added to a batch. */
 static bool is_open(const struct pl_claim *claim)
 {
     return claim->state == PL_CLAIM_LISTED || claim->state == PL_CLAIM_CLAIMED;
 }
 
-/* Whether its request runs. */
+/* Whether its request is running. */
 static bool is_listed(const struct pl_claim *claim)
 {
     return claim->state != PL_CLAIM_NONE && claim->state != PL_CLAIM_ENDED;
@@ -103,7 +103,8 @@ static void add_part(crypto_generichash_state *state, struct pl_str part)
     crypto_generichash_update(state, (const unsigned char *)part.ptr, part.len);
 }
 
-/* Method, target and body, each with its length, so that nothing can move from one to the other. */
+/* Hashes method, target and body, each with its length, so that no byte can move from one to the
+ * next. */
 static void hash_request(struct pl_exchange *x, uint8_t ret_hash[32])
 {
     struct pl_str digest = pl_exchange_body_digest(x);
@@ -120,7 +121,7 @@ static bool is_same(const struct pl_claim *a, const struct pl_claim *b)
     return pl_str_eq(a->user_id, b->user_id) && pl_str_eq(a->key, b->key);
 }
 
-/* Puts it into the list of those that run; false when the same key is there. */
+/* Adds the claim to the list of running requests; false if the same key is there. */
 static bool enlist(struct pl_claims *claims, struct pl_claim *claim)
 {
     bool is_free = true;
@@ -166,7 +167,7 @@ static bool is_key(struct pl_str key)
     return key.len > 0;
 }
 
-/* Here, or on another node. */
+/* The same request is running, here or on another node. */
 static void say_running(struct pl_exchange *x)
 {
     pl_exchange_problem(x, PL_PROBLEM_REQUEST_RUNNING, NULL,
@@ -196,7 +197,7 @@ static bool begin(struct pl_exchange *x, bool *ret_has_key)
     return false;
 }
 
-/* The stored form is claim_row.c's. Rows of earlier versions have no "*" and no headers. */
+/* Reads the form that claim_row.c writes. Rows of earlier versions have no "*" and no headers. */
 static struct pl_str cut(struct pl_str *text, const char *mark)
 {
     size_t n = strlen(mark);
@@ -252,7 +253,7 @@ struct pl_id_seed pl_claim_seed(struct pl_exchange *x)
     return claim->seed;
 }
 
-/* The deed is done and its answer is missing. */
+/* The change was made, but its answer is missing. */
 static void retell(struct pl_exchange *x, const struct pl_idempotency_row *row)
 {
     struct pl_claim *claim = pl_exchange_claim(x);
@@ -297,8 +298,8 @@ static void look(struct pl_exchange *x)
         replay(x, &row);
 }
 
-/* The same request was sent to another node, which was faster: its answer is the answer. Where there is
- * no row, something else was in the way, and what is said stays. On a worker. */
+/* Another node ran the same request first: send its answer. Without a row something else failed,
+ * and our answer stays. On a worker. */
 static void look_for_winner(struct pl_exchange *x)
 {
     const struct pl_claim *claim = pl_exchange_claim(x);
@@ -333,13 +334,13 @@ bool pl_claim_again(struct pl_exchange *x)
     return true;
 }
 
-/* 0: there is no answer that is kept. */
+/* 0: no answer is to be stored. */
 static int64_t answer_status(const struct pl_exchange *x)
 {
     return x->is_problem || pl_exchange_is_read_from(x) ? 0 : x->status;
 }
 
-/* False: there is none yet, or it is too long to be kept. */
+/* False: there is no answer yet, or it is too long to be stored. */
 static bool has_answer(const struct pl_exchange *x)
 {
     struct pl_str kept = pl_exchange_kept_reply(x);
@@ -376,7 +377,7 @@ void pl_claim_is_written(struct pl_exchange *x, enum pl_claim_state state)
         become(claim, state);
 }
 
-/* Writes the claim with what the exchange has. */
+/* Writes the claim with the answer made so far. */
 static void add(struct pl_exchange *x, bool may_settle, struct pl_batch *batch)
 {
     struct pl_claim_row row;
@@ -396,7 +397,7 @@ void pl_claim_keep_answer(struct pl_exchange *x, struct pl_batch *batch)
     add(x, true, batch);
 }
 
-/* A batch that stores the answer; NULL when there is nothing to store. */
+/* A batch that stores the answer; NULL: nothing to store. */
 static struct pl_batch *make_settling(struct pl_exchange *x)
 {
     const struct pl_claim *claim = pl_exchange_claim(x);
@@ -416,15 +417,15 @@ static void settled(void *ctx, enum pl_status status, const struct pl_error *err
         pl_exchange_work(x, look_for_winner, pl_exchange_settled);
         return;
     }
-    /* What was done is done, and the answer is true: only a repetition would not find it. */
+    /* The change is committed and the answer is correct: only a retry would not find it. */
     if (status != PL_OK)
         pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
                    "an answer could not be stored for its Idempotency-Key: %s", err->message);
     pl_exchange_settled(x);
 }
 
-/* The deed was refused together with its claim; or because the same request, on another node, has just
- * done it: then what it wants to change is another version, or gone. */
+/* True if the change failed together with its claim, or because another node has just run the same
+ * request: the object then has another version, or is gone. */
 static bool is_lost(struct pl_exchange *x)
 {
     static const enum pl_problem signs[] = {PL_PROBLEM_CONFLICT, PL_PROBLEM_PRECONDITION_FAILED,

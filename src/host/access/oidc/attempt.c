@@ -55,7 +55,7 @@ bool pl_oidc_attempt_make(int64_t now_ms, struct pl_str return_to, struct pl_buf
     return cookie->status == PL_OK;
 }
 
-/* What is before the next dot. */
+/* The text before the next dot. */
 static struct pl_str take_part(struct pl_str *rest)
 {
     const char *dot = rest->len ? memchr(rest->ptr, '.', rest->len) : NULL;

@@ -11,7 +11,7 @@
 
 enum { MAX_NAME = 100 };
 
-/* Algorithms and the keys they need. "none" and those with a shared secret are not among them. */
+/* Supported algorithms and the keys they need. "none" and shared secrets are not supported. */
 static const struct algorithm {
     const char *name, *key_type, *curve;
     enum pl_signature_kind kind;
@@ -21,7 +21,7 @@ static const struct algorithm {
 };
 
 struct token {
-    struct pl_str signed_part; /* header and claims as they are sent */
+    struct pl_str signed_part; /* header and claims as sent */
     struct pl_str signature;
     struct pl_json_doc header, claims;
     const struct algorithm *algorithm;
@@ -36,7 +36,7 @@ static bool is_text(const struct pl_json_doc *doc, const struct pl_json_node *ob
 
 /* --- its form -------------------------------------------------------------------------------- */
 
-/* PL_UNREADABLE: it is not base64url. Whoever lacks memory did not look at the text. */
+/* PL_UNREADABLE: not base64url. PL_NOMEM says nothing about the text. */
 static enum pl_status decode(struct pl_arena *arena, struct pl_str text, struct pl_str *ret_bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -45,7 +45,7 @@ static enum pl_status decode(struct pl_arena *arena, struct pl_str text, struct 
             return PL_UNREADABLE;
     if (pl_base64url_decode(arena, text, ret_bytes))
         return PL_OK;
-    /* Of its digits, only their number and the last one can still be wrong. */
+    /* All characters are valid: only their number or the last one can be wrong. */
     char last[4] = "AAA";
     size_t n = text.len % 4;
     memcpy(last, text.ptr + text.len - n, n);
@@ -144,7 +144,7 @@ static enum pl_status read_key(struct pl_arena *arena, const struct pl_json_doc 
                : status;
 }
 
-/* Whether this key of the set may have signed the token: by its type, its use and its name. */
+/* Whether this key may have signed the token, by its type, use and name. */
 static bool is_candidate(const struct token *token, const struct pl_json_doc *set,
                          const struct pl_json_node *key, struct pl_str key_id)
 {
@@ -175,7 +175,7 @@ static enum pl_status try_keys(struct pl_arena *arena, const struct token *token
             return status;
         result = PL_INVALID;
     }
-    /* Without a name any key may be the right one, and it may be new. */
+    /* Without a name any key may have signed it, even a new one. */
     if (result == PL_NOT_FOUND || !key_id.ptr)
         return pl_fail(err, PL_NOT_FOUND,
                        "the ID token is signed with a key that the provider does not publish");
@@ -205,7 +205,7 @@ static enum pl_status check_signature(struct pl_arena *arena, const struct token
 
 /* --- its claims ------------------------------------------------------------------------------ */
 
-/* Seconds since 1970, which may have a fraction. */
+/* Seconds since 1970, perhaps with a fraction. */
 static bool read_time(const struct pl_json_doc *claims, const char *name, double *ret_s)
 {
     const struct pl_json_node *node = pl_json_member(claims, claims->root, name, PL_JSON_NUMBER);
@@ -246,7 +246,7 @@ static bool has_text(const struct pl_json_doc *doc, const struct pl_json_node *n
     return false;
 }
 
-/* A token that is also for others must say that it was made for us. */
+/* A token that is also for others must say that it was issued to us. */
 static bool is_for_us(const struct pl_json_doc *claims, struct pl_str client_id)
 {
     const struct pl_json_node *audience = pl_json_get(claims, claims->root, PL_STR("aud"));
@@ -289,7 +289,7 @@ enum pl_status pl_id_token_check(struct pl_arena *arena, struct pl_str text,
     return status;
 }
 
-/* --- what they say about a person ------------------------------------------------------------ */
+/* --- about a person -------------------------------------------------------------------------- */
 
 const struct pl_json_node *pl_id_claim(const struct pl_json_doc *claims, const char *name)
 {
@@ -308,7 +308,7 @@ bool pl_id_claim_has(const struct pl_json_doc *claims, const char *name, const c
     return false;
 }
 
-/* Cut after so many characters; a control character ends it. */
+/* Cuts a name after a number of characters, or at a control character. */
 static struct pl_str name_in(struct pl_str text)
 {
     size_t at = 0;

@@ -1,4 +1,4 @@
-/* The discovery document, and what is kept of a provider. */
+/* The discovery document, and the cache of a provider's data. */
 #include "access/oidc/provider.h"
 
 #include "access/host_origin.h"
@@ -57,7 +57,7 @@ static enum pl_status read_url(struct pl_arena *arena, const struct pl_json_doc 
     return PL_OK;
 }
 
-/* Whether a list has this word; a list that is not there is what the standard says it is then. */
+/* Whether a list has this word. `otherwise` is the standard's default for a missing list. */
 static bool lists(const struct pl_json_doc *doc, const char *name, const char *word, bool otherwise)
 {
     const struct pl_json_node *list = pl_json_member(doc, doc->root, name, PL_JSON_ARRAY);
@@ -127,7 +127,7 @@ enum pl_status pl_oidc_provider_read(struct pl_arena *arena, const struct pl_oid
     return status;
 }
 
-/* --- what is kept ---------------------------------------------------------------------------- */
+/* --- cache ----------------------------------------------------------------------------------- */
 
 struct kept {
     struct pl_buf url, text; /* owned */
@@ -136,7 +136,7 @@ struct kept {
 
 struct pl_oidc_cache {
     pthread_mutex_t lock;
-    struct kept kept[PL_OIDC_KEPT_COUNT]; /* under the lock, as the rest */
+    struct kept kept[PL_OIDC_KEPT_COUNT]; /* under the lock, like the rest */
     size_t n_inside;
 };
 

@@ -1,5 +1,5 @@
-/* Creates a session, sends it one message, and reports when it is at rest. Both are commands to
- * the session's shard; this object holds their strings and moves from one to the next. */
+/* Creates a session, sends it one message, and reports when it is at rest. Both are commands to the
+ * session's shard; this object owns their strings and sends one after the other. */
 #include "agent/background/background_session.h"
 
 #include "agent/chat_message.h"
@@ -11,7 +11,7 @@ static struct pl_background_session *background_of(struct pl_session_command *co
     return PL_CONTAINER_OF(command, struct pl_background_session, command);
 }
 
-/* On the session's shard: its initial turns, after the session's own row. */
+/* On the session's shard: adds its initial turns, after the session's own row. */
 static void extend(struct pl_session_command *command, struct pl_batch *batch)
 {
     struct pl_background_session *background = background_of(command);

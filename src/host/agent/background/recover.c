@@ -1,5 +1,5 @@
-/* After a crash, before listening: running sessions are settled by the session's own rules, one
- * page of sessions per transaction. */
+/* After a crash, before listening: settles running sessions by the session's own rules, one page of
+ * sessions per transaction. */
 #include "agent/driver_int.h"
 #include "base/mem.h"
 #include "io/clock.h"
@@ -39,8 +39,9 @@ static enum pl_status recover_one(struct pl_store *store, struct pl_arena *arena
     return status;
 }
 
-/* With nodes: only what is still nobody's or this node's is settled, and it is nobody's afterwards. A driver,
- * here or elsewhere, may have settled it since it was read, and gone on: then the epoch is another. */
+/* With nodes: settles a session only if nobody or this node owns it, and releases it afterwards. A
+ * driver, here or elsewhere, may have settled it after it was read, and continued: then the epoch
+ * differs. */
 static void own(struct pl_batch *batch, const struct pl_session_record *record,
                 const struct pl_node_id *me)
 {
@@ -78,8 +79,8 @@ static enum pl_status recover_some(struct pl_store *store, struct pl_arena *aren
     return status;
 }
 
-/* Another node may have claimed or deleted one of them meanwhile: then each is tried alone, and theirs
- * is left alone. */
+/* Another node may have claimed or deleted one of them meanwhile. Then each is tried alone, and
+ * those are skipped. */
 static enum pl_status recover_page(struct pl_store *store, struct pl_arena *arena,
                                    const struct pl_session_page *page, const struct pl_node_id *me,
                                    struct pl_error *err)
@@ -96,7 +97,7 @@ static enum pl_status recover_page(struct pl_store *store, struct pl_arena *aren
     return status;
 }
 
-/* A driver here may have been faster: its session has another epoch, and is left alone. */
+/* A driver here may have been faster: its session has another epoch, and is skipped. */
 enum pl_status pl_drivers_recover_these(struct pl_store *store, const struct pl_left_session *left,
                                         size_t n, const struct pl_node_id *me, struct pl_error *err)
 {
@@ -116,7 +117,8 @@ enum pl_status pl_drivers_recover_these(struct pl_store *store, const struct pl_
     return recover_page(store, &arena, &page, me, err);
 }
 
-/* Runs of tasks whose session is settled. One that waits for an answer still does. */
+/* Settles runs of tasks whose session is settled. A run that waits for an answer continues to
+ * wait. */
 static enum pl_status recover_runs(struct pl_store *store, struct pl_error *err)
 {
     struct pl_batch *batch = pl_batch_create();

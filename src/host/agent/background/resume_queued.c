@@ -1,10 +1,10 @@
-/* A worker reads the next session with a queue, and PL_SE_GO_ON is sent to it; then comes the next
- * session. A failure that may pass is tried again after a pause.
+/* A worker reads the next session with a queue, and PL_SE_GO_ON is sent to it; then the next one. A
+ * temporary failure is tried again after a pause.
  *
  *     machine resume-queued
  *
  *     PAUSING -> LOOKING -> ASKING -> LOOKING
- *     LOOKING, ASKING -> PAUSING          a failure that may pass
+ *     LOOKING, ASKING -> PAUSING          a temporary failure
  *     LOOKING -> OVER                     there is no further session
  *     PAUSING, ASKING -> OVER             the server closes
  */
@@ -102,7 +102,7 @@ static void read_next(struct pl_job *job)
     pl_arena_deinit(&requeue->arena);
 }
 
-/* More sessions are nobody's since it began. */
+/* More sessions have lost their owner since it began. */
 static void begin_again(struct pl_resume_queued *requeue)
 {
     requeue->wants_again = false;

@@ -1,15 +1,15 @@
-/* It works in rounds. A worker reads a page of sessions that are due, and they are deleted one after
- * the other; then the next page, until the last. Then it rests.
+/* Works in rounds. A worker reads a page of due sessions, and they are deleted one after the other;
+ * then the next page, until the last. Then it rests.
  *
  *     machine retention
  *
  *     RESTING -> LOOKING -> DELETING -> RESTING
  *     DELETING -> LOOKING                  there is another page
- *     LOOKING -> RESTING                   it could not be read
+ *     LOOKING -> RESTING                   the page could not be read
  *     RESTING, LOOKING, DELETING -> OVER   the server closes
  *
- * A session that changes between the look and its turn is not deleted: the command names the version
- * that was seen. The next round tries those again that could not be deleted. */
+ * A session that changes after the page was read is not deleted, because the command names the
+ * version that was read. The next round tries failed deletions again. */
 #include "agent/background/retention.h"
 
 #include "base/table.h"
@@ -143,7 +143,7 @@ static void look(struct pl_retention *retention)
 
 /* --- RESTING --------------------------------------------------------------------------------- */
 
-/* The days are a setting that a reload may change, so it is asked in each round. */
+/* A reload may change retention_days, so it is read in each round. */
 static void on_timer(struct pl_timer *timer)
 {
     struct pl_retention *retention = PL_CONTAINER_OF(timer, struct pl_retention, timer);

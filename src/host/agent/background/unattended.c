@@ -1,4 +1,5 @@
-/* A table by session id, under a lock: every shard asks, and the shard of the scheduler changes it. */
+/* A table by session id, under a lock: every shard reads it, and the scheduler's shard changes
+ * it. */
 #include "agent/background/unattended.h"
 
 #include "base/mem.h"

@@ -7,7 +7,7 @@
 #include "json/merge.h"
 #include "json/text.h"
 
-/* Settings that shape the answer a program reads: none of a sub-agent's. */
+/* Settings for programs that read the answer: a sub-agent does not get them. */
 static const char of_the_root[] = "{\"response_format\":null,\"stop\":null}";
 
 static enum pl_status merge(struct pl_arena *arena, struct pl_str old, struct pl_str change,
@@ -33,7 +33,7 @@ static enum pl_status read_text(struct pl_arena *arena, const struct pl_json_doc
     const struct pl_json_node *node = pl_json_get(doc, doc->root, pl_str_of(key));
     if (!node)
         return PL_OK;
-    *ret_text = (struct pl_str){0}; /* null: none at all */
+    *ret_text = (struct pl_str){0}; /* null: none */
     return pl_json_kind(node) == PL_JSON_STRING ? pl_json_text(arena, doc, node, ret_text) : PL_OK;
 }
 
@@ -83,7 +83,7 @@ enum pl_status pl_ask_how_read(struct pl_arena *arena, const struct pl_session_r
     return status;
 }
 
-/* --- what may be said ------------------------------------------------------------------------ */
+/* --- checking -------------------------------------------------------------------------------- */
 
 enum pl_status pl_ask_how_check(struct pl_arena *arena, struct pl_str text,
                                 struct pl_ext_server *ext, struct pl_str user_id,

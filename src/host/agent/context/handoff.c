@@ -6,7 +6,7 @@
 #include "io/clock.h"
 #include "json/text.h"
 
-/* The hop before: what the session accepted. Another one cannot be. */
+/* The previous hop is the packet that the session accepted; no other one is possible. */
 static enum pl_status take_previous(struct pl_arena *arena, const struct pl_session_record *record,
                                     struct pl_json_doc *doc, struct pl_handoff_opts *options,
                                     struct pl_error *err)

@@ -1,5 +1,5 @@
-/* A session as the packet that hands it over to another agent (handoff/handoff.h). The packet that the
- * session accepted, if it did, is the hop before. Blocking: on a worker. */
+/* A session as the packet that hands it over to another agent (handoff/handoff.h). If the session
+ * accepted a packet, that is the previous hop. Blocks: on a worker. */
 #ifndef PL_AGENT_CONTEXT_HANDOFF_H
 #define PL_AGENT_CONTEXT_HANDOFF_H
 
@@ -10,9 +10,9 @@ struct pl_handoff_of {
     struct pl_str user_id, session_id;
 };
 
-/* Appends the packet. Timestamp and id of `options` are set here; the source, unless it is given, is
- * whom the packet before was for, or "parley". PL_INVALID: there is nothing to hand over, or the task
- * may not go there; err says what. */
+/* Appends the packet. Sets timestamp and id of `options`, and if it is empty the source: the
+ * receiver of the previous packet, or "parley". PL_INVALID: there is nothing to hand over, or the
+ * task may not go there; err says which. */
 enum pl_status pl_handoff_write(struct pl_store *store, const struct pl_handoff_of *of,
                                 struct pl_handoff_opts options, struct pl_buf *to,
                                 struct pl_error *err);

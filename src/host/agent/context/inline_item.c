@@ -1,4 +1,4 @@
-/* Lists the media of turns and decides, in one pass each, what is left out. */
+/* Lists the media of turns and decides, in one pass each, which are left out. */
 #include "agent/context/inline_item.h"
 
 #include "json/text.h"
@@ -11,17 +11,17 @@ static bool has_word(const struct pl_json_doc *doc, const struct pl_json_node *o
     return n && pl_json_text_is(doc, n, pl_str_of(word));
 }
 
-/* --- which ----------------------------------------------------------------------------------- */
+/* --- listing --------------------------------------------------------------------------------- */
 
 struct listing {
     struct pl_inline_items *items;
     const struct pl_json_doc *doc;
     const struct pl_json_node *turn;
-    size_t first; /* item of this turn */
+    size_t first; /* first item of this turn */
     bool is_new;
 };
 
-/* The result of a call is there twice, in its block and with the call: it goes one way. */
+/* The result of a call occurs twice, in its block and with the call: both are treated the same. */
 static size_t twin_of(const struct listing *l, const struct pl_json_node *block)
 {
     for (size_t i = l->first; i < l->items->list.len; i++)
@@ -56,7 +56,7 @@ static enum pl_status list(struct listing *l, const struct pl_json_node *blocks,
     return PL_OK;
 }
 
-/* The blocks of a turn, and the lists that results are: of a call, and of its block. */
+/* Lists the blocks of a turn, and results that are lists: of a call, and of its block. */
 static enum pl_status list_turn(struct listing *l)
 {
     const struct pl_json_node *blocks = pl_json_member(l->doc, l->turn, "blocks", PL_JSON_ARRAY);
@@ -97,7 +97,7 @@ void pl_inline_items_deinit(struct pl_inline_items *items)
     pl_vec_deinit(&items->list);
 }
 
-/* --- what is left out ------------------------------------------------------------------------ */
+/* --- leaving out ----------------------------------------------------------------------------- */
 
 static bool is_in(const struct pl_inline_item *item)
 {
@@ -140,7 +140,7 @@ void pl_inline_items_limit_tokens(struct pl_inline_items *items, int64_t max_tok
     }
 }
 
-/* --- what is told ---------------------------------------------------------------------------- */
+/* --- notes ----------------------------------------------------------------------------------- */
 
 enum { MAX_SENTENCE = 1500 };
 

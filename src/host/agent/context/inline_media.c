@@ -1,4 +1,4 @@
-/* Blobs that turns name become data; what is left out is named in words. */
+/* Replaces the blobs that turns name by data, and media that is left out by a text. */
 #include "agent/context/inline_media.h"
 
 #include "agent/context/inline_item.h"
@@ -10,7 +10,7 @@
 #include "json/write.h"
 #include "tokens/media.h"
 
-/* Of a sound or a file; less than any of them has. */
+/* For sounds and files; the actual ratio is higher. */
 enum { BYTES_PER_TOKEN = 3 };
 
 struct inlining {
@@ -53,7 +53,7 @@ static enum pl_status find_blob(struct inlining *in, struct pl_inline_item *item
     return PL_OK;
 }
 
-/* `auto` and a detail that the vendor does not have are high. */
+/* `auto`, and a detail that the vendor does not have, count as high. */
 static void weigh(struct pl_inline_item *item)
 {
     struct pl_media media = {pl_buf_str(&item->bytes), false};
@@ -97,7 +97,8 @@ static enum pl_status note_trouble(struct inlining *in, struct pl_inline_item *i
     return item->trouble.ptr ? PL_OK : PL_NOMEM;
 }
 
-/* What cannot be turned goes along as it is, and is told: a model reads a turned page too. */
+/* An image that cannot be rotated is sent as it is, with a note: a model can read a rotated page
+ * too. */
 static enum pl_status turn(struct inlining *in, struct pl_inline_item *item)
 {
     int degrees = rotation_of(in, item);
@@ -144,7 +145,7 @@ static enum pl_status name_it(struct inlining *in, const struct pl_inline_item *
     return pl_json_edit_set_node(&in->edit, block, pl_buf_str(&json), in->err);
 }
 
-/* An image that was turned says no longer that it must be. */
+/* Removes the rotation mark from an image that was rotated. */
 static enum pl_status say_upright(struct inlining *in, const struct pl_json_node *media,
                                   const char *mime)
 {
@@ -219,7 +220,7 @@ static enum pl_status choose(struct inlining *in)
     return status;
 }
 
-/* --- what comes of it ------------------------------------------------------------------------ */
+/* --- the result ------------------------------------------------------------------------------ */
 
 static enum pl_status keep(struct inlining *in, const struct pl_buf *from, struct pl_str *ret)
 {
@@ -271,7 +272,7 @@ enum pl_status pl_media_inline(struct pl_store *store, struct pl_arena *arena,
 {
     struct inlining in = {.store = store, .arena = arena, .opts = opts, .err = err};
     struct pl_inlined inlined = {.turns = turns};
-    /* Most conversations have none: then nothing is parsed. */
+    /* Most conversations have no media: then nothing is parsed. */
     if (pl_str_find(turns, PL_STR("\"media\"")) == SIZE_MAX) {
         *ret_inlined = inlined;
         return PL_OK;

@@ -1,4 +1,4 @@
-/* Writes the members of a Memory object into a row, and computes the terms it is found by. */
+/* Writes the members of a Memory object into a row, and computes its search terms. */
 #include "agent/context/memory_row.h"
 
 #include "base/text/terms.h"
@@ -23,7 +23,7 @@ static const struct {
     {"source_session", offsetof(struct pl_memory_row, source_session)},
 };
 
-/* White space of any script (Unicode, White_Space) and what cannot be seen at all. */
+/* White space of any script (Unicode White_Space), and invisible characters. */
 static bool is_blank(struct pl_str text)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Searches the memories of a user by the words of the newest message, and hands the best of them
+/* Searches the memories of a user by the words of the newest message, and passes the best of them
  * to session/memory/memory.h. */
 #include "agent/context/recall.h"
 
@@ -11,14 +11,14 @@
 
 #define MAX_FOUND 60   /* more than can be chosen: short ones may replace long ones */
 #define MAX_READ  300  /* more than that: some belong to other sessions */
-#define MAX_WORDS 8192 /* bytes of a message that are looked at: it has 32 terms */
+#define MAX_WORDS 8192 /* bytes of a message that are read for its search terms */
 
 bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model)
 {
     return pl_str_eq(loop_id, PL_STR("root")) && !pl_model_replayed(model).len;
 }
 
-/* Created for the first memory that is weighed, and kept while the process runs: creating it takes
+/* Created for the first memory that is measured, and kept while the process runs: creating it takes
  * too long for every call, and it never changes. */
 static enum pl_status vocabulary(const struct pl_tokens **ret_tokens)
 {
@@ -35,7 +35,7 @@ static enum pl_status vocabulary(const struct pl_tokens **ret_tokens)
 
 /* --- the question ---------------------------------------------------------------------------- */
 
-/* The newest user's turn of these; *ret_words stays {NULL, 0} when there is none. */
+/* The newest turn of a user; *ret_words stays {NULL, 0} if there is none. */
 static enum pl_status find_words(struct pl_arena *arena, const struct pl_turn_row *turns, size_t n,
                                  struct pl_str *ret_words, struct pl_error *err)
 {

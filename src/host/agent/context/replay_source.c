@@ -1,4 +1,4 @@
-/* Finds the recorded turns that answer a message. It counts the user's messages of the replaying
+/* Finds the recorded turns that answer a message: counts the user's messages of the replaying
  * session, and skips the same number of messages in the source's root loop. */
 #include "agent/context/replay_source.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define PAGE 64
-/* Turns to be played: more than the text of one turn may be, however it is spelled. */
+/* Turns of an answer: more than the text of one turn can have in any encoding. */
 #define MAX_PLAYED_BYTES (64u << 20)
 
 enum pl_status pl_replay_check(struct pl_store *store, struct pl_arena *arena,
@@ -68,12 +68,12 @@ static struct pl_turn_query turns_of(struct pl_str session_id, struct pl_str loo
     };
 }
 
-/* --- what was answered ----------------------------------------------------------------------- */
+/* --- finding the answer ---------------------------------------------------------------------- */
 
-/* How far the loop has come. */
+/* The position of the loop. */
 struct place {
-    int64_t n_users;   /* turns of the user's */
-    int64_t n_answers; /* turns of the assistant after the last of them */
+    int64_t n_users;   /* turns of the user */
+    int64_t n_answers; /* turns of the assistant after the last one of the user */
 };
 
 static enum pl_status find_place(struct pl_turn_walk *walk, const struct pl_turn_row *row)
@@ -90,7 +90,7 @@ static enum pl_status find_place(struct pl_turn_walk *walk, const struct pl_turn
 
 struct playing {
     struct pl_buf *to;
-    int64_t n_passed; /* user's turns yet to be passed over */
+    int64_t n_passed; /* user's turns still to skip */
     bool is_found;
     size_t n_written;
 };
@@ -119,10 +119,10 @@ static enum pl_status find_answers(struct pl_turn_walk *walk, const struct pl_tu
 /* One turn of an answer. */
 struct picking {
     struct pl_buf *to;
-    struct pl_buf failed; /* a turn that failed: it counts only if nothing follows */
-    int64_t n_passed;     /* user's turns yet to be passed over */
-    int64_t n_skipped;    /* turns of the answer yet to be passed over */
-    bool is_found;        /* the user's turn has passed */
+    struct pl_buf failed; /* a failed turn: used only if nothing follows */
+    int64_t n_passed;     /* user's turns still to skip */
+    int64_t n_skipped;    /* turns of the answer still to skip */
+    bool is_found;        /* the user's turn was found */
     bool is_picked, has_more;
 };
 
@@ -184,7 +184,7 @@ enum pl_status pl_replay_read_pace(struct pl_str replay_state, struct pl_replay_
     return PL_OK;
 }
 
-/* What the replaying session remembers of this source. */
+/* The state of this source that the replaying session has stored. */
 static enum pl_status read_state(struct pl_arena *arena, struct pl_str replay_state,
                                  struct pl_str source, struct state *ret_state,
                                  struct pl_error *err)
@@ -305,17 +305,17 @@ enum pl_status pl_replay_write(struct pl_store *store, struct pl_arena *arena,
     return status;
 }
 
-/* --- what was said --------------------------------------------------------------------------- */
+/* --- planning a replay ----------------------------------------------------------------------- */
 
 struct planning {
     struct pl_arena *arena;
     struct pl_replay_plan *plan;
     size_t n_bytes;
-    int64_t from_sequence; /* of the first message; -1: there is none */
+    int64_t from_sequence; /* of the first message; -1: none */
 };
 
-/* The blocks of a user's turn can be used as a message directly. Blocks that acted on a page are
- * omitted; if nothing is left, an empty text is used. */
+/* The blocks of a user's turn are a valid message. Blocks that acted on a page are omitted; if
+ * nothing is left, an empty text is used. */
 static enum pl_status write_message(const struct pl_turn_row *row, struct pl_buf *to)
 {
     struct pl_arena arena PL_CLEANUP_ARENA;

@@ -1,7 +1,7 @@
 /* Reads the sessions that are replayed. A replaying session is an ordinary session with the model
  * `replay/<source>`: it receives the messages of the source's user, one after the other, and the
  * model plays the recorded answers. Only the owner of the source may replay it; this is checked
- * when the model is named, and again when the source is read. Blocking: on a worker. */
+ * when the model is named, and again when the source is read. Blocks: on a worker. */
 #ifndef PL_AGENT_CONTEXT_REPLAY_H
 #define PL_AGENT_CONTEXT_REPLAY_H
 
@@ -9,29 +9,29 @@
 #include "session/session.h"
 #include "store/store.h"
 
-/* The first is said at once, the others wait in the queue. */
+/* The first is sent at once, the others wait in the queue. */
 #define PL_REPLAY_MAX_MESSAGES (PL_SESSION_MAX_QUEUED + 1)
-/* Messages are taken until they are over this, all together. */
+/* Messages are added until their total size exceeds this. */
 #define PL_REPLAY_MAX_BYTES (8u << 20)
 
 /* PL_OK if `model` is not a replay, or replays a session of this user. Otherwise PL_INVALID at
- * /model, with the words for an unknown model; PL_IO, PL_NOMEM. */
+ * /model, with the message for an unknown model; PL_IO, PL_NOMEM. */
 enum pl_status pl_replay_check(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str user_id, struct pl_str model, struct pl_error *err);
 
-/* How a replay goes on. */
+/* The pace of a replay. */
 struct pl_replay_pace {
     double speed;
     bool is_paused;
 };
-/* Of a session's replay_state; what is not there is as always: once as fast, and going on. */
+/* Reads a session's replay_state; defaults: speed 1, not paused. */
 enum pl_status pl_replay_read_pace(struct pl_str replay_state, struct pl_replay_pace *ret_pace);
 
-/* Appends a JSON array of the turn that comes next: if this loop has k user's turns and n
- * assistant's turns after the last of them, the (n+1)-th with which the source answered the k-th
- * user's turn of its root loop. Turns that failed and were tried again do not count. Counting
- * begins where the session's replay_state says, or at the source's first turn. *ret_is_last: the
- * answer ends with it. PL_NOT_FOUND says what is missing: the source, or its answer. */
+/* Appends a JSON array with the next turn. If this loop has k turns of the user and n turns of the
+ * assistant after the last of them, it is the (n+1)-th turn that answered the k-th user's turn in
+ * the source's root loop. Failed turns that were tried again do not count. Counting begins at the
+ * session's replay_state, or at the source's first turn. *ret_is_last: it ends the answer.
+ * PL_NOT_FOUND says what is missing: the source, or its answer. */
 enum pl_status pl_replay_write(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str session_id, struct pl_str loop_id, struct pl_str model,
                                struct pl_buf *to, struct pl_replay_pace *ret_pace,
@@ -49,16 +49,16 @@ struct pl_replay_options {
     struct pl_str speed; /* a JSON number; empty: 1 */
 };
 
-/* What a replay says and is; arena memory. */
+/* The messages and settings of a replay; arena memory. */
 struct pl_replay_plan {
     struct pl_str model, replay_state; /* replay_state is JSON */
-    struct pl_str intent;              /* the source's */
+    struct pl_str intent;              /* from the source */
     struct pl_session_event *says;     /* CHAT each */
     size_t n_says;
 };
 
-/* PL_NOT_FOUND: no such session of this user, or no such turn; PL_INVALID: nothing was said from
- * there on. */
+/* PL_NOT_FOUND: no such session of this user, or no such turn; PL_INVALID: there are no messages
+ * from there on. */
 enum pl_status pl_replay_plan(struct pl_store *store, struct pl_arena *arena,
                               const struct pl_replay_options *options,
                               struct pl_replay_plan *ret_plan, struct pl_error *err);

@@ -79,7 +79,7 @@ static enum pl_status put_settings(const struct pl_session_record *record, struc
     return status;
 }
 
-/* The leading system text, as a turn: other formats say it as a message. */
+/* The system prompt, as a first turn: other formats have it as a message. */
 static void put_system_prompt(const struct pl_session_record *record, struct pl_buf *turns,
                               size_t n_turns)
 {

@@ -1,5 +1,4 @@
-/* A session as a document: what an export converts, and what a handoff packet is made of. Blocking: on
- * a worker. */
+/* A session as a document, for exports and handoff packets. Blocks: on a worker. */
 #ifndef PL_AGENT_CONTEXT_SESSION_DOCUMENT_H
 #define PL_AGENT_CONTEXT_SESSION_DOCUMENT_H
 
@@ -10,13 +9,13 @@ struct pl_document_opts {
     struct pl_str loop_id; /* empty: all of them */
 };
 
-/* Appends the turns, a JSON array: those that are finished, and those that wait for a person. One that
- * is being written is not there. ret_n (may be NULL): how many they are. */
+/* Appends the turns, a JSON array: finished ones, and those that wait for a person, but not a turn
+ * in progress. ret_n (may be NULL): their number. */
 enum pl_status pl_session_turns_write(struct pl_store *store, const struct pl_document_opts *opts,
                                       struct pl_buf *to, size_t *ret_n, struct pl_error *err);
 
-/* Appends {"turns":[…],"settings":{…}}: with what the session says to its model beside the turns.
- * `model` is its name in the document; empty: it has none. */
+/* Appends {"turns":[…],"settings":{…}}, including the session's system prompt and settings. `model`
+ * is its name in the document; empty: none. */
 enum pl_status pl_session_document_write(struct pl_store *store,
                                          const struct pl_session_record *record,
                                          const struct pl_document_opts *opts, struct pl_str model,

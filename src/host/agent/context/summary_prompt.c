@@ -1,5 +1,5 @@
-/* The request for a summary: instructions, and the conversation as one text with roles, calls
- * and results. If the text is too long, turns in the middle are omitted. */
+/* The request for a summary: instructions, and the conversation as one text with roles, calls and
+ * results. If the text is too long, turns in the middle are omitted. */
 #include "agent/context/summary.h"
 
 #include "base/text/utf8.h"
@@ -7,7 +7,7 @@
 #include "json/json.h"
 #include "json/text.h"
 
-#define MAX_RESULT 4000 /* bytes of a tool's result or arguments that are included */
+#define MAX_RESULT 4000 /* included bytes of a tool's result or arguments */
 
 static const char system_text[] =
     "You write summaries of conversations between a person and an assistant that uses tools. The "
@@ -124,7 +124,7 @@ static void add_turn(struct transcript *t, const struct pl_json_node *turn)
     pl_buf_adds(&t->text, "\n");
 }
 
-/* --- what fits ------------------------------------------------------------------------------- */
+/* --- choosing turns that fit ----------------------------------------------------------------- */
 
 /* The first turn has the task, or a summary of it; the last turns have the current work. */
 static void add_fitting(const struct transcript *t, size_t max_bytes, struct pl_buf *to)

@@ -1,5 +1,5 @@
-/* Carries out SUMMARISE in three steps: the fallback summary on a worker, the call of the model,
- * and the token count of its text on a worker.
+/* Executes SUMMARISE in three steps: the fallback summary on a worker, the call of the model, and
+ * the token count of its text on a worker.
  *
  * If a step fails, the fallback is used. So a full context never ends a chat because no summary
  * could be written. */
@@ -15,17 +15,17 @@
 #include "json/text.h"
 #include "json/write.h"
 
-#define PATIENCE_MS (5 * 60 * 1000) /* or as for any answer, if that is less */
-#define MAX_SUMMARY (64u << 10)     /* bytes of what the model writes that are kept */
+#define PATIENCE_MS (5 * 60 * 1000) /* or the limit of any answer, if that is less */
+#define MAX_SUMMARY (64u << 10)     /* bytes kept of the model's text */
 #define BYTES_PER_TOKEN                                                                            \
-    3                          /* fewer than most texts have: a request that is too
-                                           short is better than one too long */
-#define MAX_REQUEST (1u << 20) /* bytes for a model whose window is not known */
+    3                          /* less than in most texts: a short request is better than one that
+                                  is too long */
+#define MAX_REQUEST (1u << 20) /* bytes, for a model with an unknown window */
 
 /* --- before the model ------------------------------------------------------------------------ */
 
-/* The tokens of the request as it would be sent, with this summary in the place of the turns;
- * {NULL, 0}: as it is now. */
+/* The tokens of the request with this summary instead of the turns; {NULL, 0}: of the current
+ * request. */
 static enum pl_status count_request(struct pl_activity *activity, struct pl_str summary,
                                     int64_t *ret_tokens)
 {
@@ -88,7 +88,7 @@ static enum pl_status read_context(struct pl_activity *activity, struct pl_buf *
     return status == PL_OK ? pl_context_write(&context, NULL, 0, 0, to) : status;
 }
 
-/* Whether even the shortest summary would save nothing: then no model is asked to write one. */
+/* Whether even the shortest summary would save nothing: then no model is called. */
 static bool is_useless(struct pl_activity *activity)
 {
     int64_t n_least = 0;
@@ -113,7 +113,7 @@ static void summary_run(struct pl_job *job)
     if (activity->status == PL_OK)
         activity->status =
             count_request(activity, pl_buf_str(&activity->text), &activity->tokens_after);
-    /* A request that cannot be made is no failure: see the top. */
+    /* A request that cannot be made is not a failure: see the top. */
     if (activity->status == PL_OK && can_write(activity->effect.model) && !is_useless(activity) &&
         activity->status == PL_OK && prepare(activity, pl_buf_str(&context)) != PL_OK)
         activity->prepared = NULL;
@@ -160,8 +160,7 @@ static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
     (void)proof;
 }
 
-/* On a worker: what the model wrote takes the place of the first words, unless only those save
- * something. */
+/* On a worker: the model's text replaces the fallback, unless only the fallback saves tokens. */
 static void take_said(struct pl_job *job)
 {
     struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
@@ -264,7 +263,7 @@ void pl_summarise_give_up(struct pl_activity *activity, const char *reason)
     finish(activity);
 }
 
-/* An extension has written one: it takes the place of the first words, as a model's would. */
+/* If an extension has written a summary, it replaces the fallback, as a model's would. */
 static void take_given(struct pl_activity *activity)
 {
     if (activity->status == PL_OK && activity->said.len)

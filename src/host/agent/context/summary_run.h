@@ -1,4 +1,4 @@
-/* Carries out SUMMARISE: the session's own model writes the summary. If it cannot (a demo model, a
+/* Executes SUMMARISE: the session's own model writes the summary. If it cannot (a demo model, a
  * failed or empty call), the first words of each turn are used, so there is always a summary. */
 #ifndef PL_AGENT_CONTEXT_SUMMARY_RUN_H
 #define PL_AGENT_CONTEXT_SUMMARY_RUN_H

@@ -12,11 +12,11 @@ enum { N_KEPT = 16 };
 
 struct kept {
     unsigned char hash[PL_SHA256_BYTES];
-    int degrees; /* 0: nothing is here */
+    int degrees; /* 0: empty slot */
     const char *mime;
     char *bytes; /* owned */
     size_t len;
-    uint64_t used; /* when: a count of uses */
+    uint64_t used; /* the cache's count of uses at the last use */
 };
 
 /* Kept while the process runs. */
@@ -51,7 +51,7 @@ static void drop(struct kept *kept)
     *kept = (struct kept){0};
 }
 
-/* An empty place is older than all others. */
+/* An empty slot is older than all others. */
 static struct kept *oldest(bool is_full)
 {
     struct kept *oldest = NULL;
@@ -63,7 +63,7 @@ static struct kept *oldest(bool is_full)
     return oldest;
 }
 
-/* Without memory for it nothing is kept: it is turned again. */
+/* If memory is short nothing is kept, and the image is rotated again next time. */
 static void keep(const unsigned char *hash, int degrees, const char *mime, struct pl_str image)
 {
     char *copy = image.len <= PL_UPRIGHT_MAX_IMAGE ? pl_mem_alloc(image.len, 1) : NULL;

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 
-/* Of an image that is kept, and of all of them. */
+/* Bytes of one kept image, and of all of them. */
 enum { PL_UPRIGHT_MAX_IMAGE = 8 << 20, PL_UPRIGHT_MAX_KEPT = 32 << 20 };
 
-/* As pl_image_turn, which it does once for the same image. Thread-safe. */
+/* Like pl_image_turn, but only once for the same image. Thread-safe. */
 enum pl_status pl_upright_turn(struct pl_str bytes, struct pl_str mime, int degrees,
                                size_t max_bytes, struct pl_buf *to, const char **ret_mime,
                                struct pl_error *err);

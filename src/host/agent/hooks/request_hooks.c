@@ -1,11 +1,11 @@
-/* Extensions around the request of a model, in the order in which they are asked:
+/* Hooks of extensions for a model request, in the order in which they run:
  *
- *     before_agent_start       once for each message that is answered: a message more, another system prompt
+ *     before_agent_start       once per answered message: adds messages, changes the system prompt
  *     context                  each request: its turns
- *     before_provider_request  each request: what the vendor is really sent, without its head and key
+ *     before_provider_request  each request: the vendor's body, without its headers and key
  *
- * The additions of before_agent_start apply to all requests of that answer, so the driver keeps them. All three fail
- * open. With NAME! they fail closed: then the model is not asked. */
+ * The additions of before_agent_start apply to all requests of that answer, so the driver keeps
+ * them. All three fail open. With NAME! they fail closed: then the model is not called. */
 #include "agent/activity_int.h"
 #include "agent/hooks/hooks.h"
 #include "agent/background/unattended.h"
@@ -44,7 +44,7 @@ static void fail_memory(struct pl_activity *activity)
     activity->hooked(activity);
 }
 
-/* `data` of a hook is whole. */
+/* `data` is complete. */
 static void start(struct pl_activity *activity, enum pl_ext_hook hook, struct pl_buf *data,
                   void (*done)(void *ctx, const struct pl_ext_ruling *ruling))
 {
@@ -63,14 +63,14 @@ static void start(struct pl_activity *activity, enum pl_ext_hook hook, struct pl
         fail_memory(activity);
 }
 
-/* True: the model is not asked, and who waits for it was told. */
+/* True: the model is not called, and `hooked` was called. */
 static bool is_blocked(struct pl_activity *activity, const struct pl_ext_ruling *ruling)
 {
     activity->chain = NULL;
     if (ruling->verdict != PL_EXT_VERDICT_BLOCK)
         return false;
     pl_model_prepared_destroy(PL_TAKE(activity->prepared));
-    /* A summary has words of its own without a model. */
+    /* A summary has a fallback without a model. */
     if (activity->effect.kind == PL_EFFECT_CALL_MODEL)
         activity->status =
             pl_fail(&activity->err, PL_INVALID, "Blocked by %.*s: %.*s", PL_STR_ARG(ruling->by),
@@ -80,7 +80,7 @@ static bool is_blocked(struct pl_activity *activity, const struct pl_ext_ruling 
     return true;
 }
 
-/* A member of what the hooks changed; NULL: it is as it was. */
+/* A member that the hooks have changed; NULL: unchanged. */
 static const struct pl_json_node *changed(struct pl_activity *activity,
                                           const struct pl_ext_ruling *ruling, const char *key,
                                           enum pl_json_kind kind, struct pl_json_doc *ret_doc)
@@ -99,7 +99,7 @@ static const struct pl_json_node *changed(struct pl_activity *activity,
 
 static void ask_about_payload(struct pl_activity *activity);
 
-/* A model that is sent nothing is asked with the request itself. */
+/* A model without a vendor's body uses the request itself. */
 static void take_document(struct pl_activity *activity, const struct pl_json_doc *doc,
                           const struct pl_json_node *payload)
 {
@@ -128,7 +128,7 @@ static void on_payload(void *ctx, const struct pl_ext_ruling *ruling)
     ask_about_payload(activity);
 }
 
-/* Each model of a chain has a request of its own, and any of them may be asked. */
+/* Each model of a chain has its own request, and any of them may be called. */
 static void ask_about_payload(struct pl_activity *activity)
 {
     PL_CLEANUP_BUF struct pl_buf data;
@@ -178,7 +178,7 @@ static void go_on(struct pl_activity *activity)
 
 /* --- context ---------------------------------------------------------------------------------- */
 
-/* On a worker: the request as extensions have changed it. */
+/* On a worker: prepares the request that extensions have changed. */
 static void prepare_again(struct pl_job *job)
 {
     pl_activity_prepare(PL_CONTAINER_OF(job, struct pl_activity, job));
@@ -216,7 +216,7 @@ static void ask_about_context(struct pl_activity *activity)
 
 /* --- before_agent_start ----------------------------------------------------------------------- */
 
-/* On a worker: the request with what the hooks have added. */
+/* On a worker: reads the request with the additions of the hooks. */
 static void read_again(struct pl_job *job)
 {
     struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);

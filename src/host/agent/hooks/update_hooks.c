@@ -1,5 +1,5 @@
-/* The event message_update: the words of an answer, as they come. Each update has all of the block at hand, or its last
- * 32 KiB, so that the newest one is enough: one that a slow extension never gets is no loss. */
+/* The event message_update: the text of an answer as it arrives. Each update has the whole current
+ * block, or its last 32 KiB, so the newest update is enough: a slow extension may miss others. */
 #include "agent/activity_int.h"
 #include "agent/hooks/hooks.h"
 #include "base/text/utf8.h"
@@ -51,7 +51,7 @@ static void on_time(struct pl_timer *timer)
     tell(PL_CONTAINER_OF(timer, struct pl_activity, update_timer));
 }
 
-/* Leaves out the oldest words once twice as many as are kept have come. */
+/* Drops the oldest text if there is twice as much as is kept. */
 static void shorten(struct pl_activity *activity)
 {
     struct pl_str all = pl_buf_str(&activity->update);

@@ -1,5 +1,5 @@
-/* Two stacks (Dijkstra's shunting yard): values, and operators that wait for their right side. Both
- * have a fixed size, so depth costs neither memory nor stack. */
+/* Two stacks (Dijkstra's shunting yard): values, and operators that wait for their right operand.
+ * Both have a fixed size, so depth costs neither memory nor stack. */
 #include "agent/tools/calc.h"
 
 #include "base/ascii.h"
@@ -18,7 +18,7 @@ static struct value of_whole(int64_t whole)
     return (struct value){true, whole, (double)whole};
 }
 
-/* A double that is a whole number, and exactly so, becomes one. */
+/* A double that is exactly an integer becomes one. */
 static struct value of_number(double number)
 {
     bool is_whole = fabs(number) < 9007199254740992.0 && trunc(number) == number;
@@ -128,7 +128,7 @@ enum op { OP_BRACKET, OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_REST, OP_N
 
 static const struct {
     int level;
-    bool is_right; /* of two in a row the right one goes first */
+    bool is_right; /* right-associative */
 } ops[] = {
     [OP_BRACKET] = {0, false},  [OP_ADD] = {1, false},    [OP_SUBTRACT] = {1, false},
     [OP_MULTIPLY] = {2, false}, [OP_DIVIDE] = {2, false}, [OP_REST] = {2, false},
@@ -137,9 +137,9 @@ static const struct {
 
 struct waiting {
     enum op op;
-    size_t at;                       /* where it stands */
-    const struct function *function; /* of a bracket; NULL: a plain one */
-    size_t n_values;                 /* of a bracket: those below its arguments */
+    size_t at;                       /* its position in the text */
+    const struct function *function; /* for a bracket; NULL: a plain one */
+    size_t n_values;                 /* for a bracket: the number of values below its arguments */
 };
 
 struct calc {
@@ -209,7 +209,7 @@ static enum pl_status check_value(struct calc *c, size_t at)
     return isinf(number) ? fail(c, at, "This number is too large") : PL_OK;
 }
 
-/* The operator that waits last gets its right side. */
+/* Applies the last operator to its operands. */
 static enum pl_status reduce(struct calc *c)
 {
     struct waiting wait = c->waits[--c->n_waits];
@@ -225,7 +225,7 @@ static enum pl_status reduce(struct calc *c)
     return check_value(c, wait.at);
 }
 
-/* Everything back to the open bracket. */
+/* Applies all operators back to the open bracket. */
 static enum pl_status reduce_to_bracket(struct calc *c)
 {
     enum pl_status status = PL_OK;
@@ -315,7 +315,7 @@ static enum pl_status read_name(struct calc *c)
     return push_wait(c, (struct waiting){OP_BRACKET, begin, found, c->n_values});
 }
 
-/* At the place of a value: a number, a name, a bracket or a sign. */
+/* Where a value is expected: a number, a name, a bracket or a sign. */
 static enum pl_status read_value(struct calc *c, bool *expects_value)
 {
     char next = peek(c, 0);

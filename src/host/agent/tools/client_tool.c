@@ -1,5 +1,5 @@
-/* A tool that a client has defined: its arguments are held to the client's schema, and then the
- * call is the client's (core/session/client_call.c). Without a client to run it, it fails. */
+/* A tool that a client has defined: its arguments are validated by the client's schema, then the
+ * client runs the call (core/session/client_call.c). Without a client to run it, it fails. */
 #include "agent/tools/offer.h"
 #include "agent/tools/tool_int.h"
 #include "agent/background/unattended.h"

@@ -1,6 +1,7 @@
-/* Tools of extensions: what models are offered of them, a call of one, and what becomes of its output.
+/* Tools of extensions: their definitions for models, their calls, and the conversion of their
+ * output.
  *
- *     output.content  ->  its texts, as one text; with images, audio or files: a list of texts and media
+ *     output.content  ->  its texts, as one text; with images or audio: a list of texts and media
  *     output.text     ->  that text
  *     anything else   ->  the whole object
  *
@@ -16,7 +17,7 @@
 
 #include <stdio.h>
 
-/* --- what came back --------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static bool is_type(const struct pl_json_doc *doc, const struct pl_json_node *block,
                     const char *type)
@@ -34,7 +35,7 @@ static bool has_media(const struct pl_json_doc *doc, const struct pl_json_node *
     return false;
 }
 
-/* The words of a block that is text, or of a resource: its text, or its address. */
+/* The text of a block, or of a resource: its text, or its URI. */
 static enum pl_status add_words(struct pl_arena *arena, const struct pl_json_doc *doc,
                                 const struct pl_json_node *block, struct pl_buf *to)
 {
@@ -84,7 +85,7 @@ static void put_media(struct pl_json_out *out, const struct pl_json_doc *doc,
     pl_json_out_close(out, '}');
 }
 
-/* A list of texts and media, whose bytes become blobs of the user. */
+/* Writes a list of texts and media; the bytes of media become blobs of the user. */
 static enum pl_status write_list(struct pl_activity *activity, const struct pl_json_doc *doc,
                                  const struct pl_json_node *content)
 {
@@ -120,7 +121,7 @@ static enum pl_status write_list(struct pl_activity *activity, const struct pl_j
     return status;
 }
 
-/* On a worker: activity->text is the output, activity->said becomes the result. */
+/* On a worker: converts the output in activity->text to the result in activity->said. */
 static void shape(struct pl_job *job)
 {
     struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
@@ -186,7 +187,7 @@ static void on_answer(struct pl_ext_ask *ask)
         pl_activity_work(activity, shape, shaped);
 }
 
-/* To the user's clients and to extensions; each replaces the last. */
+/* Sends it to the user's clients and to extensions; each update replaces the last. */
 static void on_update(struct pl_ext_ask *ask, struct pl_str content)
 {
     struct pl_activity *activity = ask->ctx;

@@ -6,19 +6,19 @@
 
 struct pl_activity;
 
-/* Runs the call of the activity, if its tool is an extension's. False: it is not one. */
+/* Runs the call of the activity, if its tool is an extension's; false: it is not. */
 bool pl_ext_tool_run(struct pl_activity *activity);
 /* --- tool_search.c: tools that are offered later */
 #define PL_TOOL_SEARCH "tool_search"
-/* Leaves deferred tools out of the definitions (JSON array), if these take more than a tenth of the window and are not in
- * the conversation yet. */
+/* Removes deferred tools from the definitions (JSON array), if these take more than a tenth of the
+ * window, except tools that the conversation mentions. */
 enum pl_status pl_tools_defer(struct pl_arena *arena, struct pl_ext_server *ext,
                               struct pl_str user_id, int64_t window, struct pl_str turns,
                               struct pl_str *tools);
 bool pl_tool_search_run(struct pl_activity *activity);
 /* {name, description, input_schema} */
 void pl_ext_tool_define(struct pl_json_out *out, const struct pl_ext_offered *tool);
-/* What a person reads: the label, or the name. Memory of the activity. */
+/* The label for people, or the name. Memory of the activity. */
 struct pl_str pl_ext_tool_label(struct pl_activity *activity, struct pl_str name);
 
 #endif

@@ -1,6 +1,6 @@
-/* Every call of every tool passes the hooks of extensions: tool_call may block it, want a person's word or change its
- * input; tool_call_final sees what will run; tool_result may change what came of it. A blocked call is an error that the
- * model reads: "Blocked by ID: reason". */
+/* Every call of every tool passes the hooks of extensions: tool_call may block it, ask for a
+ * person's confirmation or change its input; tool_call_final sees the final input; tool_result may
+ * change the result. A blocked call is an error that the model reads: "Blocked by ID: reason". */
 #include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "agent/tools/tools.h"
@@ -35,7 +35,7 @@ static void put_call(const struct pl_activity *activity, struct pl_json_out *out
                     activity->effect.arguments.len ? activity->effect.arguments : PL_STR("{}"));
 }
 
-/* `data` of a hook, for `done`. False: out of memory. */
+/* Starts a hook with `data`; `done` gets the ruling. False: out of memory. */
 static bool start(struct pl_activity *activity, enum pl_ext_hook hook, struct pl_buf *data,
                   void (*done)(void *ctx, const struct pl_ext_ruling *ruling))
 {
@@ -71,7 +71,7 @@ static void block(struct pl_activity *activity, const struct pl_ext_ruling *ruli
 
 /* --- before it runs --------------------------------------------------------------------------- */
 
-/* A person has to say yes, for exactly these arguments. */
+/* A person must confirm exactly these arguments. */
 static void ask_first(struct pl_activity *activity, const struct pl_ext_ruling *ruling)
 {
     PL_CLEANUP_BUF struct pl_buf questions, words;
@@ -89,7 +89,7 @@ static void ask_first(struct pl_activity *activity, const struct pl_ext_ruling *
     pl_json_out_text(&out, pl_buf_str(&words));
     pl_json_out_key(&out, "header");
     pl_json_out_text(&out, activity->effect.tool_name);
-    pl_json_out_key(&out, "risk"); /* somebody who has looked has objected */
+    pl_json_out_key(&out, "risk"); /* an extension that checked it has objected */
     pl_json_out_text(&out, PL_STR("high"));
     pl_json_out_key(&out, "options");
     pl_json_out_raw(&out, PL_STR("[{\"label\":\"approve\"},{\"label\":\"deny\"}]"));
@@ -140,7 +140,7 @@ void pl_tool_tell_update(struct pl_activity *activity, struct pl_str content)
     tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_UPDATE, false, content);
 }
 
-/* A tool of the session goes back to it; any other runs here. */
+/* The session runs its own tools; any other tool runs here. */
 static void run(struct pl_activity *activity)
 {
     tell(activity, PL_EXT_HOOK_TOOL_EXECUTION_START, false, (struct pl_str){0});
@@ -184,7 +184,7 @@ static void look_at_final(struct pl_activity *activity)
         fail_memory(activity);
 }
 
-/* A changed input is what the tool gets, and it is validated like any other. */
+/* The tool gets the changed input, which is validated like any other. */
 static bool take_input(struct pl_activity *activity, const struct pl_ext_ruling *ruling)
 {
     struct pl_json_doc doc;
@@ -228,9 +228,9 @@ void pl_tool_begin(struct pl_activity *activity)
         fail_memory(activity);
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
-/* A text of the result, as a block; the result itself is `details`. */
+/* The result as a block of text; the result itself is `details`. */
 static void put_content(struct pl_activity *activity, struct pl_json_out *out, struct pl_str result)
 {
     struct pl_json_doc doc;
@@ -249,7 +249,7 @@ static void put_content(struct pl_activity *activity, struct pl_json_out *out, s
     pl_json_out_close(out, ']');
 }
 
-/* The texts of changed content are the result; without it changed details are. */
+/* Changed details are the result; otherwise the texts of the content. */
 static struct pl_str changed_result(struct pl_activity *activity, const struct pl_json_doc *doc,
                                     struct pl_str before)
 {
@@ -280,7 +280,7 @@ static void on_result(void *ctx, const struct pl_ext_ruling *ruling)
     struct pl_str result = activity->tool_result;
     bool is_error = activity->is_tool_error;
     activity->chain = NULL;
-    if (ruling->verdict == PL_EXT_VERDICT_BLOCK) { /* tool_result!: nobody could look at it */
+    if (ruling->verdict == PL_EXT_VERDICT_BLOCK) { /* tool_result!: no extension could check it */
         block(activity, ruling);
         return;
     }

@@ -42,7 +42,7 @@ static void write_own(struct pl_json_out *out, const struct pl_json_doc *doc,
     pl_json_out_close(out, '}');
 }
 
-/* All that there are, after the built-in ones. */
+/* Appends all tools of extensions, after the built-in ones. */
 static enum pl_status write_extensions(struct pl_arena *arena, struct pl_ext_server *ext,
                                        struct pl_str user_id, struct pl_buf *to)
 {
@@ -51,7 +51,7 @@ static enum pl_status write_extensions(struct pl_arena *arena, struct pl_ext_ser
     enum pl_status status = pl_ext_tools_of(ext, arena, user_id, &tools, &n);
     if (status != PL_OK || !n)
         return status;
-    to->len--; /* the bracket */
+    to->len--; /* the closing bracket */
     for (size_t i = 0; i < n; i++) {
         struct pl_json_out out = pl_json_out(to);
         if (to->ptr[to->len - 1] != '[')
@@ -74,7 +74,7 @@ static enum pl_status write_named(struct pl_arena *arena, struct pl_str name, bo
     enum pl_status status = ext ? pl_ext_tool_find(ext, arena, user_id, name, &tool) : PL_NOT_FOUND;
     if (status == PL_OK)
         pl_ext_tool_define(out, &tool);
-    return status == PL_NOT_FOUND ? PL_OK : status; /* it was removed since */
+    return status == PL_NOT_FOUND ? PL_OK : status; /* it was removed meanwhile */
 }
 
 static enum pl_status write_list(struct pl_arena *arena, const struct pl_json_doc *doc,

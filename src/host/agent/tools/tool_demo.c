@@ -1,4 +1,4 @@
-/* Tools for scripts of the demo models: enough to see a session use one, wait for one, and ask a
+/* Tools for scripts of the demo models: enough to see a session use a tool, wait for one, and ask a
  * person first. The models of vendors are not offered them. */
 #include "agent/tools/tool_int.h"
 #include "json/number.h"

@@ -1,4 +1,4 @@
-/* Hands this session over: the result is the packet, which has everything another agent needs.
+/* Hands this session over: the result is the packet, which has everything that another agent needs.
  * Nothing is sent; the receiver accepts it with POST /api/handoffs. */
 #include "agent/context/handoff.h"
 #include "agent/tools/tool_int.h"

@@ -1,4 +1,4 @@
-/* The names of the built-in tools as a person reads them (display_name of seed 003). */
+/* The names of the built-in tools for people (display_name of seed 003). */
 #include "agent/tools/tools.h"
 
 static const struct {

@@ -1,5 +1,5 @@
-/* Planning by tools: the session does what they mean when the result comes (session/planning.c); here
- * is what the model is told. */
+/* Planning by tools: the session acts when it gets the result (session/planning.c); this is the
+ * result for the model. */
 #include "agent/tools/tool_int.h"
 
 void pl_tool_planning_enter(struct pl_activity *activity, const struct pl_json_doc *arguments)

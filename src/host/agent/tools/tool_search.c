@@ -1,6 +1,6 @@
-/* Tools that are offered later. When definitions take more than a tenth of the model's window,
- * those of deferred tools are left out, and one tool finds them: tool_search. The tools that it
- * finds are in the conversation, and are offered from then on. */
+/* Deferred tools. If the definitions take more than a tenth of the model's window, those of
+ * deferred tools are left out, and one tool finds them: tool_search. The tools that it finds are in
+ * the conversation, and are offered from then on. */
 #include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "base/ascii.h"
@@ -16,7 +16,7 @@ static const char definition[] =
     "\"input_schema\":{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\","
     "\"minLength\":1,\"maxLength\":500}},\"required\":[\"query\"],\"additionalProperties\":false}}";
 
-/* A name in the conversation is one that was found, or called. */
+/* A name in the conversation was found or called before. */
 static bool is_found(struct pl_str turns, struct pl_str name)
 {
     return turns.len && memmem(turns.ptr, turns.len, name.ptr, name.len);
@@ -85,7 +85,7 @@ static bool has_word(struct pl_str text, struct pl_str word)
     return false;
 }
 
-/* How many words of the query a tool has. */
+/* The number of words of the query that a tool has; a word in its name counts twice. */
 static size_t score_of(const struct pl_ext_offered *tool, struct pl_str query)
 {
     size_t score = 0;

@@ -1,7 +1,7 @@
-/* The built-in tools: one table, which models are offered which tools, and the checks before one
- * runs. Arguments are validated by the tool's schema; errors become a result that the model can act
- * on. AskUserQuestion and Agent belong to the session (core/session/tool_calls.c): they are in the
- * table to be offered. */
+/* The built-in tools: one table, the models that are offered each tool, and the checks before a
+ * tool runs. Arguments are validated by the tool's schema; errors become a result that the model
+ * can act on. The session runs AskUserQuestion and Agent (core/session/tool_calls.c): they are in
+ * the table to be offered. */
 #include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "agent/tools/tools.h"
@@ -14,11 +14,11 @@
 
 enum flag {
     GATED = 1,   /* a person is asked first */
-    WRITES = 2,  /* changes something that stays: not in planning mode */
+    WRITES = 2,  /* makes a lasting change: not in planning mode */
     DEMO = 4,    /* offered to the demo models only */
-    MEMORY = 8,  /* not where the session is to remember nothing */
+    MEMORY = 8,  /* not if memory is off in the session */
     MODE = 16,   /* changes the mode of the session: not by an Agent */
-    LEAVES = 32, /* planning: only there */
+    LEAVES = 32, /* ends planning: only in planning mode */
 };
 
 #define NOTHING  "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}"
@@ -29,7 +29,7 @@ static const struct tool {
     const char *name;
     unsigned flags;
     void (*run)(struct pl_activity *activity,
-                const struct pl_json_doc *arguments); /* NULL: the session's */
+                const struct pl_json_doc *arguments); /* NULL: the session runs it */
     const char *about;
     const char *schema;
     const char *asks; /* GATED: the question; NULL: the usual one */
@@ -160,7 +160,7 @@ static const struct tool {
 
 enum { N_TOOLS = sizeof tools / sizeof *tools };
 
-/* --- what is offered ------------------------------------------------------------------------- */
+/* --- definitions and names ------------------------------------------------------------------- */
 
 static void write_tool(struct pl_json_out *out, const struct tool *tool)
 {
@@ -298,8 +298,6 @@ void pl_tool_work(struct pl_activity *activity, pl_tool_work_fn *work)
 
 /* --- before it runs -------------------------------------------------------------------------- */
 
-/* Everything that is wrong, as far as there is room, for the model to mend; nothing is said when
- * nothing is. */
 enum pl_status pl_tool_check(struct pl_activity *activity, struct pl_str schema_text,
                              const struct pl_json_doc *doc, char *ret_says, size_t size)
 {
@@ -332,7 +330,7 @@ static void ask_first(struct pl_activity *activity, const struct tool *tool)
     pl_activity_bring_last(activity, &event);
 }
 
-/* Says why it cannot run; empty: it can. */
+/* Writes why it cannot run; empty: it can. */
 static enum pl_tool_error look(struct pl_activity *activity, const struct tool *tool,
                                struct pl_json_doc *ret_doc, char *ret_says, size_t size)
 {

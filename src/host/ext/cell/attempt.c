@@ -1,6 +1,6 @@
-/* Starting `parley cell`: by posix_spawn, which does not copy the server's memory, with a sealed plan,
- * the control socket, three pipes and the descriptors of the mounts, and no variable. Then it is heard
- * until it has started its program or given up. */
+/* Starts `parley cell` with posix_spawn, which does not copy the server's memory. It gets a
+ * sealed plan, the control socket, three pipes, the descriptors of the mounts, and no variables.
+ * Then its messages are read until it has started its program or given up. */
 #include "ext/cell/attempt_int.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_MS 20000 /* a machine that is busy beyond measure; then it is ended */
+#define LIMIT_MS 20000 /* even for a very busy machine; then it is ended */
 
 struct starting {
     const struct pl_cell_plan *plan; /* borrowed */
@@ -30,7 +30,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Above all numbers that the cell's descriptors get, so that none is overwritten on the way. */
+/* Moves fd above all numbers of the cell's descriptors, so that none is overwritten later. */
 static int lift(const struct starting *s, int fd)
 {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, PL_CELL_FD_MOUNTS + (int)s->plan->n_mounts + 1);
@@ -125,7 +125,7 @@ static enum pl_status spawn(struct starting *s, const char *program)
                    strerror(error));
 }
 
-/* --- what it says ------------------------------------------------------------------------------ */
+/* --- its messages ----------------------------------------------------------------------------- */
 
 static void wait_for(pid_t pid)
 {
@@ -167,7 +167,7 @@ static bool is_started(const struct pl_cell_attempt *a)
     return a->last.kind == PL_CELL_SAYS_STARTED && a->first >= 0;
 }
 
-/* It ended without a word: bubblewrap says on standard error why. */
+/* It ended without a message: bubblewrap writes the reason to standard error. */
 static void hear_last_words(struct pl_cell_attempt *a, bool is_late)
 {
     char text[300];
@@ -184,7 +184,7 @@ static void hear_last_words(struct pl_cell_attempt *a, bool is_late)
              n > 0 && !is_bwrap ? ": " : "", text);
 }
 
-/* After a failure: process 1 is on its way out, or is sent there, and nothing is left. */
+/* After a failure: kills process 1 if necessary; nothing is left. */
 static void clear_away(struct pl_cell_attempt *a)
 {
     bool is_closed;

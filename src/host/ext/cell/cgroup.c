@@ -1,5 +1,5 @@
-/* Where our own control group is, and making one below it. /proc/self/cgroup says which group each
- * hierarchy has us in, /proc/self/mountinfo where the hierarchies are mounted. */
+/* Finds our own control group, and creates one below it. /proc/self/cgroup has our group in each
+ * hierarchy, /proc/self/mountinfo the mounts of the hierarchies. */
 #include "ext/cell/cgroup.h"
 
 #include "io/file/file.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Process 1 and what the kernel keeps for the cell. */
+/* Process 1 and the kernel's data for the cell. */
 #define OVERHEAD ((uint64_t)8 << 20)
 
 static bool write_value(const char *dir, const char *file, const char *value)
@@ -55,8 +55,8 @@ static bool find_group(const char *text, const char *controller, char *to, size_
     return false;
 }
 
-/* The mount of a hierarchy: " - cgroup2 " or " - cgroup … memory". The 4th word is the group that is
- * its root, the 5th where it is mounted. */
+/* The mount of a hierarchy: " - cgroup2 " or " - cgroup … memory". The 4th word is the group at
+ * its root, the 5th the mount point. */
 static bool find_mount(const char *text, bool is_v2, char *root, char *at, size_t size)
 {
     for (const char *line = text; *line;) {
@@ -97,7 +97,7 @@ static bool find_own(bool is_v2, char *to, size_t size)
     return true;
 }
 
-/* Version 2 limits memory only in groups whose parent passes the controller on. */
+/* In version 2, memory is limited only in groups whose parent enables the controller for them. */
 static bool passes_memory_on(const char *dir)
 {
     char path[4200], text[1024];
@@ -111,7 +111,7 @@ static bool limit(const char *dir, bool is_v2, uint64_t n_memory)
     snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)(n_memory + OVERHEAD));
     if (!write_value(dir, is_v2 ? "memory.max" : "memory.limit_in_bytes", bytes))
         return false;
-    /* Swap would be a second memory. Not every kernel counts it. */
+    /* Swap would be additional memory. Not every kernel counts it. */
     (void)write_value(dir, is_v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes",
                       is_v2 ? "0" : bytes);
     (void)(is_v2 && write_value(dir, "memory.oom.group", "1"));
@@ -138,8 +138,8 @@ void pl_cell_cgroup_make(uint64_t n_memory, struct pl_buf *to, const char **why)
     char own[1100];
     *why = "this machine has no control groups for memory";
     if (find_own(true, own, sizeof own)) {
-        /* Our own group has processes, so its children have limits only if it is the root; its
-         * neighbours do where systemd has delegated the group above. */
+        /* Our own group has processes, so its children have limits only if it is the root. Its
+         * siblings have limits if systemd has delegated the parent group. */
         if (passes_memory_on(own) && make_below(own, true, n_memory, to))
             return;
         char *slash = strrchr(own, '/');

@@ -1,4 +1,4 @@
-/* Messages over a socket that keeps their borders, with descriptors beside them. */
+/* Messages over a socket that preserves message boundaries, with descriptors. */
 #include "ext/cell/control.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
 enum pl_cell_message_kind {
     /* from the cell */
     PL_CELL_SAYS_BORN = 1, /* value: pid of process 1, or 0; with its pidfd */
-    PL_CELL_SAYS_UNABLE,   /* value: the part this machine does not have; text: what failed */
-    PL_CELL_SAYS_LOW,      /* value: the level there would be, less than the least */
+    PL_CELL_SAYS_UNABLE,   /* value: the part that this machine lacks; text: the failure */
+    PL_CELL_SAYS_LOW,      /* value: the level that is possible, below `least` */
     PL_CELL_SAYS_FAILED,   /* value: a pl_status; text */
     PL_CELL_SAYS_STARTED,  /* parts, abi; with the listeners */
     PL_CELL_SAYS_ENDED,    /* value: a pl_cell_why; code */
@@ -31,13 +31,13 @@ struct pl_cell_message {
 
 #define PL_CELL_MAX_SENT_FDS 160
 
-/* Both ends, close-on-exec. False: errno. */
+/* Opens both ends, close-on-exec. False: errno. */
 bool pl_cell_control_open(int ret_fds[2]);
-/* False: nobody is there any more. */
+/* False: the other end is closed. */
 bool pl_cell_control_send(int fd, const struct pl_cell_message *message, const int *fds,
                           size_t n_fds);
-/* 1: a message; *ret_n descriptors, close-on-exec, are the caller's. 0: there is none now. -1: the
- * other end is closed, or does not keep to the form. With is_waiting it waits. */
+/* 1: a message; *ret_n descriptors, close-on-exec, become the caller's. 0: no message now. -1:
+ * the other end is closed, or the message is malformed. With is_waiting it waits. */
 int pl_cell_control_receive(int fd, bool is_waiting, struct pl_cell_message *ret_message,
                             int *ret_fds, size_t *ret_n);
 

@@ -1,9 +1,9 @@
-/* Protected paths in a directory that a program may write to. Those that exist are mounted read-only
- * for it (prepare.c). One that it makes anew cannot be kept from it, so it is found afterwards and
- * removed: before anything out here reads it, as far as that can be promised.
+/* Protected paths in a directory that a program may write to. Existing ones are mounted read-only
+ * (prepare.c). The program can create new ones; these are found afterwards and removed, before
+ * anything in the server reads them, as far as that can be promised.
  *
- * A hard link is another name of the same file. One that exists already, and whose file has a name that was not found
- * here, is mounted read-only as well: nobody can say what its other names are. */
+ * A hard link is another name of the same file. If an existing file has names that were not found
+ * here, it is mounted read-only as well: its other names are unknown. */
 #include "ext/cell/cell.h"
 
 #include "ext/cell/guard_int.h"
@@ -31,7 +31,7 @@ int pl_cell_open_beneath(int dir_fd, const char *path, int flags)
 
 /* --- the walk ---------------------------------------------------------------------------------- */
 
-/* A file with several names: one of them. */
+/* One name of a file with several names. */
 struct linked {
     struct pl_cell_guarded name;
     nlink_t n_names;
@@ -40,7 +40,7 @@ struct linked {
 struct walk {
     struct pl_arena *arena;            /* borrowed */
     int root;                          /* borrowed */
-    PL_VEC(const char *) dirs;         /* still to be looked at; arena */
+    PL_VEC(const char *) dirs;         /* directories to visit; arena */
     struct pl_cell_guarded_list *list; /* borrowed */
     bool is_everything;                /* not only protected paths */
     bool finds_linked;
@@ -80,7 +80,7 @@ static int compare_files(const void *a, const void *b)
     return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-/* Those files of which not every name was found. */
+/* Adds the files for which not every name was found. */
 static enum pl_status take_linked(struct walk *walk)
 {
     struct linked *all = walk->linked.ptr;
@@ -123,7 +123,7 @@ static enum pl_status look_into(struct walk *walk, const char *path)
 {
     int fd = pl_cell_open_beneath(walk->root, path, O_RDONLY | O_DIRECTORY);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) { /* it went away, or nobody may look into it: neither may the program */
+    if (!dir) { /* it is gone, or is not accessible, and so not for the program either */
         if (fd >= 0)
             close(fd);
         return PL_OK;
@@ -197,7 +197,7 @@ enum pl_status pl_cell_guard_begin(int dir_fd, struct pl_cell_guard **ret_guard,
     return status;
 }
 
-/* The directory that a path is in, and its last name. */
+/* Opens the directory of a path; *ret_name is its last part. */
 static int open_parent(int root, const char *path, const char **ret_name)
 {
     char dir[4096];
@@ -217,7 +217,7 @@ static void remove_one(int root, const char *path, bool is_directory)
     close(parent);
 }
 
-/* What is in it first: the walk finds a directory before what it contains. */
+/* Removes its contents first: the walk finds a directory before its contents. */
 static enum pl_status remove_tree(struct pl_cell_guard *guard, const struct pl_cell_guarded *top,
                                   struct pl_error *err)
 {
@@ -247,7 +247,7 @@ enum pl_status pl_cell_guard_end(struct pl_cell_guard *guard, struct pl_buf *rem
 {
     struct pl_cell_guarded_list now = {0};
     enum pl_status walked = pl_cell_guarded_find(&guard->arena, guard->root, false, &now, err);
-    /* Of a directory that was filled until there were too many files, what was found goes all the same. */
+    /* Removes what was found even if the directory has too many files. */
     enum pl_status status = walked == PL_LIMIT ? PL_OK : walked;
     for (size_t i = 0; i < now.items.len && status == PL_OK; i++) {
         if (was_there(guard, &now.items.ptr[i]))

@@ -1,6 +1,6 @@
-/* A tunnel for each connection that the program in a cell makes: from a listener in its network to a
- * host that it was granted. What one side sends and the other does not take yet waits in a buffer, and
- * that side is not read meanwhile.
+/* A tunnel for each connection of the program in a cell: from a listener in its network to a
+ * granted host. Bytes that one side has not taken yet wait in a buffer; the other side is not read
+ * meanwhile.
  *
  *     machine tunnel
  *
@@ -10,7 +10,7 @@
  *     HEAD -> CLOSED
  *     REACHING -> CLOSED
  *
- * A listener for one host has no head: its tunnels are in HEAD for no time. */
+ * A listener for one host has no head: its tunnels leave HEAD at once. */
 #include "ext/cell/hosts.h"
 
 #include "base/ascii.h"
@@ -23,7 +23,7 @@
 #include <stdio.h>
 
 #define MAX_HEAD    8192
-#define MAX_TUNNELS 256 /* of a cell, at a time */
+#define MAX_TUNNELS 256 /* per cell, concurrently */
 #define IDLE_MS     600000
 
 enum state { TUNNEL_HEAD, TUNNEL_REACHING, TUNNEL_OPEN, TUNNEL_LEAVING, TUNNEL_CLOSED };
@@ -37,7 +37,7 @@ static const struct pl_state states[] = {
     [TUNNEL_OPEN] = {"open", TO(CLOSED), PL_WAIT_OPEN, PL_CANCEL_ENDS,
                      .why = "both sides end it, a timer sees when nothing moves, and the cell ends "
                             "in any case"},
-    /* The answer is on its way; a close with bytes unread would overtake it. */
+    /* The answer is under way; closing with unread bytes would discard it. */
     [TUNNEL_LEAVING] = {"leaving", TO(CLOSED), PL_WAIT_MS, PL_CANCEL_ENDS, .limit_ms = 2000},
     [TUNNEL_CLOSED] = {"closed", 0},
 };
@@ -47,15 +47,15 @@ static const struct pl_machine machine = PL_MACHINE("tunnel", states);
 enum { INSIDE, OUTSIDE, N_SIDES };
 
 struct side {
-    struct pl_conn *conn; /* owned; NULL: not there yet */
-    struct pl_buf rest;   /* what this side has not taken yet */
-    bool is_paused;       /* not read: the other side has a rest */
+    struct pl_conn *conn; /* owned; NULL: not connected yet */
+    struct pl_buf rest;   /* bytes that this side has not taken yet */
+    bool is_paused;       /* not read, because the other side has a rest */
     bool has_ended;       /* sends no more */
-    bool is_shut;         /* is sent no more */
+    bool is_shut;         /* nothing more is sent to it */
 };
 
 struct tunnel {
-    struct tunnel *prev, *next; /* of the hosts' list */
+    struct tunnel *prev, *next; /* in the hosts' list */
     struct pl_cell_hosts *hosts;
     struct side sides[N_SIDES];
     struct pl_buf head; /* of a CONNECT */
@@ -69,7 +69,7 @@ struct tunnel {
 
 struct gate {
     struct pl_cell_hosts *hosts;
-    const struct pl_cell_listener *listener; /* the cell's */
+    const struct pl_cell_listener *listener; /* owned by the cell */
     struct pl_socket socket;
     struct pl_listener *accepting;
 };
@@ -124,7 +124,7 @@ static void on_late(struct pl_timer *timer)
     destroy(PL_CONTAINER_OF(timer, struct tunnel, timer));
 }
 
-/* An answer of a proxy that is the last; a few bytes, which the kernel takes at once. */
+/* Sends the last answer of a proxy: a few bytes, which the kernel takes at once. */
 static void refuse(struct tunnel *t, const char *status, const char *why)
 {
     report(t, false, why);
@@ -151,7 +151,7 @@ static void touch(struct tunnel *t)
     pl_timer_start(t->hosts->from.loop, &t->timer, IDLE_MS, on_late);
 }
 
-/* Sends what waits for a side. False: the tunnel is gone. */
+/* Sends the rest of a side. False: the tunnel is gone. */
 static bool flush(struct tunnel *t, int which)
 {
     struct side *side = &t->sides[which], *other = &t->sides[!which];
@@ -270,7 +270,7 @@ static bool equal_names(struct pl_str a, struct pl_str b)
     return is_equal;
 }
 
-/* "*.example" is not "example" itself. */
+/* "*.example" does not match "example" itself. */
 static bool is_granted(const struct pl_cell_hosts *hosts, const char *name, uint16_t port)
 {
     struct pl_str wanted = pl_str_of(name);
@@ -335,7 +335,7 @@ static void in_read(void *ctx, char *bytes, size_t n)
     else if (t->state == TUNNEL_OPEN)
         pass_on(t, INSIDE, text);
     else if (t->state == TUNNEL_REACHING)
-        pl_buf_add(&t->sides[OUTSIDE].rest, text); /* what was read before the pause */
+        pl_buf_add(&t->sides[OUTSIDE].rest, text); /* bytes read before the pause */
 }
 
 static void in_end(void *ctx)

@@ -1,4 +1,4 @@
-/* Names of levels and parts, and what parts make which level. */
+/* Names of levels and parts, and the parts of each level. */
 #include "ext/cell/level.h"
 
 static const char *const level_names[] = {"none", "landlock", "namespaces", "full", NULL};
@@ -41,7 +41,8 @@ const char *pl_cell_part_text(enum pl_cell_part part)
     return parts[part].text;
 }
 
-/* Below this ABI Landlock has no scope for signals, and the program could end its own process 1. */
+/* Below this ABI, Landlock has no scope for signals, and the program could kill its own process
+ * 1. */
 #define LEAST_ABI_ALONE 6
 
 enum pl_cell_level pl_cell_level_of(unsigned has, int landlock_abi)

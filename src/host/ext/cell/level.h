@@ -1,5 +1,5 @@
-/* How closed a cell is. A cell always gets all that the machine has; the level says what that was,
- * and a setting says what the least is that is accepted. */
+/* How isolated a cell is. A cell always gets everything that the machine supports. The level
+ * names the result, and a setting names the least accepted level. */
 #ifndef PL_EXT_CELL_LEVEL_H
 #define PL_EXT_CELL_LEVEL_H
 
@@ -9,7 +9,7 @@
 
 /* In rising order. */
 enum pl_cell_level {
-    PL_CELL_NONE,       /* limits and a filter of system calls, if there is one; not a sandbox */
+    PL_CELL_NONE,       /* limits and a system call filter, if available; not a sandbox */
     PL_CELL_LANDLOCK,   /* Landlock (ABI 6 or newer) without namespaces */
     PL_CELL_NAMESPACES, /* namespaces without Landlock */
     PL_CELL_FULL,       /* both */

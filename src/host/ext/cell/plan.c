@@ -1,4 +1,4 @@
-/* The plan of a cell: JSON out, JSON in. One table names the members, with the reader of each. */
+/* Writes and reads the plan of a cell as JSON. One table has the members and their readers. */
 #include "ext/cell/plan.h"
 
 #include "json/number.h"
@@ -229,7 +229,7 @@ static enum pl_status read_mounts(struct reader *r, const struct pl_json_node *l
     return status;
 }
 
-/* A name goes into /etc/hosts, so it is nothing but a name. */
+/* A name goes into /etc/hosts, so only the characters of a name are allowed. */
 static bool is_host_name(const char *name)
 {
     if (pl_str_begins(pl_str_of(name), "*."))

@@ -1,5 +1,5 @@
-/* A spec becomes a plan: words and hosts are copied, mounts opened and put in order, protected paths
- * added, defaults filled in. What `parley cell` would refuse is refused here. */
+/* Converts a spec to a plan: copies words and hosts, opens and sorts mounts, adds protected
+ * paths and defaults. Refuses everything that `parley cell` would refuse. */
 #include "ext/cell/prepare_int.h"
 
 #include "base/text/utf8.h"
@@ -118,7 +118,7 @@ static enum pl_status add_hosts(struct preparing *p)
 
 /* --- mounts ------------------------------------------------------------------------------------ */
 
-/* Takes the descriptor, also when it fails. */
+/* Takes the descriptor, even if it fails. */
 static enum pl_status push_mount(struct preparing *p, int fd, const char *to, bool is_writable)
 {
     char link[64], path[4096];
@@ -148,9 +148,10 @@ static enum pl_status push_path(struct preparing *p, const struct pl_cell_mount 
     return push_mount(p, fd, to, is_writable);
 }
 
-/* A protected path is read-only. What it is in becomes a mount as well: that cannot be renamed, so
- * nothing else gets its name. A link is left alone: afterwards it must still be the same one. So is the name of a file
- * that has others elsewhere: only what it contains is protected. */
+/* Makes a protected path read-only. Its parent becomes a mount as well: a mount cannot be
+ * renamed, so nothing else gets its name. A symbolic link is not mounted; afterwards it must be
+ * the same one. For a file with other names elsewhere, only its content is protected, not its
+ * name. */
 static enum pl_status protect(struct preparing *p, const struct pl_cell_mount *mount, int dir)
 {
     struct pl_cell_guarded_list list = {0};
@@ -214,7 +215,7 @@ static enum pl_status add_mount(struct preparing *p, const struct pl_cell_mount 
     return push_mount(p, fd, to, is_writable);
 }
 
-/* A mount comes after those it is below. There are few. */
+/* Sorts each mount after those whose path it is below. There are few mounts. */
 static void order_mounts(struct preparing *p)
 {
     for (size_t i = 1; i < p->mounts.len; i++) {
@@ -226,7 +227,7 @@ static void order_mounts(struct preparing *p)
     }
 }
 
-/* The same path twice: the narrower one counts. */
+/* If a path is mounted twice, the narrower mount counts. */
 static enum pl_status merge_mounts(struct preparing *p)
 {
     size_t n = 0;
@@ -302,7 +303,7 @@ static enum pl_status fill(struct preparing *p)
     return status == PL_OK ? add_mounts(p) : status;
 }
 
-/* What the cell itself would say, said here. */
+/* Makes the same checks as the cell. */
 static enum pl_status check(struct preparing *p)
 {
     PL_CLEANUP_BUF struct pl_buf json;

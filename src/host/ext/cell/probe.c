@@ -1,5 +1,4 @@
-/* What this machine has: an empty cell is made to see, and for each part that is missing there is a
- * remedy. */
+/* Finds out what this machine supports by making an empty cell. Each missing part has a remedy. */
 #include "ext/cell/cell.h"
 
 #include "ext/cell/cgroup.h"
@@ -15,7 +14,7 @@
 
 /* --- remedies ---------------------------------------------------------------------------------- */
 
-/* A switch of the kernel that forbids user namespaces, and its value when it does. */
+/* A kernel setting that forbids user namespaces, with the value that forbids. */
 static const struct {
     const char *path, *value, *remedy;
 } switches[] = {
@@ -185,7 +184,7 @@ enum pl_status pl_cell_probe(const struct pl_cell_settings *settings, uid_t uid,
         tried.missing |= 1u << last->value;
         snprintf(tried.says[last->value], sizeof tried.says[0], "%.199s", last->text);
     } else {
-        /* A step failed that no part stands for: then the ways that were tried are not open. */
+        /* A step without a part of its own failed: the ways that were tried are not possible. */
         tried.missing |= PL_CELL_HAS(NAMESPACES) | PL_CELL_HAS(BWRAP);
         snprintf(tried.says[PL_CELL_PART_NAMESPACES], sizeof tried.says[0], "%.199s", last->text);
     }
@@ -198,7 +197,7 @@ enum pl_status pl_cell_probe(const struct pl_cell_settings *settings, uid_t uid,
 enum pl_status pl_cell_accept(const struct pl_cell_probe *probe, enum pl_cell_level least,
                               struct pl_error *err)
 {
-    /* What each level cannot do without; either way to namespaces will do. */
+    /* The parts that each level requires; either way to namespaces is enough. */
     static const unsigned needed[] = {
         [PL_CELL_NONE] = PL_CELL_HAS(UID),
         [PL_CELL_LANDLOCK] = PL_CELL_HAS(UID) | PL_CELL_HAS(SECCOMP) | PL_CELL_HAS(LANDLOCK),

@@ -1,4 +1,4 @@
-/* Shared by probe.c and spawn.c: which parts failed, and in which words. */
+/* Shared by probe.c and spawn.c: the parts that failed, and the messages. */
 #ifndef PL_EXT_CELL_PROBE_INT_H
 #define PL_EXT_CELL_PROBE_INT_H
 
@@ -10,12 +10,12 @@ struct pl_cell_tried {
     char says[PL_CELL_N_PARTS][200];
 };
 
-/* Attempts, without a way that turns out to be closed, until one is open or none is left. PL_OK:
- * the attempt says how it ended. */
+/* Makes attempts, each without the way that failed before, until one succeeds or no way is left.
+ * PL_OK: the attempt has the result. */
 enum pl_status pl_cell_try_ways(const struct pl_cell_settings *settings, struct pl_cell_plan *plan,
                                 struct pl_cell_attempt *ret_attempt, struct pl_cell_tried *tried,
                                 struct pl_error *err);
-/* What this machine has, from what was tried and what can be seen without trying. */
+/* Finds what this machine supports, from the attempts and from facts visible without one. */
 void pl_cell_probe_judge(const struct pl_cell_tried *tried, uid_t uid,
                          struct pl_cell_probe *ret_probe);
 

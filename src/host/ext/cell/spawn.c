@@ -1,5 +1,4 @@
-/* A cell as the server has it: attempts until a way is open, then signals, the end, and what is left
- * to clear away. */
+/* A cell in the server: attempts until a way works, then signals, the end, and cleaning up. */
 #include "ext/cell/cell.h"
 
 #include "ext/cell/attempt_int.h"
@@ -20,13 +19,13 @@
 
 struct pl_cell_inner {
     int control; /* owned */
-    int first;   /* owned; pidfd of process 1, which is killed; may be the cell's own pidfd */
+    int first;   /* owned; pidfd of process 1, to kill it; may be the cell's own pidfd */
     pid_t child; /* to be waited for */
-    uid_t uid;   /* taken for this cell; 0: none */
+    uid_t uid;   /* taken for this cell; 0: none taken */
     bool is_tree;
     bool is_over;
     struct pl_cell_end end;
-    struct pl_buf cgroup;  /* its directory, with a NUL; empty: none */
+    struct pl_buf cgroup;  /* its directory, with a NUL; empty: no group */
     struct pl_arena arena; /* names of listeners */
 };
 
@@ -44,8 +43,8 @@ enum pl_status pl_cell_try_ways(const struct pl_cell_settings *settings, struct 
             return status;
         enum pl_cell_part part = (enum pl_cell_part)ret_attempt->last.value;
         bool is_unable = ret_attempt->last.kind == PL_CELL_SAYS_UNABLE && part < PL_CELL_N_PARTS;
-        /* Without a user id there is no other way, and without a control group only process 1 is
-         * left to count memory. */
+        /* Without a user id there is no other way. Without a control group, process 1 counts the
+         * memory. */
         if (!is_unable || (tried->missing & (1u << part)) || part == PL_CELL_PART_UID ||
             (part == PL_CELL_PART_CGROUP && !plan->cgroup))
             return PL_OK;
@@ -57,7 +56,7 @@ enum pl_status pl_cell_try_ways(const struct pl_cell_settings *settings, struct 
     }
 }
 
-/* What an attempt that did not start anything means to the caller. */
+/* The status and message for an attempt that started nothing. */
 static enum pl_status explain(const struct pl_cell_attempt *attempt,
                               const struct pl_cell_plan *plan, const struct pl_cell_tried *tried,
                               struct pl_error *err)
@@ -129,7 +128,7 @@ static bool take_listeners(struct pl_cell *cell, struct pl_cell_attempt *attempt
     return true;
 }
 
-/* The process that we wait for: process 1, unless bubblewrap stands before it. */
+/* The process to wait for: process 1, or bubblewrap if it started the cell. */
 static bool take_process(struct pl_cell *cell, struct pl_cell_attempt *attempt)
 {
     struct pl_cell_inner *inner = cell->inner;
@@ -161,7 +160,7 @@ static struct pl_cell *create(void)
     }
     *cell = (struct pl_cell){.pidfd = -1, .in = -1, .out = -1, .err = -1, .inner = inner};
     *inner = (struct pl_cell_inner){.control = -1, .first = -1, .is_over = true};
-    inner->end = (struct pl_cell_end){PL_CELL_WHY_LOST, -SIGKILL}; /* until it says otherwise */
+    inner->end = (struct pl_cell_end){PL_CELL_WHY_LOST, -SIGKILL}; /* until a message comes */
     pl_buf_init(&inner->cgroup, 4096);
     pl_arena_init(&inner->arena, 0);
     return cell;
@@ -255,7 +254,7 @@ void pl_cell_kill(struct pl_cell *cell)
 {
     if (cell->inner->is_over)
         return;
-    /* Where nothing ends with process 1, it must stay to end the others. */
+    /* If process 1's death does not end the others, it must stay to end them. */
     if (!cell->inner->is_tree && ask(cell, PL_CELL_ASKS_END, 0))
         return;
     syscall(SYS_pidfd_send_signal, cell->inner->first, SIGKILL, NULL, 0);

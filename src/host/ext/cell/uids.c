@@ -1,4 +1,4 @@
-/* A range of user ids and which of them are in use. */
+/* A range of user ids, and which of them are in use. */
 #include "ext/cell/uids.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uid_t first_uid = 400000;
 static size_t n_uids = 1000;
-static size_t next_one; /* so that one that was just given back is used last */
+static size_t next_one; /* so that a released one is reused last */
 static bool is_used[PL_CELL_MAX_UIDS];
 
 enum pl_status pl_cell_uids_read(const char *text, uid_t *ret_first, size_t *ret_n,

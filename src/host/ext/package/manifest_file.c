@@ -1,6 +1,6 @@
-/* extension.json: parsed, held to its schema, and read. The schema knows types and members; what it cannot
- * say (a clean entry point, a name close to the mistyped one) is checked here, first where that gives the
- * better sentence. */
+/* extension.json: parsed, validated against its schema, and read. The schema checks types and
+ * members. Checks that it cannot express (a clean entry point, a name close to a mistyped one)
+ * are here, before the schema's if they give the better message. */
 #include "ext/package/package.h"
 
 #include "base/sha/sha256.h"
@@ -41,7 +41,7 @@ static bool is_member(struct pl_str key)
     return false;
 }
 
-/* A member nobody reads is more likely a slip of the pen than a wish. */
+/* An unknown member is probably a typing error. */
 static enum pl_status check_members(struct reader *r)
 {
     for (const struct pl_json_node *key = pl_json_first_member(r->doc.root);
@@ -83,7 +83,7 @@ static enum pl_status check_runtime(struct reader *r)
     return PL_OK;
 }
 
-/* A word of the API is no id: its route would hide the extension. */
+/* An id must not be a word of the API: its route would hide the extension. */
 static enum pl_status check_id(struct reader *r, const struct pl_ext_package *package)
 {
     if (pl_str_eq(package->id, PL_STR("connect")))
@@ -141,7 +141,7 @@ static enum pl_status read_text(struct reader *r, const char *member, struct pl_
         return pl_fail(r->err, PL_NOMEM, "out of memory");
     if (text.len && memchr(text.ptr, 0, text.len))
         return refuse(r, n, member, "a text has no U+0000");
-    *ret_text = pl_arena_dup(r->arena, text); /* not a view: the row of the store goes away */
+    *ret_text = pl_arena_dup(r->arena, text); /* not a view: the row of the store is freed */
     return text.len && !ret_text->ptr ? pl_fail(r->err, PL_NOMEM, "out of memory") : PL_OK;
 }
 
@@ -186,7 +186,7 @@ static enum pl_status read_args(struct reader *r, struct pl_ext_texts *ret_args)
     return PL_OK;
 }
 
-/* The entry point is a file of the package, as it is spelled there. */
+/* The entry point must be a file of the package, spelled as there. */
 static enum pl_status check_entrypoint(struct reader *r, const struct pl_ext_package *package)
 {
     struct pl_str clean;

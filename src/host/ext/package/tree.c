@@ -1,4 +1,4 @@
-/* Trees of files: what may be in them, reading them from a directory, their hash. */
+/* Trees of files: their allowed contents, reading them from a directory, their hash. */
 #include "ext/package/tree.h"
 
 #include "base/sha/sha256.h"
@@ -50,10 +50,10 @@ enum pl_status pl_ext_tree_add(struct pl_arena *arena, struct pl_ext_tree *tree,
 
 /* --- from a directory ------------------------------------------------------------------------- */
 
-/* A directory that waits to be read, by its path from the root. */
+/* A directory to be read, by its path from the root. */
 struct waiting {
     struct waiting *next;
-    struct pl_str path; /* arena; ends with 0; empty: the root */
+    struct pl_str path; /* arena; NUL-terminated; empty: the root */
 };
 
 struct loading {
@@ -85,8 +85,8 @@ static struct pl_str join(struct loading *l, struct pl_str dir, const char *name
     return (struct pl_str){path, n};
 }
 
-/* All of an open file, which is as long as it says: one that grows meanwhile is cut, and has another hash
- * the next time. */
+/* Reads an open file up to its reported size. A file that grows meanwhile is cut, and has
+ * another hash the next time. */
 static enum pl_status read_bytes(struct loading *l, int fd, struct pl_str path, size_t n,
                                  struct pl_str *ret_bytes)
 {
@@ -225,7 +225,7 @@ static enum pl_status sort_files(struct pl_arena *arena, struct pl_ext_tree *tre
     return PL_OK;
 }
 
-/* Whether one path is there twice, or is a directory of another. */
+/* Whether no path is duplicate or a directory of another. */
 static bool is_clear(const struct pl_ext_tree *tree)
 {
     for (size_t i = 1; i < tree->n; i++)

@@ -1,5 +1,5 @@
-/* Packages between nodes: the one where an extension is added puts its files into the store, and the others make their
- * copies from that. The hash says whether the bytes are those that a person has accepted. */
+/* Packages between nodes: the node that adds an extension puts its files into the store, and the
+ * others make their copies from there. The hash proves that the bytes are the accepted ones. */
 #include "ext/package/tree.h"
 
 #include "store/node/packages.h"

@@ -1,4 +1,5 @@
-/* Copies of packages in DATA/extensions: written beside their name and put in place whole; removed. */
+/* Copies of packages in DATA/extensions: written under another name, renamed when complete,
+ * removed. */
 #include "ext/package/tree.h"
 
 #include "base/buf.h"
@@ -33,7 +34,7 @@ static void remove_tree(const char *path)
     (void)nftw(path, remove_one, OPEN_DIRS_MAX, FTW_DEPTH | FTW_PHYS);
 }
 
-/* One file below `root`, which ends with a slash; `path` keeps that. */
+/* Writes one file below `path`, which ends with a slash; `path` is restored. */
 static enum pl_status write_file(struct pl_buf *path, const struct pl_ext_file *file,
                                  struct pl_error *err)
 {
@@ -84,7 +85,7 @@ static enum pl_status sync_directory(const char *path, struct pl_error *err)
     return PL_OK;
 }
 
-/* DATA/extensions/ID, with 0. */
+/* DATA/extensions/ID, NUL-terminated. */
 static enum pl_status spell_home(struct pl_buf *to, const char *data_dir, struct pl_str id)
 {
     pl_buf_addf(to, "%s/extensions/%.*s", data_dir, PL_STR_ARG(id));
@@ -97,7 +98,7 @@ static enum pl_status put_in_place(const char *part, const char *final, const ch
 {
     if (rename(part, final) == 0)
         return sync_directory(home, err);
-    /* Somebody else was quicker with the same bytes. */
+    /* Another writer was first, with the same bytes. */
     if (errno == EEXIST || errno == ENOTEMPTY)
         return PL_OK;
     return fail_io(err, "cannot write", final);

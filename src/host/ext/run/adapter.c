@@ -1,8 +1,9 @@
-/* The cell of an MCP server. Its adapter does not make a host call for each file, so what it may read and write is mounted at
- * the same path as on the machine: a directory (`docs/` and `**`), a file to read, or the whole workspace. Its hosts go
- * through the outbound guard. What such a server does inside is not seen call by call, so where it may write or reach hosts
- * a person is asked before the first call of each tool (broker/first_call.c). An adapter of pi does everything by host calls
- * and has no mounts. */
+/* The cell of an MCP server. Its adapter does not make a host call for each file, so readable
+ * and writable paths are mounted at their path on the machine: a directory (`docs/` and `**`), a
+ * file to read, or the whole workspace. Its hosts go through the outbound guard. The calls
+ * inside such a server are not visible, so if it may write or reach hosts, a person is asked
+ * before the first call of each tool (broker/first_call.c). An adapter of pi does everything by
+ * host calls and has no mounts. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -35,7 +36,7 @@ static int open_below(int dir, const char *path, uint64_t flags, uint64_t resolv
     return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
 }
 
-/* The workspace of the user, made if it is not there, and where it really is. */
+/* Opens the workspace of the user, creates it if missing, and gets its real path. */
 static int open_root(const char *path, char real[PATH_MAX])
 {
     char inside[PATH_MAX], link[40];
@@ -53,7 +54,8 @@ static int open_root(const char *path, char real[PATH_MAX])
     return fd;
 }
 
-/* What a glob is all of: a directory, or one name. False: it has other signs. */
+/* The path that a glob covers completely: a directory, or one name. False: it has other
+ * wildcards. */
 static bool place_of(struct pl_str glob, struct pl_str *ret_path)
 {
     struct pl_str tail = PL_STR("/**");
@@ -89,7 +91,7 @@ static bool is_writable_already(const struct pl_ext_adapter *adapter, const char
     return false;
 }
 
-/* What is not there, or behind a link, is left out. */
+/* Skips missing paths, and paths through a link. */
 static enum pl_status add_place(struct opening *o, struct pl_str glob, bool writes)
 {
     struct pl_ext_adapter *adapter = o->adapter;
@@ -113,7 +115,7 @@ static enum pl_status add_place(struct opening *o, struct pl_str glob, bool writ
     adapter->mounts[adapter->n_mounts++] =
         (struct pl_cell_mount){.fd = fd, .to = to, .is_writable = writes, .is_guarded = writes};
     adapter->writes = adapter->writes || writes;
-    /* A protected path that the server makes there is removed after the call, and when it ends. */
+    /* A protected path that the server creates there is removed after the call, and at its end. */
     return writes ? pl_ext_ward_add(adapter->ward, name, fd, o->err) : PL_OK;
 }
 
@@ -133,7 +135,7 @@ static enum pl_status add_places(struct opening *o, enum pl_ext_capability capab
     return status;
 }
 
-/* A mount hides what was mounted below its path before, so those that are above come first. */
+/* A mount hides earlier mounts below its path, so mounts above come first. */
 static int by_path(const void *a, const void *b)
 {
     const struct pl_cell_mount *one = a, *other = b;
@@ -250,7 +252,7 @@ static void on_connect(void *ctx, const char *host, uint16_t port, bool is_let, 
         pl_ext_audit(adapter->instance->exts, &what, NULL, NULL);
 }
 
-/* The quota of http: its end is that of its process. */
+/* Uses the quota of http; exceeding it ends the process. */
 static void on_bytes(void *ctx, uint64_t n_bytes)
 {
     struct pl_ext_adapter *adapter = ctx;
@@ -282,7 +284,7 @@ bool pl_ext_adapter_start(struct pl_ext_instance *instance, struct pl_cell *cell
 
 /* --- protected paths -------------------------------------------------------------------------- */
 
-/* A server runs on after a call, so what is protected is not left to its end. */
+/* A server runs on after a call, so protected paths are not left until its end. */
 struct pl_ext_sweeping {
     struct pl_job job;
     struct pl_ext_shard *exts;      /* borrowed */

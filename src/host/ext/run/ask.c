@@ -1,12 +1,12 @@
-/* An ask: what a session wants of an extension, there and back.
+/* An ask: a request of a session to an extension, there and back.
  *
  *     machine ext-ask
  *
  *     NEW -> SENT -> WAITING -> QUEUED -> RUNNING -> ANSWERED
  *     SENT, WAITING, QUEUED -> ANSWERED       it could not be carried out, or nobody wants it any more
  *
- * From SENT to ANSWERED it is the far side's, the shard of the extension. Home only has `ctx` and the number of letters
- * that are away; so a cancel and an answer may pass each other. */
+ * From SENT to ANSWERED it belongs to the far side, the shard of the extension. Home has only `ctx`
+ * and the number of pending letters, so a cancel and an answer may cross. */
 #include "ext/run/broker/broker.h"
 
 #include "base/mem.h"
@@ -103,7 +103,7 @@ static void send(struct pl_ext_ask *ask)
     pl_loop_post(far_of(ask)->loop, &ask->letter);
 }
 
-/* It comes home without having been away. */
+/* It returns without having been sent. */
 static void fail_here(struct pl_ext_ask *ask, enum pl_tool_error error, const char *why)
 {
     snprintf(ask->message, sizeof ask->message, "%s", why);
@@ -130,8 +130,8 @@ static void on_audited(void *ctx, enum pl_status status, const struct pl_error *
               status == PL_OK ? "It was cancelled" : why);
 }
 
-/* A call of a tool is durable in the audit before the extension hears of it: what an adapter does is not seen call by
- * call. */
+/* A tool call is durable in the audit before the extension gets it, because the calls inside an
+ * adapter are not visible. */
 void pl_ext_ask_send(struct pl_ext_ask *ask)
 {
     struct pl_json_doc doc;
@@ -176,7 +176,7 @@ struct telling {
     char content[];
 };
 
-/* Letters of one sender arrive in order: the ask is not home yet. */
+/* Letters of one sender arrive in order, so the ask is not home yet. */
 static void on_told(struct pl_letter *letter)
 {
     struct telling *telling = PL_CONTAINER_OF(letter, struct telling, letter);
@@ -212,8 +212,8 @@ static void on_progressing(struct pl_timer *timer)
         pl_timer_start(ask->instance->exts->loop, timer, PROGRESS_MS, on_progressing);
 }
 
-/* Each replaces the last: one at once, and then the newest, ten times a second. Every one of them goes to all clients of
- * the user. */
+/* Each replaces the last: the first is sent at once, then the newest, ten times a second. Each
+ * of them goes to all clients of the user. */
 void pl_ext_ask_tell(struct pl_ext_ask *ask, struct pl_str content)
 {
     if (!ask->update)
@@ -244,7 +244,7 @@ static void take_out(struct pl_ext_ask *ask, struct pl_ext_ask **list)
         }
 }
 
-/* Out of the place's or the instance's hands, and home. */
+/* Removes it from the place or the instance, and sends it home. */
 static void finish(struct pl_ext_ask *ask)
 {
     struct pl_ext_instance *instance = ask->instance;
@@ -272,7 +272,7 @@ static void finish(struct pl_ext_ask *ask)
         pl_ext_adapter_sweep(instance);
     }
     pl_ext_ask_cancel(PL_TAKE(ask->nested));
-    pl_ext_audit_flush(exts); /* what it did comes before its end in the audit */
+    pl_ext_audit_flush(exts); /* in the audit, its actions precede its end */
     pl_ext_ask_become(ask, PL_EXT_ASK_STATE_ANSWERED);
     ask->letter.open = on_home;
     pl_loop_post(ask->home->loop, &ask->letter);
@@ -319,7 +319,6 @@ static int64_t wait_ms(const struct pl_ext_ask *ask)
     return ask->kind == PL_EXT_ASK_HOOK || ask->kind == PL_EXT_ASK_EVENT ? HOOK_MS : OTHER_MS;
 }
 
-/* A second need of what runs elsewhere and is not connected ends at once. */
 static void stop_instance(struct pl_ext_shard *exts, struct pl_ext_ask *ask)
 {
     struct pl_ext_place *place = pl_ext_place_find(exts, ask->extension_id, ask->user_id);
@@ -347,7 +346,7 @@ static void on_far(struct pl_letter *letter)
         stop_instance(exts, ask);
         return;
     }
-    /* One that lacks a part of its own has no place: its ids may be what is missing. */
+    /* An ask that ran out of memory has no place: its ids may be missing. */
     struct pl_ext_place *place =
         ask->reply.status == PL_OK ? pl_ext_place_get(exts, ask->extension_id, ask->user_id) : NULL;
     if (!place) {
@@ -536,7 +535,7 @@ void pl_ext_asks_pump(struct pl_ext_instance *instance)
         run(call->thing);
 }
 
-/* Of updates only the newest counts: one that reads slowly is not sent more of them than it takes. */
+/* Only the newest update counts: a slow reader gets no more of them than it reads. */
 static bool is_superfluous(const struct pl_ext_ask *ask, const struct pl_ext_instance *instance)
 {
     enum { UNREAD = 256 << 10 };

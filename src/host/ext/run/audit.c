@@ -1,5 +1,5 @@
-/* Extensions in the audit (access/audit.h): what they were allowed and did, never with what. A row is durable before
- * what it announces where that writes or executes. */
+/* Extensions in the audit (access/audit.h): what they were allowed and did, never the content. A
+ * row is durable before a write or an execution that it announces. */
 #include "ext/run/ext_int.h"
 
 #include "access/audit.h"
@@ -8,7 +8,8 @@
 #include "shard/log.h"
 #include "store/audit.h"
 
-/* Rows that nobody waits for gather this long, or until there are so many: one commit for all of them. */
+/* Rows that nobody waits for are collected for this long, or up to this number: one commit for
+ * all. */
 enum { GATHER_MS = 20, GATHER_ROWS = 256 };
 
 struct auditing {
@@ -28,7 +29,7 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
     pl_mem_free(a);
 }
 
-/* The batch that gathers, or a new one; NULL: out of memory. */
+/* The current batch, or a new one; NULL: out of memory. */
 static struct pl_batch *batch_of(struct pl_ext_shard *exts)
 {
     if (!exts->gathered)
@@ -60,7 +61,7 @@ void pl_ext_audit_write(struct pl_ext_shard *exts)
     }
 }
 
-/* All that has gathered, as one batch: rows stay in the order they were told in. */
+/* Submits all collected rows as one batch: rows keep their order. */
 static void submit(struct pl_ext_shard *exts, struct auditing *a)
 {
     pl_timer_stop(exts->loop, &exts->gather);
@@ -98,7 +99,7 @@ void pl_ext_audit_flush(struct pl_ext_shard *exts)
     if (!exts->gathered)
         return;
     struct auditing *a = pl_mem_alloc(1, sizeof *a);
-    if (!a) { /* the rows stay, and it is tried again */
+    if (!a) { /* keeps the rows, and tries again */
         pl_timer_start(exts->loop, &exts->gather, GATHER_MS, on_gathered);
         return;
     }

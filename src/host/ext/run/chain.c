@@ -1,6 +1,6 @@
-/* A chain of hooks: every extension that wants an event is asked in load order, and sees what those before it changed.
- * A block ends the chain. An answer that does not come, or is none, is a block where the hook fails closed, and nothing
- * where it fails open. */
+/* A chain of hooks: all subscribed extensions are called in load order, and each sees the
+ * changes of those before it. A block ends the chain. A missing or invalid answer is a block if
+ * the hook fails closed, and is ignored if it fails open. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -9,16 +9,16 @@
 struct pl_ext_chain {
     struct pl_shard *home;  /* borrowed */
     struct pl_ext_set *set; /* held */
-    size_t at;              /* of the set: the next to be asked */
+    size_t at;              /* of the set: the next to be called */
     struct pl_arena arena;
     struct pl_ext_chain_query query;         /* arena */
-    struct pl_ext_subscription subscription; /* of the one that is asked */
-    struct pl_ext_ask *ask;                  /* its own; borrowed */
+    struct pl_ext_subscription subscription; /* of the current one */
+    struct pl_ext_ask *ask;                  /* owns itself; borrowed */
     struct pl_ext_ruling ruling;             /* arena */
-    struct pl_letter letter;                 /* the first step, in a turn of its own */
+    struct pl_letter letter;                 /* the first step, in its own turn of the loop */
     void (*done)(void *ctx, const struct pl_ext_ruling *ruling);
     void *ctx;
-    bool is_left; /* cancelled while its letter is away */
+    bool is_left; /* cancelled while its letter is under way */
 };
 
 static void destroy(struct pl_ext_chain *chain)
@@ -60,7 +60,7 @@ static bool is_of_message(struct pl_str key)
     return pl_str_eq(key, PL_STR("message")) || pl_str_eq(key, PL_STR("messages"));
 }
 
-/* The messages of before_agent_start are collected: none takes the place of another. */
+/* The messages of before_agent_start are collected: none replaces another. */
 static void add_message(struct pl_json_out *out, const struct pl_json_doc *old,
                         const struct pl_json_doc *doc, const struct pl_json_node *message)
 {
@@ -109,13 +109,13 @@ static enum pl_status change(struct pl_ext_chain *chain, const struct pl_json_do
     pl_json_out_close(&out, '}');
     struct pl_str data = pl_arena_dup(&chain->arena, pl_buf_str(&text));
     if (text.status != PL_OK || !data.ptr)
-        return PL_NOMEM; /* what was there stays: a hook that fails open goes on with it */
+        return PL_NOMEM; /* the old data stay: a hook that fails open continues with them */
     chain->ruling.data = data;
     chain->ruling.is_changed = true;
     return PL_OK;
 }
 
-/* An answer that changes something needs the capability events. */
+/* An answer with changes requires the capability events. */
 static bool may_change(struct pl_ext_chain *chain, const struct pl_ext_known *known)
 {
     struct pl_ext_registered *registered =

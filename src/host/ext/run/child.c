@@ -1,4 +1,5 @@
-/* A cell on the loop: its pidfd is watched, and a worker frees it, because that waits for processes to go. */
+/* A cell on the loop: its pidfd is watched, and a worker frees it, because that waits for
+ * processes to end. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -45,7 +46,8 @@ static void free_done(struct pl_job *job)
         pl_loop_hook_add(exts->loop, &exts->stop_hook);
 }
 
-/* Killed at once; a worker waits for its end. Without memory for a job the loop waits, some milliseconds. */
+/* Kills it at once; a worker waits for its end. Without memory for a job the loop waits, some
+ * milliseconds. */
 void pl_ext_cell_leave(struct pl_ext_shard *exts, struct pl_cell *cell, struct pl_ext_ward *ward)
 {
     if (!cell && !ward)

@@ -1,6 +1,7 @@
-/* An extension that runs elsewhere comes by a WebSocket (channel/socket.h). Its key names the extension and the user, and so
- * the place. The place is on another shard, so the request goes there as a letter and comes back with an instance, or with
- * why there is none. Only then is the handshake answered. */
+/* A remote extension connects through a WebSocket (channel/socket.h). Its key names the
+ * extension and the user, and so the place. The place is on another shard, so the request goes
+ * there as a letter and returns with an instance or a refusal. Only then is the handshake
+ * answered. */
 #include "ext/run/channel/socket.h"
 #include "ext/run/ext_int.h"
 

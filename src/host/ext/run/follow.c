@@ -1,7 +1,8 @@
-/* What other nodes do with extensions. A bell, or a version in the answer to a renewal of the lease, says that something
- * has changed: a worker reads the set again, so that what was disabled or removed elsewhere stops here at once. Another
- * then fetches the files that this node does not have, and shares those that only this node has: packages that were
- * added before nodes shared them. One of each at a time. */
+/* Follows changes of extensions by other nodes. A bell, or a version in the answer to a lease
+ * renewal, signals a change: a worker reads the set again, so that extensions disabled or
+ * removed elsewhere stop here at once. Another worker then fetches the files that this node
+ * lacks, and shares those that only this node has: packages that were added before nodes shared
+ * them. One of each at a time. */
 #include "ext/run/host_int.h"
 
 #include "base/mem.h"
@@ -26,7 +27,7 @@ static void say(struct pl_ext_server *host, const struct pl_error *err)
 
 /* --- on a worker -------------------------------------------------------------------------------- */
 
-/* A copy that is not what was added any more is kept to oneself. */
+/* A copy that was changed since it was added is not shared. */
 static enum pl_status share(struct pl_store *store, const struct pl_ext_package *package,
                             struct pl_error *err)
 {
@@ -42,7 +43,7 @@ static enum pl_status share(struct pl_store *store, const struct pl_ext_package 
     return pl_ext_tree_share(store, &tree, hash, pl_clock_unix_ms(), err);
 }
 
-/* True: files have come. */
+/* True: files were fetched. */
 static bool bring(struct pl_ext_server *host, const struct pl_ext_known *known)
 {
     const struct pl_ext_package *package = &known->package;
@@ -66,7 +67,8 @@ static bool bring(struct pl_ext_server *host, const struct pl_ext_known *known)
     return status == PL_OK && known->is_missing;
 }
 
-/* Copies of what was removed elsewhere. Instances that still run keep their open files. */
+/* Removes copies of extensions that were removed elsewhere. Running instances keep their open
+ * files. */
 static void sweep(struct pl_ext_server *host, const struct pl_ext_set *before,
                   const struct pl_ext_set *now)
 {
@@ -127,8 +129,8 @@ static void submit(struct following *f, enum pl_work lane, void (*run)(struct pl
     pl_workers_submit(f->host->server->workers, shard->loop, &f->job);
 }
 
-/* Bringing may take long, and does not hold up what changes meanwhile. What another job has begun without this
- * change is found when somebody needs it (place.c), or by the next change. */
+/* Fetching may take long, and does not delay later changes. If another job began without this
+ * change, the files are found when they are needed (place.c), or by the next change. */
 static void read_done(struct pl_job *job)
 {
     struct following *f = PL_CONTAINER_OF(job, struct following, job);

@@ -1,6 +1,6 @@
-/* Frames from an extension: each is checked against the schema before anything of it is used, and goes to the handler
- * of its type. A bad line gets one `error`; three in a row, or 20 in a minute, end the instance. A long line is read
- * by a worker, which hashes the params of a host call too, and the lines after it wait. */
+/* Frames from an extension: each is checked against the schema before use, and goes to the
+ * handler of its type. A bad line gets one `error`; three in a row, or 20 in a minute, end the
+ * instance. A worker parses a long line and hashes the params of a host call; later lines wait. */
 #include "ext/run/ext_int.h"
 
 #include "base/text/utf8.h"
@@ -22,8 +22,8 @@ static const struct {
     [PL_EXT_QUOTA_REGISTERS] = {"registers", "at most 10 registers a second"},
 };
 
-/* An answer that nobody waits for, a credit or a cancel of nothing costs its sender nothing: without an end of them they
- * would cost us all our time. So each counts as many. */
+/* An answer that nobody waits for, or a credit or cancel of nothing, costs its sender nothing;
+ * endless ones would cost us all our time. So each counts as many frames. */
 enum { IDLE_FRAMES = 100 };
 
 static bool takes(struct pl_ext_instance *instance, enum pl_ext_quota quota, int64_t n,
@@ -38,15 +38,15 @@ static bool takes(struct pl_ext_instance *instance, enum pl_ext_quota quota, int
     return false;
 }
 
-/* Besides the one that it has taken. */
+/* In addition to the one already taken. */
 static void note_idle(struct pl_ext_instance *instance, struct pl_str frame_id)
 {
     (void)takes(instance, PL_EXT_QUOTA_FRAMES, IDLE_FRAMES - 1, frame_id);
 }
 
-/* --- answers to what it was asked ------------------------------------------------------------- */
+/* --- answers to asks -------------------------------------------------------------------------- */
 
-/* Nobody waits for it. One that came too late, or after a cancel, is dropped. */
+/* Nobody waits for it. An answer that is late, or comes after a cancel, is dropped. */
 static void answer_of_none(struct pl_ext_instance *instance, struct pl_str frame_id,
                            struct pl_str id)
 {
@@ -78,7 +78,7 @@ static void hear_tool_result(struct pl_ext_instance *instance, const struct pl_e
         hear_result(instance, frame, id, PL_EXT_ASK_TOOL);
 }
 
-/* The schema gives it no call_id: its id decides. */
+/* The schema gives it no call_id: its id is used. */
 static void hear_slash_result(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
     hear_result(instance, frame, frame->id, PL_EXT_ASK_COMMAND);
@@ -169,7 +169,7 @@ static void hear_event(struct pl_ext_instance *instance, const struct pl_ext_fra
 
 /* --- log and error ---------------------------------------------------------------------------- */
 
-/* The claimed extension_id is not believed: the payload is written again, redacted, with ours. */
+/* Ignores the claimed extension_id: writes the payload again, redacted, with ours. */
 static void hear_log(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
     PL_CLEANUP_BUF struct pl_buf text;
@@ -242,7 +242,7 @@ static void keep_line(struct pl_ext_instance *instance, const char *level, const
                        unix_ms, pl_buf_str(&text));
 }
 
-/* Its word about one of our frames: kept, and nothing else. */
+/* Its message about one of our frames is only logged. */
 static void hear_error(struct pl_ext_instance *instance, const struct pl_ext_frame *frame)
 {
     struct pl_str message;
@@ -256,7 +256,7 @@ void pl_ext_instance_keep_line(struct pl_ext_instance *instance, const char *lev
     keep_line(instance, level, event, message);
 }
 
-/* What is no text shows as ?, so that the log stays JSON. */
+/* Bytes that are not text become ?, so that the log stays JSON. */
 static void keep_said(struct pl_ext_instance *instance, struct pl_str text)
 {
     char line[MAX_SAID];
@@ -276,8 +276,8 @@ void pl_ext_hear_rest(struct pl_ext_instance *instance)
     pl_buf_clear(&instance->said);
 }
 
-/* Standard error is log, line by line; a line without an end is kept when it is long enough. What is over the quota is
- * thrown away. */
+/* Standard error is logged line by line; an incomplete line is logged when it is long enough.
+ * Bytes over the quota are discarded. */
 void pl_ext_hear_said(void *ctx, struct pl_str bytes)
 {
     struct pl_ext_instance *instance = ctx;
@@ -300,7 +300,7 @@ void pl_ext_hear_said(void *ctx, struct pl_str bytes)
 
 /* --- one frame -------------------------------------------------------------------------------- */
 
-/* A host call that is heard has the quota of calls, which the broker takes. */
+/* For a host call the broker takes the quota of calls. */
 static const struct {
     void (*hear)(struct pl_ext_instance *, const struct pl_ext_frame *);
     enum pl_ext_quota quota;
@@ -444,7 +444,7 @@ static void read_elsewhere(struct pl_ext_instance *instance, struct pl_str line)
 void pl_ext_hear_line(void *ctx, struct pl_str line)
 {
     struct pl_ext_instance *instance = ctx;
-    /* Not zeroed for every line: the one or the other is filled. */
+    /* Not zeroed for every line: one of them is filled. */
     __attribute__((uninitialized)) struct pl_ext_frame frame;
     __attribute__((uninitialized)) struct pl_ext_fault fault;
     pl_ext_place_touch(instance->place);

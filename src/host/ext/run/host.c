@@ -1,6 +1,6 @@
-/* The extensions that there are. The set is read from the store when the server starts and after each change; who
- * looks at it holds it. Registers are kept for each user, so that what an extension tells of itself to one user is
- * not told to another while that one's own instance has said something else. */
+/* The set of extensions. It is read from the store when the server starts and after each change;
+ * readers hold it. Registrations are stored per user, so that what an extension registers for
+ * one user does not replace what another user's own instance has registered. */
 #include "ext/run/host_int.h"
 
 #include "base/mem.h"
@@ -90,7 +90,7 @@ static bool copy_row(struct pl_ext_known *known, const struct pl_extension_row *
     return true;
 }
 
-/* A register that can no longer be read counts as none: the extension registers again. */
+/* An unreadable registration counts as none: the extension registers again. */
 static enum pl_status read_registered(struct pl_store *store, struct pl_ext_known *known,
                                       struct pl_error *err)
 {
@@ -168,7 +168,7 @@ static enum pl_status read_set(struct pl_ext_server *host, struct pl_ext_set **r
     return status;
 }
 
-/* The version first: the rows are at least as new. */
+/* Reads the version first: the rows are at least as new. */
 enum pl_status pl_ext_set_read(struct pl_ext_server *host, struct pl_error *err)
 {
     struct pl_ext_set *set = NULL;
@@ -216,7 +216,7 @@ enum pl_status pl_ext_server_create(struct pl_server *server, const struct pl_ex
     pthread_mutex_init(&host->lock, NULL);
     pthread_mutex_init(&host->reloading, NULL);
     enum pl_status status = pl_ext_set_read(host, err);
-    atomic_store(&host->version, 0); /* the first renewal looks for files that are not here */
+    atomic_store(&host->version, 0); /* the first renewal looks for missing files */
     if (status == PL_OK)
         *ret_host = host;
     else
@@ -292,7 +292,7 @@ size_t pl_ext_quarantines(struct pl_ext_server *host, struct pl_str extension_id
 
 enum { MAX_KEY = 200 };
 
-/* Ids are at most 64 and 48 bytes long. */
+/* Ids have at most 64 and 48 bytes. */
 static struct pl_str key_of(char *to, struct pl_str extension_id, struct pl_str user_id)
 {
     if (extension_id.len + user_id.len + 1 > MAX_KEY)

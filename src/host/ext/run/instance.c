@@ -1,5 +1,6 @@
-/* The life of one run of an extension (core/extproto/life.c has the states): a worker starts its cell, it registers
- * within ten seconds, works, and is stopped or ends. Whatever ends it, everything that it was asked fails once. */
+/* The life of one run of an extension (core/extproto/life.c has the states): a worker starts its
+ * cell, it registers within ten seconds, works, and is stopped or ends. Whatever ends it, each
+ * of its asks fails exactly once. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -59,7 +60,7 @@ static void destroy(struct pl_ext_instance *instance)
         pl_loop_hook_add(exts->loop, &exts->stop_hook);
 }
 
-/* At the end of the turn: somebody below us on the stack may still look at it. */
+/* Called at the end of the turn of the loop, because a caller may still use it until then. */
 static void on_bury(struct pl_loop_hook *hook)
 {
     struct pl_ext_instance *instance = PL_CONTAINER_OF(hook, struct pl_ext_instance, bury);
@@ -227,7 +228,7 @@ static void fail_asks(struct pl_ext_instance *instance)
                         PL_STR_ARG(instance->known->package.id), instance->why);
 }
 
-/* What the job that starts it has in hand is left when that is back. */
+/* Resources of the starting job are freed when the job is back. */
 static void leave_child(struct pl_ext_instance *instance)
 {
     struct pl_ext_ward *ward =
@@ -292,7 +293,7 @@ static void on_no_end(struct pl_timer *timer)
     end_by_exit(PL_CONTAINER_OF(timer, struct pl_ext_instance, timer));
 }
 
-/* What it wrote last is still in the pipe: the end of that comes first, or a second passes. */
+/* Its last output is still in the pipe: waits for its end, at most a second. */
 static void on_child_exit(void *ctx, const struct pl_cell_end *end)
 {
     enum { REST_MS = 1000 };
@@ -309,7 +310,7 @@ static void on_no_exit(struct pl_timer *timer)
                         "it closed its standard output and did not exit");
 }
 
-/* A connection comes and goes: that is no crash, unless it broke the rules. */
+/* A closed connection is not a crash, unless it broke the protocol. */
 static void end_by_socket(struct pl_ext_instance *instance)
 {
     const struct pl_ext_wire *wire = instance->wire;

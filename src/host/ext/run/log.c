@@ -1,5 +1,5 @@
-/* The last lines that an extension has said, by `log` frames and on standard error, for the person who looks for a
- * mistake in it. They are in memory: what must last is in the audit. */
+/* The last lines of an extension, from `log` frames and standard error, for debugging. They are
+ * in memory; durable records are in the audit. */
 #include "ext/run/host_int.h"
 
 #include "base/mem.h"
@@ -21,7 +21,7 @@ static struct pl_ext_log *find(struct pl_ext_server *host, struct pl_str id, boo
     return NULL;
 }
 
-/* A line that does not fit the memory is not kept. */
+/* A line for which there is no memory is not stored. */
 void pl_ext_log_add(struct pl_ext_server *host, struct pl_str extension_id, struct pl_str user_id,
                     int64_t unix_ms, struct pl_str json)
 {
@@ -39,7 +39,7 @@ void pl_ext_log_add(struct pl_ext_server *host, struct pl_str extension_id, stru
         *place = line;
     }
     pthread_mutex_unlock(&host->lock);
-    pl_mem_free(copy); /* the line that was there before, or the one without a place */
+    pl_mem_free(copy); /* the replaced line, or the new one if there is no log */
 }
 
 void pl_ext_log_write(struct pl_ext_server *host, struct pl_str extension_id, struct pl_str user_id,

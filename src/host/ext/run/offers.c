@@ -1,11 +1,12 @@
-/* What extensions offer to a user's sessions: tools and commands, from their last register, running or not; and who
- * wants to hear of what. */
+/* The offers of extensions to a user's sessions: tools and commands, from their last registration,
+ * running or not; and their subscriptions. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
 
-/* Calls `each` for what every extension that is not disabled has registered for this user, until it says no. */
+/* Calls `each` for the registration of every extension that is not disabled, for this user,
+ * until it returns false. */
 static void for_each(struct pl_ext_server *host, struct pl_str user_id, bool with_quarantined,
                      bool (*each)(void *ctx, const struct pl_ext_known *known,
                                   const struct pl_ext_registered *registered),
@@ -145,7 +146,7 @@ enum pl_status pl_ext_commands_of(struct pl_ext_server *host, struct pl_arena *a
 /* --- events ----------------------------------------------------------------------------------- */
 
 struct event {
-    struct pl_shard *home; /* borrowed; NULL: only whether anybody wants it */
+    struct pl_shard *home; /* borrowed; NULL: only finds out whether anybody wants it */
     struct pl_str user_id, session_id, tool_name, data;
     enum pl_ext_hook hook;
     bool is_wanted;
@@ -233,7 +234,7 @@ struct pl_ext_wake {
     void (*done)(void *ctx);
     void *ctx;
     size_t n_away;
-    struct pl_ext_ask *asks[]; /* their own; NULL: home */
+    struct pl_ext_ask *asks[]; /* they own themselves; NULL: returned */
 };
 
 static void on_awake(struct pl_ext_ask *ask)
@@ -270,7 +271,7 @@ struct pl_ext_wake *pl_ext_wake_start(struct pl_shard *home, struct pl_str user_
         struct pl_ext_known *known = set->items[i];
         struct pl_ext_registered *registered = pl_ext_registered_of(host, known, user_id);
         pl_ext_registered_release(registered);
-        /* One that runs elsewhere comes by itself. */
+        /* A remote extension connects by itself. */
         bool is_due =
             !registered && known->package.state == PL_EXT_STATE_ENABLED && known->package.dir.len;
         struct pl_ext_ask *ask = is_due ? pl_ext_ask_create(home, PL_EXT_ASK_WAKE) : NULL;

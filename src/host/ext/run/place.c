@@ -1,4 +1,4 @@
-/* The place of an extension of a user: where its instances come and go. Asks wait here until one is ready.
+/* The place of an extension of a user: instances come and go, and asks wait until one is ready.
  *
  *     machine ext-place
  *
@@ -109,7 +109,7 @@ void pl_ext_place_destroy(struct pl_ext_place *place)
     pl_mem_free(place);
 }
 
-/* --- what waits ------------------------------------------------------------------------------- */
+/* --- waiting asks ----------------------------------------------------------------------------- */
 
 static void fail_waiting(struct pl_ext_place *place, const char *why)
 {
@@ -133,7 +133,7 @@ static void append(struct pl_ext_place *place, struct pl_ext_ask *ask)
     place->last_waiting = ask;
 }
 
-/* A tool that runs one call at a time is at one. */
+/* Whether a tool that runs one call at a time is busy. */
 static bool must_wait(const struct pl_ext_instance *instance, const struct pl_ext_ask *ask)
 {
     for (const struct pl_ext_ask *other = instance->asks; other; other = other->next)
@@ -261,8 +261,8 @@ static void on_rested(struct pl_timer *timer)
         start(place);
 }
 
-/* For this user only: one who makes it crash takes it from nobody else. Durable, so that its closed hooks stay closed
- * after a restart too. */
+/* For this user only: a user who makes it crash takes it from nobody else. Durable, so that its
+ * closed hooks stay closed after a restart too. */
 static void quarantine(struct pl_ext_place *place)
 {
     struct pl_batch *batch = pl_batch_create();
@@ -295,7 +295,7 @@ void pl_ext_place_left(struct pl_ext_place *place, bool is_crash, const char *wh
         quarantine(place);
     } else {
         become(place, PL_EXT_PLACE_RESTING);
-        /* What waited for this start has its answer; what comes now waits for the next one. */
+        /* Asks that waited for this start fail now; later ones wait for the next start. */
         fail_waiting(place, why);
         pl_timer_start(place->exts->loop, &place->rest, rest_ms, on_rested);
     }
@@ -315,7 +315,8 @@ static void on_idle(struct pl_timer *timer)
         pl_ext_place_touch(place);
 }
 
-/* Every line touches it, so the timer is not set again for each: it looks for the last touch when it is due. */
+/* Every line touches it, so the timer is not restarted each time: when it fires, it checks the
+ * last touch. */
 void pl_ext_place_touch(struct pl_ext_place *place)
 {
     place->touched_ms = pl_loop_now_ms(place->exts->loop);

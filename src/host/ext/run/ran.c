@@ -1,5 +1,6 @@
-/* What stood around an extension when it ran last, for each user: the parts of its cell as that was made, and how often it
- * was started again. Of one that has not run since the server started, what this machine would give it. Any thread. */
+/* The isolation of an extension at its last run, per user: the parts of its cell, and the number
+ * of restarts. If it has not run since the server started: the isolation that this machine
+ * supports. Any thread. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -24,7 +25,7 @@ static struct pl_str key_of(char *to, struct pl_str extension_id, struct pl_str 
     return (struct pl_str){to, n > 0 && n < MAX_KEY ? (size_t)n : 0};
 }
 
-/* Under the lock; NULL: there is none, or no memory for one. */
+/* Under the lock; NULL: not found, or out of memory. */
 static struct pl_ext_ran *find(struct pl_ext_server *host, struct pl_str key, bool is_made)
 {
     struct pl_table_link *link = key.len ? pl_table_get(&host->ran, key) : NULL;
@@ -69,9 +70,10 @@ void pl_ext_rans_deinit(struct pl_ext_server *host)
     pl_table_deinit(&host->ran);
 }
 
-/* --- what this machine gives ------------------------------------------------------------------ */
+/* --- the isolation that this machine supports ------------------------------------------------- */
 
-/* Asked again after a minute: a person may have mended it. Blocks. False: no process can be started. */
+/* Probes again after a minute: a person may have corrected it. Blocks. False: no process can be
+ * started. */
 static bool probe(struct pl_ext_server *host, struct pl_ext_walls *ret_walls)
 {
     struct pl_cell_probe found;
@@ -93,7 +95,8 @@ static bool probe(struct pl_ext_server *host, struct pl_ext_walls *ret_walls)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* A wall stands if one of these parts is there; 0: it always does. `spare` says so where another part does its work. */
+/* A wall stands if one of these parts exists; 0: always. `spare` is its text if another part
+ * does its work. */
 static const struct {
     const char *name;
     unsigned parts;

@@ -1,5 +1,6 @@
-/* A register: validated, compared with what was seen before (a worker reads the pins and the answers that are kept),
- * answered with what the extension may do. A later one replaces all of it and widens nothing. */
+/* A registration: validated, compared with earlier ones (a worker reads the pins and the stored
+ * answers), answered with what the extension may do. A later one replaces all of it and widens
+ * nothing. */
 #include "ext/run/broker/broker.h"
 
 #include "base/mem.h"
@@ -125,7 +126,7 @@ static void say_ready(struct pl_ext_instance *instance)
     pl_ext_instance_send(instance, &line);
 }
 
-/* The first word after ready; a later register is no start. */
+/* The first event after ready; a later registration is not a start. */
 static void say_startup(struct pl_ext_instance *instance)
 {
     PL_CLEANUP_BUF struct pl_buf line;
@@ -154,7 +155,7 @@ static void on_stored(void *ctx, enum pl_status status, const struct pl_error *e
                    "the tools of an extension could not be stored: %s", err->message);
 }
 
-/* Its tools are pinned, and offered from now on, running or not. */
+/* Pins its tools; they are offered from now on, running or not. */
 static void store_tools(struct pl_ext_instance *instance)
 {
     const struct pl_ext_registered *r = instance->registered;
@@ -179,7 +180,7 @@ static void store_tools(struct pl_ext_instance *instance)
                     instance->exts->shard->server);
 }
 
-/* The record has all that hold for ever: what is not in it was taken back. */
+/* The record has all permanent answers: others were withdrawn. */
 static void take_answers(struct pl_ext_instance *instance)
 {
     pl_ext_answers_forget_always(instance->place);
@@ -214,7 +215,7 @@ static void become_ready(struct pl_ext_instance *instance)
         pl_ext_place_ready(instance->place);
 }
 
-/* --- what was seen before ---------------------------------------------------------------------- */
+/* --- comparing with earlier registrations ----------------------------------------------------- */
 
 static void resolve_run(struct pl_job *job)
 {
@@ -248,7 +249,7 @@ static void resolve_done(struct pl_job *job)
         return;
     }
     if (instance->life == PL_EXT_LIFE_DRAINING)
-        (void)0; /* it is being stopped: nobody wants to know */
+        (void)0; /* it is being stopped: nobody waits for it */
     else if (job->is_refused)
         pl_ext_instance_end(instance, PL_EXT_LIFE_FAILED, "the server is too busy");
     else if (instance->status != PL_OK)

@@ -1,4 +1,5 @@
-/* A register as it is kept: counted, because instances, offers and hooks on several threads look at it. */
+/* A stored registration: reference-counted, because instances, offers and hooks on several
+ * threads use it. */
 #include "ext/run/host_int.h"
 
 #include "base/mem.h"
@@ -27,7 +28,7 @@ static bool is_changed(const struct pl_ext_tool *tool, const struct pl_extension
     return false;
 }
 
-/* Hooks with content need the capability session; without it they are not heard. */
+/* Hooks with content require the capability session; without it they are denied. */
 static enum pl_status deny_hooks(struct pl_ext_registered *r)
 {
     bool may_see =
@@ -89,7 +90,7 @@ enum pl_status pl_ext_registered_create(struct pl_str payload, struct pl_str art
     return status;
 }
 
-/* The strictest of those that fit. */
+/* The strictest subscription that matches. */
 bool pl_ext_registered_wants(const struct pl_ext_registered *registered, enum pl_ext_hook hook,
                              struct pl_str tool_name, struct pl_ext_subscription *ret_subscription)
 {

@@ -1,4 +1,4 @@
-/* A shard's part of the host: its places, their end with the server, and what is committed for them. */
+/* A shard's part of the host: its places, their end with the server, and commits for them. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -70,12 +70,12 @@ void pl_ext_shard_destroy(struct pl_ext_shard *exts)
     pl_mem_free(exts);
 }
 
-/* --- changes that concern what runs --------------------------------------------------------------- */
+/* --- changed extensions ----------------------------------------------------------------------- */
 
 struct visiting {
     struct pl_letter letter;
     struct pl_ext_shard *exts; /* borrowed */
-    size_t n_id;               /* 0: all that are no longer as they were */
+    size_t n_id;               /* 0: all changed extensions */
     char id[];
 };
 
@@ -135,7 +135,7 @@ void pl_ext_server_restart(struct pl_ext_server *host, struct pl_str extension_i
 
 /* --- changes of the record -------------------------------------------------------------------- */
 
-/* The set is read again by a worker when the change is durable. */
+/* A worker reads the set again when the change is durable. */
 struct committing {
     struct pl_job job;
     struct pl_ext_shard *exts; /* borrowed */

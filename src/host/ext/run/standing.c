@@ -1,8 +1,8 @@
-/* Where an extension stands: what it may do, what is asked, what is denied and why; its tools and hooks. The same words
- * answer its register and a person's `explain`. */
+/* The standing of an extension: what it may do, what requires a question, what is denied and
+ * why; its tools and hooks. Used for the answer to its registration and for `explain`. */
 #include "ext/run/ext_int.h"
 
-/* What a WebSocket may not: there is no cell around it. */
+/* Capabilities that a remote extension cannot have: it has no cell. */
 static bool needs_cell(enum pl_ext_capability capability)
 {
     static const uint32_t of_cells =
@@ -87,7 +87,7 @@ static void write_denied(struct pl_json_out *out, enum pl_ext_capability capabil
     pl_json_out_close(out, '}');
 }
 
-/* Those of its capabilities that are decided so. */
+/* Its capabilities with this decision. */
 static void write_decided(const struct pl_ext_standing *standing, const char *key,
                           enum pl_ext_decision decision, struct pl_json_out *out)
 {
@@ -190,7 +190,7 @@ void pl_ext_standing_write(const struct pl_ext_standing *standing, struct pl_jso
     write_hooks(standing->registered, out);
 }
 
-/* How it is for this user, and why it is not otherwise. */
+/* Its state for this user, and the reason. */
 static void write_state(struct pl_ext_server *host, const struct pl_ext_known *known,
                         struct pl_str user_id, struct pl_json_out *out)
 {

@@ -1,12 +1,12 @@
-/* The arguments of a tool, against its schema. */
+/* Validates the arguments of a tool against its schema. */
 #include "ext/run/ext.h"
 
 #include "schema/schema.h"
 
 #include <stdio.h>
 
-/* On the loop, and the schema may be a client's: as many steps as the arguments have values, and some, not the million
- * that a validation may take elsewhere. */
+/* The check runs on the loop, and the schema may be a client's. So the limit is this, plus a few
+ * steps per byte of the document, not the million steps that a validation may take elsewhere. */
 enum { CHECK_STEPS = 5000 };
 
 enum pl_status pl_ext_input_check(struct pl_arena *arena, struct pl_str schema_text,

@@ -1,5 +1,5 @@
-/* The directories that a program may write to, watched over: a protected path that it made anew is removed when every
- * process of it is gone, also where nobody waits for the program any more. */
+/* Guards the directories that a program may write to: a new protected path is removed when all
+ * processes of the program are gone, even if nobody waits for the program any more. */
 #include "ext/run/ext_int.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 
 struct warded {
     struct pl_cell_guard *guard; /* owned */
-    const char *dir;             /* from the workspace; "" is all of it; arena */
-    int fd;                      /* owned; of a ward that is renewed, else -1 */
+    const char *dir;             /* relative to the workspace; "" is all of it; arena */
+    int fd;                      /* owned; for a ward that is renewed, otherwise -1 */
 };
 
 struct pl_ext_ward {
@@ -21,8 +21,8 @@ struct pl_ext_ward {
     struct pl_str extension_id, user_id, instance_id, session_id, call_id; /* arena */
     PL_VEC(struct warded) dirs;
     bool is_over, is_renewed;
-    struct pl_buf removed; /* paths from the workspace, one per line */
-    enum pl_status status; /* PL_OK, or why not all was looked at */
+    struct pl_buf removed; /* paths relative to the workspace, one per line */
+    enum pl_status status; /* PL_OK, or why not everything was checked */
     struct pl_error err;
 };
 

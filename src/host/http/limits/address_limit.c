@@ -2,9 +2,9 @@
 
 #include "shard/setup.h"
 
-enum { MAX_BY_DEFAULT = 1000, MAX_TOLD = 16 /* beyond the limit, for the moment it takes */ };
+enum { MAX_BY_DEFAULT = 1000, MAX_TOLD = 16 /* beyond the limit, to send a refusal */ };
 
-/* 0: it is not counted. */
+/* 0: no limit, and the connection is not counted. */
 static int64_t most_of(const struct pl_server_config *config, const struct pl_network *network)
 {
     if (!network->n)

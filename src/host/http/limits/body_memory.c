@@ -29,7 +29,7 @@ struct pl_body_owner pl_body_owner(struct pl_str user_id, const struct pl_conn *
     return owner;
 }
 
-/* Small ones may use the reserve, of the budget and of the owner. */
+/* Small bodies may use the reserve of the budget and of the owner. */
 static struct pl_quota_limits limits_of(const struct pl_shard *shard, size_t n_body)
 {
     int64_t all = budget_of(shard), own = (int64_t)pl_body_memory_most(shard);

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 
-/* Of one owner; there while it has something. */
+/* The share of one owner; exists while it is not 0. */
 struct pl_share {
     struct pl_table_link link; /* key: the owner, after this struct */
     int64_t n;
@@ -15,7 +15,7 @@ struct pl_share {
 
 struct pl_quota {
     pthread_mutex_t lock;
-    struct pl_table shares; /* under the lock, as the sum */
+    struct pl_table shares; /* under the lock, like the sum */
     int64_t n_all;
 };
 

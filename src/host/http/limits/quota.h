@@ -1,6 +1,5 @@
-/* Amounts that many owners have of one thing, with a limit for each owner and one for all of them:
- * bytes of bodies by user, connections by address. Thread-safe. An owner that has nothing costs
- * nothing. */
+/* Amounts of one resource, with a limit for each owner and one for all of them: bytes of bodies by
+ * user, connections by address. Thread-safe. An owner that has nothing costs nothing. */
 #ifndef PL_HTTP_LIMITS_QUOTA_H
 #define PL_HTTP_LIMITS_QUOTA_H
 
@@ -18,24 +17,24 @@ struct pl_hold {
     int64_t n;
 };
 
-/* The most an owner, and all of them together, may have after taking. */
+/* The most that one owner, and all owners together, may have. */
 struct pl_quota_limits {
     int64_t own, all;
 };
 
 struct pl_quota *pl_quota_create(void); /* NULL when out of memory */
-/* Shares that were not given back are dropped. Accepts NULL. */
+/* Drops shares that were not given back. Accepts NULL. */
 void pl_quota_destroy(struct pl_quota *quota);
 
 enum pl_taking { PL_TAKING_DONE, PL_TAKING_OVER_OWN, PL_TAKING_OVER_ALL, PL_TAKING_NO_MEMORY };
-/* n more for this owner, who is the same for one hold until it is empty. Nothing is taken unless
- * it is PL_TAKING_DONE. */
+/* Takes n more for this owner; a hold has one owner until it is empty. Nothing is taken unless the
+ * result is PL_TAKING_DONE. */
 enum pl_taking pl_quota_take(struct pl_quota *quota, struct pl_hold *hold, struct pl_str owner,
                              int64_t n, struct pl_quota_limits limits);
 /* Whether n more could be taken now. */
 enum pl_taking pl_quota_ask(struct pl_quota *quota, struct pl_str owner, int64_t n,
                             struct pl_quota_limits limits);
-/* Gives n back; hold->n at most. */
+/* Gives n back, hold->n at most. */
 void pl_quota_give(struct pl_quota *quota, struct pl_hold *hold, int64_t n);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 void pl_base64url_encode(struct pl_buf *to, struct pl_str bytes);
-/* Into the arena; false when it is not base64url, or memory ran out. */
+/* Into the arena. False if it is not base64url, or out of memory. */
 bool pl_base64url_decode(struct pl_arena *arena, struct pl_str text, struct pl_str *ret_bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* An answer that goes out while it is made. The handler fills x->reply; at the end of the turn, or
- * when the client has taken what came before, that becomes one chunk (RFC 9112 7.1) and x->reply is
- * empty again. A client of HTTP/1.0 gets the bytes alone, and the end of the connection after
- * them.
+/* An answer that is sent while it is made. The handler fills x->reply. At the end of the turn of
+ * the loop, or when the client has taken the previous chunk, x->reply becomes one chunk (RFC 9112
+ * 7.1) and is empty again. An HTTP/1.0 client gets the bare bytes, then the end of the
+ * connection.
  *
  *     x->reply ──end of the turn──> chunk ──> kernel ──all of it gone──> room(x)
  *

@@ -1,5 +1,5 @@
 /* The end of a page in a list that is sorted by pinned first, then by last change. The cursor stays
- * right when items are added in front. */
+ * valid when items are added in front. */
 #ifndef PL_HTTP_REPLY_PAGE_CURSOR_H
 #define PL_HTTP_REPLY_PAGE_CURSOR_H
 
@@ -11,8 +11,8 @@ struct pl_page_cursor {
     struct pl_str id; /* of the last item */
 };
 
-/* "P MS ID". False if it is not such a cursor, or its id has another kind. *ret_place has views of
- * the cursor. */
+/* "P MS ID". False if the cursor has another form, or its id another prefix. *ret_place has views
+ * of the cursor. */
 bool pl_page_cursor_read(struct pl_str cursor, const char *prefix,
                          struct pl_page_cursor *ret_place);
 void pl_page_cursor_write(struct pl_buf *to, const struct pl_page_cursor *place);

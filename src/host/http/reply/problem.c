@@ -1,4 +1,4 @@
-/* The table of problems, and their JSON. Statuses of functions are mapped to problems here. */
+/* The table of problems, and their JSON. Maps statuses of functions to problems. */
 #include "http/reply/problem.h"
 
 #include "json/write.h"
@@ -21,7 +21,7 @@ int pl_problem_retry_after_s(int http_status)
     case 429:
     case 503:
         return 1;
-    case 507: /* an operator has to make room */
+    case 507: /* an operator must free space */
         return 60;
     default:
         return 0;
@@ -50,8 +50,8 @@ enum pl_problem pl_problem_of(enum pl_status status)
     }
 }
 
-/* A member for people. Where memory is too short for the Chinese it stays English, and the buffer
- * that the answer is written to says the rest. */
+/* Writes text for people. Without memory for the Chinese it stays English; the answer's own buffer
+ * reports its own lack of memory. */
 static void out_words(struct pl_json_out *out, const char *name, const char *text, bool is_chinese)
 {
     PL_CLEANUP_BUF struct pl_buf chinese;

@@ -1,4 +1,4 @@
-/* Errors as the API tells them: RFC 9457, with a stable code. */
+/* Errors of the API: RFC 9457, with a stable code. */
 #ifndef PL_HTTP_REPLY_PROBLEM_H
 #define PL_HTTP_REPLY_PROBLEM_H
 
@@ -55,15 +55,15 @@ struct pl_problem_info {
 };
 const struct pl_problem_info *pl_problem_info(enum pl_problem problem);
 
-/* Seconds for Retry-After of an answer with this HTTP status; 0: none. Every 429, 503 and 507 has
- * one, in every room. */
+/* Seconds for Retry-After with this HTTP status; 0: no such header. Every 429, 503 and 507 has one,
+ * everywhere. */
 int pl_problem_retry_after_s(int http_status);
 
-/* The problem that a status from core or the store is for a client. */
+/* Maps a status from core or the store to a problem for the client. */
 enum pl_problem pl_problem_of(enum pl_status status);
 
-/* The body of application/problem+json; err (may be NULL) gives detail and errors[].pointer. Title and
- * details are in Chinese where that is wanted and known. */
+/* Writes application/problem+json; err (may be NULL) gives detail and errors[].pointer. Title and
+ * details are in Chinese if wanted and known. */
 void pl_problem_write(enum pl_problem problem, const char *detail, const struct pl_error *err,
                       const char *request_id, bool is_chinese, struct pl_buf *to);
 

@@ -1,5 +1,5 @@
-/* Functions of handlers for an answer: headers, versions, pages, byte bodies; and for reading the
- * request. RFC 9110: conditional requests (13), ranges (14). */
+/* Functions for handlers. For the answer: headers, versions, pages, bodies of bytes; and for
+ * reading the request. RFC 9110: conditional requests (13), ranges (14). */
 #include "base/text/decimal.h"
 #include "base/text/utf8.h"
 #include "http/exchange_int.h"
@@ -104,7 +104,7 @@ int64_t pl_exchange_if_match_version(struct pl_exchange *x)
     return is_ours ? version : INT64_MAX;
 }
 
-/* --- byte bodies ----------------------------------------------------------------------------- */
+/* --- bodies of bytes ------------------------------------------------------------------------- */
 
 static void be_rangeable(struct pl_exchange_own *own, const char *etag)
 {
@@ -151,7 +151,7 @@ void pl_exchange_bytes(struct pl_exchange *x, pl_body_read_fn *read, int64_t n_b
     be_rangeable(own, etag);
 }
 
-/* Digits as a number; false when there are none, or too many to mean anything. */
+/* Reads digits as a number; false if there are none, or too many. */
 static bool take_number(struct pl_str *text, uint64_t *ret_value)
 {
     uint64_t value = 0;

@@ -1,6 +1,6 @@
-/* An answer on its way out: the head and the first bytes of the body in one write, the rest as the
- * kernel takes it. A long body is read a piece at a time by a worker, and only when the piece
- * before it has gone: a slow client costs one piece. */
+/* Sends an answer: the head and the first bytes of the body in one write, the rest as the kernel
+ * accepts it. A worker reads a long body one piece at a time, and only after the previous piece was
+ * sent: a slow client costs one piece. */
 #include "http/exchange_int.h"
 
 #include "base/mem.h"
@@ -40,7 +40,7 @@ static bool has_no_body(int status)
     return status == 204 || status == 304;
 }
 
-/* The Date line of this second. */
+/* The Date line for the current second. */
 static struct pl_str date_line(struct pl_shard *shard)
 {
     struct pl_exchange_pool *pool = shard->exchanges;

@@ -1,11 +1,11 @@
-/* An answer whose client does not read: what is left of it waits in a file without a name instead
- * of in memory, and is sent from there piece by piece (send.c).
+/* If a client does not read its answer, the rest of the answer moves from memory to a file without
+ * a name, and is sent from there piece by piece (send.c).
  *
  *     reply ──over 1 MiB is left after a second──> file (worker) ──> pieces ──> kernel
  *
- * After that second, a slow reader occupies 1 MiB of memory at most, whatever it asked for. Files
- * have a budget too: as much as bodies for one owner, four times that for all. Beyond it, or
- * without room on the disk, the connection ends: half an answer cannot become a problem. */
+ * After that second, a slow reader occupies 1 MiB of memory at most. Files have a budget too: one
+ * owner may use as much as all bodies, all owners four times that. Beyond it, or when the disk is
+ * full, the connection ends: half an answer cannot become a problem. */
 #include "http/exchange_int.h"
 
 #include "base/table.h"
@@ -40,7 +40,7 @@ static void keep(struct pl_str *text, char *room)
     text->ptr = room;
 }
 
-/* The sources of the answer are released as well; the log still needs who asked, and for what. */
+/* Releases the data the answer was made from, too. The log still needs the user, key and model. */
 static void drop_memory(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
@@ -86,7 +86,7 @@ enum pl_status pl_spool_start(struct pl_exchange_own *own)
                       (int64_t)own->sending.body.len, (struct pl_quota_limits){budget, 4 * budget});
     if (taking != PL_TAKING_DONE)
         return PL_LIMIT;
-    /* Here and not on the worker: a new configuration may come meanwhile. */
+    /* Opened here and not on the worker, because a new configuration may replace this one. */
     own->sending.fd = pl_scratch_open(x->shard->setup->config.data_dir);
     if (own->sending.fd < 0)
         return PL_IO;

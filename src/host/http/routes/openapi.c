@@ -1,6 +1,6 @@
-/* OpenAPI 3.1 out of the tables: one operation per route, its components from schemas/api.json and
- * from the schemas that file refers to. Every reference leads into the same document, because that
- * is what generators of types can follow. */
+/* Writes OpenAPI 3.1 from the tables: one operation per route, its components from schemas/api.json
+ * and from the schemas that file refers to. Every reference stays in the same document, because
+ * type generators can follow only those. */
 #include "http/routes/route.h"
 
 #include "http/routes/api_text.h"
@@ -52,7 +52,7 @@ static void write_content(struct pl_json_out *out, const char *type, const char 
     pl_json_out_close(out, '}');
 }
 
-/* JSON, anything else, or one of them as the request has it. */
+/* The answer is JSON, something else, or either, as the request asks. */
 static void write_answer(struct pl_json_out *out, const struct pl_route *route)
 {
     bool is_any = route->flags & PL_ROUTE_ANY_REPLY;
@@ -124,7 +124,7 @@ static void write_responses(struct pl_json_out *out, const struct pl_route *rout
     pl_json_out_close(out, '}');
 }
 
-/* Which keys may call it. */
+/* The scopes of keys that may call it. */
 static void write_access(struct pl_json_out *out, const struct pl_route *route)
 {
     pl_json_out_key(out, "x-parley-scopes");
@@ -171,7 +171,7 @@ static void write_operation(struct pl_json_out *out, const struct pl_route *rout
     pl_json_out_close(out, '}');
 }
 
-/* All routes of a path, at its first one. */
+/* True for the first route of a path: there all its routes are written. */
 static bool is_first_of_path(const struct pl_route *wanted)
 {
     const struct pl_route *const *tables = pl_routes();
@@ -201,8 +201,9 @@ static void write_path(struct pl_json_out *out, const char *path)
     pl_json_out_close(out, '}');
 }
 
-/* Where the references of a schema lead, once it is a component: its own definitions to PREFIX.NAME, those of another
- * schema to NAME.json's components. Generators read only references into the same document. */
+/* Rewrites a reference of a schema that became a component: to one of its own definitions as
+ * PREFIX.NAME, to another schema as the components of NAME.json. Generators follow only references
+ * inside the document. */
 static struct pl_str move_ref(struct pl_buf *to, struct pl_str json, const char *prefix)
 {
     struct pl_str own = PL_STR("\"#/$defs/"), other = PL_STR("\"https://parley.local/schemas/");
@@ -247,7 +248,7 @@ static void write_moved(struct pl_json_out *out, struct pl_str json, const char 
         out->buf->status = moved.status;
 }
 
-/* The members of a schema that mean something inside another document. */
+/* Whether this member of a schema still has a meaning inside another document. */
 static bool is_moved(struct pl_str key)
 {
     return !pl_str_eq(key, PL_STR("$schema")) && !pl_str_eq(key, PL_STR("$id")) &&
@@ -268,7 +269,7 @@ static void write_defs(struct pl_json_out *out, const struct pl_json_doc *doc, c
     }
 }
 
-/* A schema that the API refers to: itself as NAME, its definitions as NAME.DEFINITION. */
+/* Writes a schema that the API refers to: itself as NAME, its definitions as NAME.DEFINITION. */
 static void write_builtin(struct pl_json_out *out, struct pl_arena *arena,
                           const struct pl_schema_builtin *one)
 {

@@ -1,6 +1,6 @@
-/* Checks a query against the parameters of its route: the same lines that /openapi.json shows. Unknown
- * names and invalid values are refused, because a filter with a wrong name or value would let everything
- * through, or nothing. */
+/* Checks a query against the parameters of its route, the same lines that /openapi.json shows.
+ * Unknown names and invalid values are refused, because a wrong filter would match everything or
+ * nothing. */
 #include "http/exchange_int.h"
 
 #include "base/text/suggest.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { MAX_TOLD = 80 /* bytes of a name or a value that are told */ };
+enum { MAX_TOLD = 80 /* the longest name or value in a message */ };
 
 static struct pl_str told(struct pl_str text)
 {
@@ -26,7 +26,7 @@ static bool refuse(struct pl_exchange *x, struct pl_str name, const char *detail
     return false;
 }
 
-/* The line of a parameter; NULL after an answer. */
+/* Finds a parameter of the route; NULL after making a problem. */
 static const struct pl_route_param *find(struct pl_exchange *x, struct pl_str name)
 {
     static const struct pl_route_param other = {"", "{}", ""};
@@ -47,8 +47,8 @@ static const struct pl_route_param *find(struct pl_exchange *x, struct pl_str na
     return NULL;
 }
 
-/* Whether the list has the word; the words are appended to `wish`, and the nearest one is in *ret_near
- * (empty: none is near). */
+/* Whether the list has the word. Appends the allowed words to `wish`; *ret_near is the nearest one,
+ * or empty. */
 static bool has_word(struct pl_arena *arena, const struct pl_json_doc *doc,
                      const struct pl_json_node *list, struct pl_str word, struct pl_buf *wish,
                      const char **ret_near)
@@ -71,8 +71,8 @@ static bool has_word(struct pl_arena *arena, const struct pl_json_doc *doc,
     return is_in;
 }
 
-/* Words of a list, and true and false, are looked at here. Numbers, times and names are read by the
- * handlers, who know more of them. */
+/* Checks enums and booleans only. Handlers check numbers, times and names, since they know more
+ * about them. */
 static bool check_value(struct pl_exchange *x, const struct pl_route_param *param,
                         struct pl_str value)
 {
@@ -103,7 +103,7 @@ static bool check_value(struct pl_exchange *x, const struct pl_route_param *para
     return refuse(x, pl_str_of(param->name), text);
 }
 
-/* Of two the first would count. */
+/* Whether the query has this parameter before. A handler would use only the first one. */
 static bool is_repeated(const struct pl_target *target, size_t at)
 {
     for (size_t i = 0; i < at; i++)
@@ -112,8 +112,8 @@ static bool is_repeated(const struct pl_target *target, size_t at)
     return false;
 }
 
-/* Only where the paths are our own: clients of vendors send what the vendors ignore (beta=true), and
- * probes make each address a new one. */
+/* Checks only our own paths: vendors' clients send parameters that the vendors ignore (beta=true),
+ * and probes add a random one to each request. */
 bool pl_exchange_check_query(struct pl_exchange *x)
 {
     bool is_own = pl_str_starts(pl_str_of(x->route->path), PL_STR("/api/"));

@@ -1,6 +1,6 @@
-/* Bodies are held to the schema their route names, a component of schemas/api.json. A schema is
- * compiled when the first request needs it (start-up compiles none) and is then shared by all
- * threads; the scratch a validation needs belongs to the exchange's thread for that moment. */
+/* Validates bodies against the schema that their route names, a component of schemas/api.json. A
+ * schema is compiled when a request first needs it and is then shared by all threads. The scratch
+ * memory of a validation belongs to the exchange's thread. */
 #include "http/routes/request_schema.h"
 
 #include "http/routes/api_text.h"
@@ -20,7 +20,7 @@ struct entry {
 
 static struct entry entries[MAX_SCHEMAS];
 
-/* The place of a name, its own from the first time on. */
+/* The entry of a name; the first call claims a free one. */
 static struct entry *entry_of(const char *name)
 {
     for (size_t i = 0; i < MAX_SCHEMAS; i++) {
@@ -90,7 +90,7 @@ void pl_request_schemas_free(void)
 void pl_request_schema_add_places(const struct pl_schema_report *report, struct pl_buf *to)
 {
     if (to->len)
-        to->len--; /* the closing brace, put back below */
+        to->len--; /* without the closing brace, which is added again below */
     pl_buf_add(to, PL_STR(",\"errors\":"));
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '[');
@@ -134,7 +134,7 @@ struct pl_str pl_request_schema_says(const struct pl_schema_report *report)
     return report->n_units ? report->units[0].message : PL_STR("it is not valid");
 }
 
-/* The problem, with every place that is wrong. */
+/* Makes a problem that lists every error with its place. */
 static void refuse(struct pl_exchange *x, const struct pl_schema_report *report)
 {
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
@@ -144,7 +144,8 @@ static void refuse(struct pl_exchange *x, const struct pl_schema_report *report)
     pl_request_schema_add_places(report, &x->reply);
 }
 
-/* "application/json", "application/…+json", with or without parameters; none at all is taken so. */
+/* "application/json", "application/…+json", with or without parameters. A missing type counts as
+ * JSON. */
 static bool is_json_type(struct pl_str type)
 {
     const char *semicolon = type.len ? memchr(type.ptr, ';', type.len) : NULL;
@@ -162,7 +163,8 @@ void pl_exchange_check_body(struct pl_exchange_own *own)
     struct pl_exchange *x = &own->x;
     struct pl_schema_report report = {.is_valid = true};
     struct pl_error err = {0};
-    /* Conversion takes what the command line takes; what is stored must be storable everywhere. */
+    /* Conversion accepts the same input as the command line; stored text must be storable
+     * everywhere. */
     bool is_lenient = (x->route->flags & PL_ROUTE_LARGE) && !(x->route->flags & PL_ROUTE_STORED);
     struct pl_json_opts opts = {
         .allows_duplicate_keys = is_lenient,
@@ -176,7 +178,7 @@ void pl_exchange_check_body(struct pl_exchange_own *own)
     }
     struct pl_str text = x->body_text.len ? x->body_text : PL_STR("{}");
     enum pl_status status = pl_json_parse(&x->arena, text, &opts, &x->body, &err);
-    /* Too deep or too many: the fault is in its shape, its size was accepted. */
+    /* Too deep or too many values: its shape is at fault, its size was accepted. */
     if (status == PL_LIMIT)
         status = PL_INVALID;
     if (status == PL_OK)

@@ -3,8 +3,8 @@
  *     api -- sessions -- {} -- chat
  *                    \-- import
  *
- * A literal segment is tried before a brace; a path that goes wrong after the literal does not
- * come back to the brace, because no table needs that. */
+ * A literal segment is tried before a brace. If the rest of the path then fails, the brace is not
+ * tried again, because no table needs that. */
 #include "http/routes/route.h"
 
 #include <assert.h>
@@ -19,13 +19,13 @@ enum {
 };
 
 struct node {
-    struct pl_str segment; /* of the table's path; empty: a brace */
+    struct pl_str segment; /* from the table's path; empty: a brace */
     uint16_t first, next;  /* child, sibling; 0: none */
     const struct pl_route *routes[PL_METHOD_OTHER];
 };
 
 static struct node nodes[MAX_NODES];
-static uint16_t n_nodes = 1; /* the root is the first */
+static uint16_t n_nodes = 1; /* node 0 is the root */
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 
 static const struct pl_route *const *tables;
@@ -137,7 +137,7 @@ enum pl_status pl_route_find(enum pl_method method, const struct pl_target *targ
 {
     uint16_t at = 0;
     size_t n_args = 0;
-    bool is_any = false; /* anything could stand in its place: that it is not there is all to say */
+    bool is_any = false; /* the first segment matched a brace, as any would: 404, never 405 */
     pthread_once(&made, make);
     for (size_t i = 0; i < target->n_segments; i++) {
         struct pl_str segment = target->segments[i];

@@ -1,5 +1,5 @@
-/* A table in the order of the routes, with a counter for each bucket. A bucket counts only what falls
- * into it; they are summed up when they are written, as Prometheus wants them. */
+/* A table in the order of the routes, with one counter per bucket. The counters are made cumulative
+ * when they are written, as Prometheus wants. */
 #include "http/routes/route_times.h"
 
 #include "base/mem.h"
@@ -8,13 +8,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Upper bounds of the buckets; one without a bound follows. */
+/* Upper bounds of the buckets; the last bucket has no bound. */
 static const int64_t bounds_ms[] = {5,    10,   25,   50,    100,   250,  500,
                                     1000, 2500, 5000, 10000, 30000, 60000};
 enum { N_BOUNDS = sizeof bounds_ms / sizeof *bounds_ms };
 
 struct route_time {
-    _Atomic(int64_t) n[N_BOUNDS + 1]; /* of each bucket alone */
+    _Atomic(int64_t) n[N_BOUNDS + 1]; /* one per bucket, not cumulative */
     _Atomic(int64_t) sum_ms;
 };
 
@@ -50,7 +50,7 @@ void pl_route_times_destroy(struct pl_route_times *times)
     pl_mem_free(times);
 }
 
-/* There is one writer, so no operation has to be atomic as a whole. */
+/* There is only one writer, so the addition need not be atomic. */
 static void add(_Atomic(int64_t) *to, int64_t n)
 {
     int64_t value = atomic_load_explicit(to, memory_order_relaxed);
@@ -73,7 +73,7 @@ void pl_route_times_note(struct pl_route_times *times, const struct pl_route *ro
         }
 }
 
-/* One route of all shards; nothing if it was never asked. */
+/* Writes one route, summed over all shards; nothing if it was never requested. */
 static void write_route(const struct pl_server *server, size_t at, const struct pl_route *route,
                         struct pl_buf *to)
 {

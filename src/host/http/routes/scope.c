@@ -19,7 +19,7 @@ static bool is_word(char c)
     return pl_ascii_is_digit(c) || (c >= 'a' && c <= 'z');
 }
 
-/* As extension.json has it. */
+/* The rules of extension.json. */
 static bool is_id(struct pl_str id)
 {
     enum { MAX_ID = 64 };

@@ -1,4 +1,4 @@
-/* What a key may reach. Every route names the scopes that may call it besides `all` (route.h). */
+/* The scope of a key. Every route names the scopes that may call it besides `all` (route.h). */
 #ifndef PL_HTTP_SCOPE_H
 #define PL_HTTP_SCOPE_H
 
@@ -8,14 +8,14 @@
 
 enum pl_scope {
     PL_SCOPE_ALL,
-    PL_SCOPE_SESSIONS,  /* sessions and what a session needs */
-    PL_SCOPE_GATEWAY,   /* the paths of vendors, and nothing else */
-    PL_SCOPE_READ,      /* what changes nothing and calls no model */
-    PL_SCOPE_EXTENSION, /* the socket of one extension: "extension:ID", and nothing else */
+    PL_SCOPE_SESSIONS,  /* sessions and everything a session needs */
+    PL_SCOPE_GATEWAY,   /* only the vendors' paths */
+    PL_SCOPE_READ,      /* everything that changes nothing and calls no model */
+    PL_SCOPE_EXTENSION, /* "extension:ID": only the socket of this extension */
     PL_SCOPE_COUNT,
 };
 
-/* The column of the table of routes. */
+/* For the column of the table of routes. */
 #define PL_FOR_ALL       0u
 #define PL_FOR_SESSIONS  (1u << PL_SCOPE_SESSIONS)
 #define PL_FOR_GATEWAY   (1u << PL_SCOPE_GATEWAY)
@@ -24,11 +24,11 @@ enum pl_scope {
 #define PL_FOR_ANYBODY   (PL_FOR_SESSIONS | PL_FOR_GATEWAY | PL_FOR_READ)
 
 const char *pl_scope_word(enum pl_scope scope);
-/* The word as it is stored: "extension:ID" names the extension. False: there is no such scope. */
+/* Parses the stored word; "extension:ID" names the extension. False: unknown scope. */
 bool pl_scope_find(struct pl_str word, enum pl_scope *ret_scope);
-/* The extension of "extension:ID"; empty: of no scope like that. A view of the word. */
+/* The ID of "extension:ID", a view of the word; empty for other scopes. */
 struct pl_str pl_scope_extension(struct pl_str word);
-#define PL_SCOPE_WORD_MAX 80 /* with its NUL */
+#define PL_SCOPE_WORD_MAX 80 /* including its NUL */
 bool pl_scope_reaches(enum pl_scope scope, unsigned scopes);
 
 #endif

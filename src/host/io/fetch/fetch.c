@@ -7,8 +7,8 @@
  *     HOP -> ADMIT                     3xx, three times at most
  *     START, ADMIT, LOOKUP -> END      against a rule, too slow, or cancelled
  *
- * Redirects are read here, by our parser, and are fetches of their own with all of the rules. One
- * deadline holds for all of it. */
+ * Redirects are parsed here, by our own parser, and every rule applies to them again. One deadline
+ * covers the whole fetch. */
 #include "io/fetch/fetch_int.h"
 
 #include "base/mem.h"
@@ -34,17 +34,17 @@ struct pl_fetch {
     const struct pl_fetch_rules *rules; /* borrowed */
     const struct pl_fetch_ops *ops;
     void *ctx;
-    struct pl_arena arena; /* places and URLs */
+    struct pl_arena arena; /* for places and URLs */
     enum state state;
-    struct pl_str next_url;      /* arena; of ADMIT */
-    struct pl_fetch_place place; /* the one that is asked */
-    struct pl_lookup *lookup;    /* of LOOKUP */
-    struct pl_hop *hop;          /* owned; of HOP */
+    struct pl_str next_url;      /* arena; in ADMIT */
+    struct pl_fetch_place place; /* the current one */
+    struct pl_lookup *lookup;    /* in LOOKUP */
+    struct pl_hop *hop;          /* owned; in HOP */
     struct pl_timer deadline;
-    struct pl_timer begin; /* the first step, in a turn of its own */
+    struct pl_timer begin; /* starts the first step in a later turn */
     int64_t deadline_ms, max_bytes, n_bytes;
     int n_hops;
-    bool is_paused; /* also the next hop */
+    bool is_paused; /* applies to later hops too */
 };
 
 static void become(struct pl_fetch *fetch, enum state to)
@@ -62,7 +62,7 @@ static void destroy(struct pl_fetch *fetch)
     pl_mem_free(fetch);
 }
 
-/* Tells how it ended. The strings of what was fetched live in the fetch, which goes last. */
+/* Reports the end. The strings of the result are in the fetch, so it is freed last. */
 static void end(struct pl_fetch *fetch, enum pl_status status, const struct pl_fetched *fetched,
                 const struct pl_error *err)
 {
@@ -149,7 +149,7 @@ static void redirect(struct pl_fetch *fetch)
     admit(fetch);
 }
 
-/* What has a method of its own is not sent twice. */
+/* Redirects are followed only for GET and HEAD: no other request may be sent twice. */
 static bool follows(const struct pl_fetch *fetch)
 {
     const struct pl_fetch_how *how = fetch->rules->how;
@@ -212,7 +212,7 @@ static void on_looked_up(void *ctx, enum pl_status status, const struct pl_addre
         fail(fetch, status, &err);
 }
 
-/* Whoever asked has a word about each URL. */
+/* The caller's `may` decides about each URL. */
 static enum pl_status check_how(struct pl_fetch *fetch, struct pl_error *err)
 {
     const struct pl_fetch_how *how = fetch->rules->how;

@@ -1,15 +1,15 @@
-/* One request to a place that was admitted, on the loop.
+/* One request to an admitted place, on the loop.
  *
  *     machine hop
  *
  *     START -> GOING -> PAUSED -> GOING
  *     START, GOING, PAUSED -> OVER
  *
- * libcurl is given the addresses with the name, so that it does not resolve anything; and a socket
- * is opened only to one of them, whatever libcurl makes of the URL. There is no proxy: it would
- * resolve again, and elsewhere. Every hop has a multi handle of its own: what libcurl remembers
- * there of names and connections serves nobody else. libcurl may not be called from its own
- * callbacks, so everything else happens at the end of the turn. */
+ * libcurl gets the addresses with the name, so that it does not resolve anything; and a socket is
+ * opened only to one of these addresses, however libcurl reads the URL. No proxy is used: it would
+ * resolve the name again. Every hop has its own multi handle, so that hops do not share libcurl's
+ * caches of names and connections. libcurl may not be called from its own callbacks, so the other
+ * steps happen at the end of the turn. */
 #include "io/fetch/fetch_int.h"
 
 #include "base/mem.h"
@@ -41,25 +41,25 @@ static const struct pl_machine machine = PL_MACHINE("hop", states);
 
 struct pl_hop {
     const struct pl_curl *curl;
-    struct pl_curl_multi multi;  /* begins, pauses and ends it when it looks */
+    struct pl_curl_multi multi;  /* its `look` begins, pauses and ends the hop */
     CURL *easy;                  /* owned */
     struct curl_slist *pins;     /* owned */
-    struct pl_fetch_place place; /* the strings are those of whoever started it */
+    struct pl_fetch_place place; /* its strings belong to the starter */
     int64_t max_bytes;
     const struct pl_fetch_how *how; /* borrowed; may be NULL */
     struct curl_slist *headers;     /* owned */
-    struct pl_buf heads;            /* owned; of an answer that is taken whatever it is */
+    struct pl_buf heads;            /* owned; header lines, with takes_any */
     const struct pl_hop_ops *ops;
     void *ctx;
     size_t n_head;
     struct pl_buf location, content_type; /* owned */
     bool has_location, has_type;
-    enum pl_status status; /* what a callback has to say */
+    enum pl_status status; /* the result of a callback */
     int http_status;
     enum state state;
-    bool is_enough; /* the body is of no interest */
+    bool is_enough; /* the body is not needed */
     bool is_late;
-    bool wants_pause; /* told to libcurl at the end of the turn */
+    bool wants_pause; /* libcurl is told at the end of the turn */
 };
 
 static void become(struct pl_hop *hop, enum state to)
@@ -168,7 +168,7 @@ static void settle(struct pl_hop *hop, CURLcode code)
     hop->ops->on_end(hop->ctx, result, &err);
 }
 
-/* Begins it, pauses it, ends it. The hop may be gone when this returns. */
+/* Begins, pauses or ends the hop. The hop may be gone when this returns. */
 static void on_turn_end(struct pl_loop_hook *end)
 {
     struct pl_hop *hop = PL_CONTAINER_OF(end, struct pl_hop, multi.look);
@@ -213,7 +213,7 @@ static void write_pin(const struct pl_fetch_place *place, struct pl_buf *to)
     pl_buf_addc(to, '\0');
 }
 
-/* The URL as it was admitted, without what is for the reader only. */
+/* The admitted URL, without its fragment. */
 static void write_target(const struct pl_fetch_place *place, struct pl_buf *to)
 {
     struct pl_url url = place->url;
@@ -246,7 +246,7 @@ static void set_options(struct pl_hop *hop, const char *url, int64_t left_ms)
                            (long)(left_ms < PL_FETCH_CONNECT_MS ? left_ms : PL_FETCH_CONNECT_MS));
 }
 
-/* A method, a body and headers; headers are for the host that they were meant for. */
+/* Sets the method, body and headers; headers go only to the first host. */
 static bool set_how(struct pl_hop *hop, bool is_first)
 {
     const struct pl_curl *curl = hop->curl;

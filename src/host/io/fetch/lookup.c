@@ -1,11 +1,10 @@
-/* Looking a name up. getaddrinfo cannot be stopped, so it has a lane of its own, with threads that
- * nobody else needs; the fetch that waits for it may leave at any time, and the look-up ends alone.
+/* Resolving a name. getaddrinfo cannot be stopped, so it has its own lane of worker threads. The
+ * fetch may abandon the lookup at any time; it then ends and frees itself.
  *
  *     machine lookup
  *
  *     AWAITED -> HOME
- *     AWAITED -> LEFT -> HOME      nobody waits for it any more
- */
+ *     AWAITED -> LEFT -> HOME      nobody waits for it any more */
 #include "io/fetch/fetch_int.h"
 
 #include "base/mem.h"
@@ -27,15 +26,15 @@ static const struct pl_machine machine = PL_MACHINE("lookup", states);
 
 struct pl_lookup {
     struct pl_job job;
-    struct pl_fetch_rules rules; /* only what resolves */
+    struct pl_fetch_rules rules; /* only its resolver */
     pl_lookup_fn *done;
     void *ctx;
-    enum state state; /* the loop's; the worker has all the rest */
+    enum state state; /* for the loop only; the worker uses the other fields */
     enum pl_status status;
     struct pl_error err;
     struct pl_addresses addresses;
     size_t n_host;
-    char host[]; /* the one that is asked for */
+    char host[]; /* the name to resolve */
 };
 
 static struct pl_lookup *lookup_of(struct pl_job *job)

@@ -1,11 +1,10 @@
 /* One guarded connection: admit, look up, check, dial. IPv4 is tried first, since a machine without
- * IPv6 finds that out only when it waits.
+ * IPv6 notices that only by waiting.
  *
  *     machine reach
  *
  *     ADMIT -> LOOKUP -> END
- *     ADMIT -> END
- */
+ *     ADMIT -> END */
 #include "io/fetch/reach.h"
 
 #include "base/mem.h"
@@ -102,7 +101,7 @@ static void on_admitted(struct pl_timer *timer)
         finish(reach, reach->status, NULL);
         return;
     }
-    if (reach->place.addresses.n) { /* the host is an address, and was checked */
+    if (reach->place.addresses.n) { /* the host is a literal address, already checked */
         dial(reach);
         return;
     }

@@ -1,5 +1,4 @@
-/* What may be fetched on somebody's word: the URL by one parser, its port, and every address its
- * host has. */
+/* The rules for fetching: the URL, read by one parser; its port; and every address of its host. */
 #include "io/fetch/fetch_int.h"
 
 #include <netdb.h>
@@ -8,8 +7,8 @@
 
 enum { MAX_URL = 8192, MAX_NAME = 255, MAX_SHOWN = 200 };
 
-/* Fetch Standard, 2.9, "bad port": other protocols live there, whose servers might take a request
- * for a command. */
+/* Fetch Standard, 2.9, "bad port": servers of other protocols, which might read a request as a
+ * command. */
 static const uint16_t bad_ports[] = {
     0,    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,    25,
     37,   42,   43,   53,   69,   77,   79,   87,   95,   101,  102,  103,  104,   109,
@@ -39,8 +38,8 @@ static struct pl_str shown(struct pl_str text)
 
 /* --- hosts the operator has named ------------------------------------------------------------ */
 
-/* Reads "host" or "host:port" as a URL would have it; *ret_port -1: any port. The port of a scheme
- * is left out of a URL, so two schemes are asked. */
+/* Reads "host" or "host:port" as in a URL; *ret_port -1: any port. The parser drops a scheme's
+ * default port, so both schemes are tried. */
 static bool read_allowed(struct pl_arena *arena, const char *entry, struct pl_str *ret_host,
                          int32_t *ret_port)
 {
@@ -57,7 +56,7 @@ static bool read_allowed(struct pl_arena *arena, const char *entry, struct pl_st
             return false;
         port = url.port;
     }
-    /* Not more than a host, and nothing that looks like a pattern but would be none. */
+    /* Only a host, and no wildcards: they would not work. */
     if (strpbrk(entry, "/\\@?#*"))
         return false;
     *ret_host = without_dot(url.host);
@@ -167,8 +166,8 @@ enum pl_status pl_fetch_resolve(struct pl_str host, const struct pl_fetch_rules 
     return status;
 }
 
-/* A name is refused with one and the same sentence, whether it is unknown, has no address or names
- * something internal: the names and addresses of this network stay private. */
+/* All names are refused with the same sentence, whether unknown, without an address or internal:
+ * the names and addresses of this network stay private. */
 static enum pl_status refuse_name(const struct pl_fetch_place *place, struct pl_error *err)
 {
     return pl_fail(err, PL_INVALID,
@@ -177,7 +176,7 @@ static enum pl_status refuse_name(const struct pl_fetch_place *place, struct pl_
                    PL_STR_ARG(shown(place->host)));
 }
 
-/* Who names an address knows it. */
+/* The client named this address itself, so the reason may be told. */
 static enum pl_status refuse_address(const struct pl_fetch_place *place, const char *word,
                                      struct pl_error *err)
 {
@@ -195,7 +194,7 @@ enum pl_status pl_fetch_check_addresses(const struct pl_fetch_place *place, stru
             return place->url.host_kind == PL_URL_HOST_ADDRESS ? refuse_address(place, word, err)
                                                                : refuse_name(place, err);
     }
-    /* Only after the others: the number of addresses of an internal name stays private too. */
+    /* Only after the other checks: the number of addresses of an internal name is private too. */
     if (place->addresses.is_crowded)
         return pl_fail(err, PL_INVALID, "%.*s has more than %d addresses",
                        PL_STR_ARG(shown(place->host)), PL_FETCH_MAX_ADDRESSES);

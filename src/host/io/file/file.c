@@ -1,4 +1,4 @@
-/* Reading whole files. Blocking calls; used by the command line and by worker jobs. */
+/* Reading whole files. The calls block; used by the command line and by worker jobs. */
 #include "io/file/file.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    MAP_FROM_BYTES = 4 << 20, /* a mapping pays off only when copying would show */
+    MAP_FROM_BYTES = 4 << 20, /* below this size, copying is cheaper than a mapping */
     CHUNK_BYTES = 64 << 10,
     PROBE_AT_BYTES = 16 << 20,
 };
@@ -52,7 +52,7 @@ static enum pl_status map_file(int fd, size_t size, struct pl_file *ret_file)
     return PL_OK;
 }
 
-/* One read after what `buf` has. *ret_n 0 means the end. */
+/* One read, appended to `buf`. *ret_n 0 means the end. */
 static enum pl_status read_some(int fd, struct pl_buf *buf, size_t *ret_n, struct pl_error *err)
 {
     char *to = pl_buf_reserve(buf, CHUNK_BYTES);
@@ -70,7 +70,7 @@ static enum pl_status read_some(int fd, struct pl_buf *buf, size_t *ret_n, struc
     return PL_OK;
 }
 
-/* Size is not asked for beforehand: it is unknown for a pipe and may change for a file. */
+/* Does not ask for the size first: a pipe has none, and a file's may change. */
 static enum pl_status read_stream(int fd, size_t max_bytes, pl_file_probe_fn *probe,
                                   struct pl_file *ret_file, struct pl_error *err)
 {
@@ -93,8 +93,8 @@ static enum pl_status read_stream(int fd, size_t max_bytes, pl_file_probe_fn *pr
     return PL_OK;
 }
 
-/* Only a file read from its first byte is the same as its mapping: standard input may stand in the
- * middle of one. */
+/* Only from its first byte is a file the same as its mapping: standard input may be in the middle
+ * of one. */
 static bool is_mappable(int fd, const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_size >= MAP_FROM_BYTES && lseek(fd, 0, SEEK_CUR) == 0;
@@ -186,6 +186,7 @@ void pl_fd_guard_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            /* The lowest free number is this one. Output opened for reading refuses writes. */
+            /* open returns the lowest free number, which is fd. Standard input and output are
+             * opened read-only, so that writing to the output fails. */
             (void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }

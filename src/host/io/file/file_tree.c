@@ -1,4 +1,4 @@
-/* Directories wait in a list, not on the stack: their depth is not ours to choose. */
+/* Directories wait in a list, not on the stack, because their depth has no limit. */
 #include "io/file/file_tree.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@ struct walk {
     struct pl_file_tree *tree;
     struct pl_arena *arena;
     pl_file_tree_wants_fn *wants;
-    size_t n_root; /* length of the directory's own name, with its slash */
+    size_t n_root; /* length of the listed directory's name, with its slash */
     PL_VEC(const char *) waiting;
 };
 

@@ -1,4 +1,4 @@
-/* Directories: the files below one, and the directories that lead to a file. */
+/* Directories: listing the files below one, and making the parents of a file. */
 #ifndef PL_IO_FILE_TREE_H
 #define PL_IO_FILE_TREE_H
 
@@ -7,8 +7,8 @@
 #include "base/vec.h"
 
 struct pl_file_tree_entry {
-    const char *path; /* arena; to open it */
-    const char *name; /* the end of path: seen from the directory that was listed */
+    const char *path; /* arena; for opening the file */
+    const char *name; /* the end of path, relative to the listed directory */
 };
 
 struct pl_file_tree {
@@ -17,19 +17,19 @@ struct pl_file_tree {
 
 typedef bool pl_file_tree_wants_fn(struct pl_str name);
 
-/* Appends the files below `dir` that are wanted, at any depth, in the byte order of their names.
- * Links to directories are not followed, so there is an end. A directory that cannot be opened is
- * listed in the place of its files: reading it as a file says why. PL_NOMEM;
- * *tree is to be deinitialised either way. */
+/* Appends the wanted files below `dir`, at any depth, in the byte order of their names. Links to
+ * directories are not followed, so there are no cycles. A directory that cannot be opened is listed
+ * in place of its files: reading it as a file gives the reason. PL_NOMEM; *tree must be
+ * deinitialised in either case. */
 enum pl_status pl_file_tree_list(struct pl_file_tree *tree, struct pl_arena *arena, const char *dir,
                                  pl_file_tree_wants_fn *wants, struct pl_error *err);
 void pl_file_tree_deinit(struct pl_file_tree *tree);
 
 bool pl_path_is_directory(const char *path);
-/* Two names of one file that is there. */
+/* Whether both paths name the same existing file. */
 bool pl_path_is_same(const char *a, const char *b);
 
-/* Makes the directories that lead to `path`, as far as they are missing. */
+/* Makes the missing parent directories of `path`. */
 enum pl_status pl_path_make_parents(const char *path, struct pl_error *err);
 
 #endif

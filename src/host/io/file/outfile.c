@@ -1,5 +1,5 @@
-/* Opens the place of a result and puts the result there in one step: a temporary file in the
- * same directory that is renamed, or the device itself. */
+/* Opens an output and puts the result in place in one step: writes a temporary file in the same
+ * directory and renames it, or writes to the device itself. */
 #include "io/file/outfile.h"
 
 #include "io/entropy.h"
@@ -32,7 +32,7 @@ static enum pl_status fail_write(int error, struct pl_error *err)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/* A new file in the directory that `dir` (n bytes, without a slash at its end) names. */
+/* A new file in the directory `dir` (n bytes, without a trailing slash). */
 static enum pl_status open_part(struct pl_outfile *out, const char *dir, size_t n, mode_t mode,
                                 struct pl_error *err)
 {
@@ -67,7 +67,7 @@ static enum pl_status open_beside(struct pl_outfile *out, struct pl_error *err)
     return open_part(out, path, n_dir, 0600, err);
 }
 
-/* The kernel waits for a reader of a FIFO, as it does for a shell. */
+/* Opening a FIFO blocks until it has a reader, as in a shell. */
 static enum pl_status open_device(struct pl_outfile *out, struct pl_error *err)
 {
     struct stat st;
@@ -142,8 +142,8 @@ int pl_outfile_take_fd(struct pl_outfile *out)
     return fd;
 }
 
-/* The owner first: changing it takes away the bits that make a program run as its owner, and where
- * it cannot be kept they must not be either. */
+/* The owner first: changing it clears the set-uid and set-gid bits. If the owner cannot be kept,
+ * these bits must not be kept either. */
 static bool keep_rights(const struct pl_outfile *out)
 {
     struct stat st;
@@ -167,7 +167,7 @@ static bool sync_directory(const char *path)
     return is_synced;
 }
 
-/* Where nothing was there before, nothing that came meanwhile is replaced. */
+/* Does not replace a file that appeared in the meantime. */
 static bool put_new(const struct pl_outfile *out)
 {
     if (renameat2(AT_FDCWD, out->part, AT_FDCWD, out->place.path, RENAME_NOREPLACE) == 0)
@@ -177,7 +177,7 @@ static bool put_new(const struct pl_outfile *out)
     return link(out->part, out->place.path) == 0 && unlink(out->part) == 0;
 }
 
-/* What came into the place of a file meanwhile, and is none, stays. */
+/* Replaces only a regular file: something else may have appeared there in the meantime. */
 static bool put_over(const struct pl_outfile *out)
 {
     struct stat st;
@@ -191,7 +191,7 @@ static bool put_over(const struct pl_outfile *out)
 static enum pl_status put_in_place(struct pl_outfile *out, struct pl_error *err)
 {
     bool is_over = out->place.kind == PL_OUTFILE_FILE;
-    /* A crash must not leave an empty file where a whole one was. */
+    /* A crash must not leave an empty file in place of a complete one. */
     bool is_synced = out->rules.is_durable || is_over;
     if ((is_over && !keep_rights(out)) || (is_synced && fsync(out->fd) != 0))
         return fail_write(errno, err);
@@ -210,7 +210,7 @@ enum pl_status pl_outfile_commit(struct pl_outfile *out, struct pl_error *err)
 {
     assert(out->place.kind != PL_OUTFILE_CLOSED);
     enum pl_status status = out->part[0] ? put_in_place(out, err) : PL_OK;
-    /* Some file systems say only now that there was no room. */
+    /* Some file systems report only now that the disk is full. */
     if (status == PL_OK && out->place.kind == PL_OUTFILE_DEVICE) {
         int fd = out->fd;
         out->fd = -1;
@@ -232,7 +232,7 @@ enum pl_status pl_file_write(const char *path, struct pl_str bytes, struct pl_er
 
 /* --- what was left --------------------------------------------------------------------------- */
 
-/* ".parley-0123456789abcdef.part", and what a database puts beside its file. */
+/* ".parley-0123456789abcdef.part", and the files of a database with that name. */
 static bool is_part(const char *name)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,6 +1,5 @@
-/* What the name of an output leads to. Symbolic links are followed here and not by the kernel: a
- * rename needs the name after the last one, and a link of /proc/self/fd leads to no name at all.
- */
+/* Finds the file that an output path leads to. Symbolic links are followed here, not by the kernel:
+ * a rename needs the last name, and a link of /proc/self/fd leads to no name at all. */
 #include "io/file/outfile.h"
 
 #include <dirent.h>
@@ -35,8 +34,8 @@ static enum pl_status split(const char *path, char dir[PATH_MAX], char name[NAME
     return pl_fail(err, PL_IO, "the directory %s cannot be reached: %s", above, strerror(errno));
 }
 
-/* By name, whatever the file system has there: a program that broke the link is no reason to break
- * it again. -1: it is none of them. */
+/* Recognised by name, whatever file is there: if a program has replaced the link, we must not
+ * follow it into that file. -1: not a standard stream. */
 static int standard_of(const char *path)
 {
     static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
@@ -48,7 +47,7 @@ static int standard_of(const char *path)
     return -1;
 }
 
-/* The number of a descriptor of ours, which a name in /proc stands for; -1: it is not one. */
+/* The number of our own descriptor that this name in /proc stands for; -1: not a descriptor. */
 static int descriptor_of(const char *dir, const char *name)
 {
     char own[64];
@@ -75,7 +74,7 @@ static enum pl_status find_descriptor(int fd, struct pl_outfile_place *ret_place
     return PL_OK;
 }
 
-/* Of a path whose last name is no symbolic link. */
+/* For a path whose last name is not a symbolic link. */
 static enum pl_status find_here(const char *dir, struct pl_outfile_place *ret_place,
                                 struct pl_error *err)
 {
@@ -97,7 +96,7 @@ static enum pl_status find_here(const char *dir, struct pl_outfile_place *ret_pl
     return PL_OK;
 }
 
-/* What a link says, seen from where it is. */
+/* Resolves the target of a link relative to the link's directory. */
 static enum pl_status follow(const char *dir, const char *target, size_t n, char ret_path[PATH_MAX],
                              struct pl_error *err)
 {
@@ -153,7 +152,8 @@ static bool is_character_device(const struct pl_outfile_place *place)
 
 bool pl_outfile_is_same(const struct pl_outfile_place *a, const struct pl_outfile_place *b)
 {
-    /* Two descriptors that somebody made lead to one file go on after each other. */
+    /* Two descriptors of one file share its position, so their output is appended, not
+     * overwritten. */
     if (a->kind == PL_OUTFILE_DESCRIPTOR && b->kind == PL_OUTFILE_DESCRIPTOR)
         return a->fd == b->fd;
     if ((a->kind == PL_OUTFILE_NEW) != (b->kind == PL_OUTFILE_NEW))
@@ -163,7 +163,7 @@ bool pl_outfile_is_same(const struct pl_outfile_place *a, const struct pl_outfil
     return a->dev == b->dev && a->ino == b->ino && !is_character_device(a);
 }
 
-/* Whether a file of the directory itself is the one of this number. */
+/* Whether a file directly in the directory has this inode. */
 static bool has_file(const char *dir, dev_t dev, ino_t ino)
 {
     DIR *list = opendir(dir);

@@ -11,7 +11,7 @@ enum pl_status pl_ffmpeg_name(char to[PL_FFMPEG_NAME], const char *path, struct 
     return PL_OK;
 }
 
-/* The last line of what it said: it sums up. */
+/* The last line of its messages: the summary. */
 static struct pl_str last_line(struct pl_str said)
 {
     while (said.len && (said.ptr[said.len - 1] == '\n' || said.ptr[said.len - 1] == ' '))
@@ -22,7 +22,7 @@ static struct pl_str last_line(struct pl_str said)
     return said;
 }
 
-/* Without the name at its beginning. */
+/* The message without the file name at its start. */
 static struct pl_str without_name(struct pl_str said, const char *input)
 {
     struct pl_str name = pl_str_of(input), colon = PL_STR(": ");

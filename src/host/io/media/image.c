@@ -1,4 +1,4 @@
-/* An image goes to ffmpeg as a file and comes back as one, in a directory of its own. */
+/* ffmpeg reads and writes the image as files in a temporary directory. */
 #include "io/media/image.h"
 
 #include "io/file/file.h"
@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-/* A picture of 50 million pixels has 200 MB before it is turned, and as much after. */
+/* 50 million pixels take 200 MB before turning, and as much after. */
 #define MAX_PIXELS "50000000"
 #define MAX_MEMORY (UINT64_C(1) << 30)
 
-/* The reader is named, so that no bytes can choose one that opens other files. */
+/* The demuxer is fixed, so that no input can select one that opens other files. */
 static const struct {
     const char *mime, *reader, *writer, *to;
 } types[] = {

@@ -1,4 +1,4 @@
-/* Frames and sound: arguments of ffmpeg and ffprobe. */
+/* Frames and audio: the arguments of ffmpeg and ffprobe. */
 #include "io/media/video.h"
 
 #include "base/buf.h"
@@ -54,8 +54,8 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err)
     return status;
 }
 
-/* ffmpeg on the part of the video from from_ms to to_ms; `rest` says what to make of it, and ends in
- * NULL. */
+/* Runs ffmpeg on the part of the video from from_ms to to_ms with the arguments `rest`, which end
+ * in NULL. */
 static enum pl_status take(const struct pl_video *video, const char *const *rest,
                            struct pl_error *err)
 {
@@ -79,8 +79,8 @@ static enum pl_status take(const struct pl_video *video, const char *const *rest
     return pl_ffmpeg_run(argv, input, video->limit_ms, 0, NULL, err);
 }
 
-/* At each moment the frame that is shown then: rounding up gives a frame to the next moment, the
- * last one before it wins. */
+/* For each moment, the frame shown at that time: with round=up a frame counts for the next moment,
+ * and the last one before the moment wins. */
 enum pl_status pl_video_take_frames(const struct pl_video *video, struct pl_error *err)
 {
     char pattern[PL_FFMPEG_NAME], filter[96], count[24];

@@ -1,4 +1,4 @@
-/* Connections: what to wait for, whom to call, and the plain way of moving bytes. */
+/* Connections: the events to wait for, the callbacks, and the plain transport. */
 #include "io/net/conn_int.h"
 
 #include "base/mem.h"
@@ -14,13 +14,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Ten thousand idle sockets are the goal; what one costs is fixed here. */
+/* The goal is ten thousand idle sockets, so the size of one is limited here. */
 _Static_assert(sizeof(struct pl_conn) <= 128, "a connection has grown");
 
 /* --- plain -------------------------------------------------------------------------------------
  */
 
-/* One read for each time the kernel says so: it says so again while there is more. */
+/* One read per event: the kernel reports the socket again while there is more. */
 static void plain_read(struct pl_conn *conn)
 {
     ssize_t n;
@@ -124,8 +124,8 @@ static void make_writable(struct pl_conn *conn)
     conn->ops->on_writable(conn->ctx);
 }
 
-/* An error or a hang-up goes to the waiting callback: the call that follows will find out what it
- * is. */
+/* An error or hang-up goes to the waiting callback; the system call that follows returns the
+ * reason. */
 static void on_event(struct pl_watch *watch, uint32_t events)
 {
     struct pl_conn *conn = PL_CONTAINER_OF(watch, struct pl_conn, watch);

@@ -4,7 +4,7 @@
 
 #include "wire/address.h"
 
-/* Blocking, for at most timeout_ms: on a worker. */
+/* Blocks for at most timeout_ms: call it on a worker. */
 bool pl_knock(const struct pl_address *address, uint16_t port, int timeout_ms);
 
 #endif

@@ -1,4 +1,5 @@
-/* Accepting. Every shard listens on the same socket; the first thread gets the connection. */
+/* Accepts connections. All shards listen on the same socket; the first thread gets the
+ * connection. */
 #include "io/net/conn_int.h"
 
 #include "base/mem.h"
@@ -11,7 +12,7 @@
 #include <sys/socket.h>
 
 enum {
-    ACCEPTS_PER_TURN = 64, /* so that other shards get some */
+    ACCEPTS_PER_TURN = 64, /* so that other shards get some too */
     RETRY_MS = 100,
 };
 
@@ -19,12 +20,12 @@ struct pl_listener {
     struct pl_watch watch;
     struct pl_loop *loop; /* borrowed */
     struct pl_listener_config config;
-    struct pl_timer retry;            /* on while there are no descriptors */
-    bool is_exhausted;                /* until an accept goes through again */
+    struct pl_timer retry;            /* runs while the process is out of descriptors */
+    bool is_exhausted;                /* until an accept succeeds again */
     struct pl_listener *next, **link; /* the loop's list */
 };
 
-/* ::ffff:127.0.0.1 is 127.0.0.1 to everybody who reads it. */
+/* Turns ::ffff:127.0.0.1 into 127.0.0.1, for display. */
 static struct pl_endpoint address_of(const struct sockaddr_storage *from)
 {
     struct pl_endpoint address = {.family = AF_UNIX};
@@ -61,7 +62,8 @@ static void pause_accepting(struct pl_listener *listener)
         listener->config.on_exhausted(listener->config.ctx);
 }
 
-/* Returns whether to go on: false when nobody waits any more, or for lack of something. */
+/* Returns whether to continue: false when no connection waits, or when descriptors or memory are
+ * exhausted. */
 static bool accept_one(struct pl_listener *listener)
 {
     struct sockaddr_storage from = {0};
@@ -74,7 +76,7 @@ static bool accept_one(struct pl_listener *listener)
         bool is_empty = errno == EAGAIN || errno == EWOULDBLOCK;
         if (is_empty)
             listener->is_exhausted = false;
-        return !is_empty; /* anything else is about a client that went away again */
+        return !is_empty; /* other errors mean that the client has disconnected */
     }
     struct pl_endpoint address = address_of(&from);
     struct pl_conn *conn = NULL;

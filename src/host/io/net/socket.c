@@ -1,4 +1,4 @@
-/* Opening sockets to listen on. Blocking, at start. */
+/* Opens listening sockets. The calls block; used at startup. */
 #include "io/net/conn.h"
 
 #include <arpa/inet.h>
@@ -34,8 +34,8 @@ static int open_socket(int family)
 /* --- TCP ---------------------------------------------------------------------------------------
  */
 
-/* Numbers first: asking the resolver loads its plug-ins, which takes longer than all else at start.
- */
+/* Literal addresses are tried first: the resolver loads its plug-ins, which takes longer than the
+ * rest of the startup. */
 static enum pl_status resolve(const char *host, uint16_t port, union address *ret_address,
                               struct pl_error *err)
 {
@@ -123,7 +123,7 @@ enum pl_status pl_socket_listen_tcp(const char *host, uint16_t port, struct pl_s
 /* --- Unix --------------------------------------------------------------------------------------
  */
 
-/* Why a connection to it fails: 0 somebody answers, ECONNREFUSED nobody does any more. */
+/* Returns 0 if a program answers, ECONNREFUSED if none does any more, or another errno. */
 static int try_to_connect(const union address *address)
 {
     int fd = open_socket(AF_UNIX);
@@ -134,8 +134,7 @@ static int try_to_connect(const union address *address)
     return error;
 }
 
-/* Makes room for a new socket where only a dead one is in the way. Nothing is removed on a guess.
- */
+/* Removes a dead socket file, so that a new one can be created. Removes nothing if in doubt. */
 static enum pl_status clear_path(const union address *address, struct pl_error *err)
 {
     const char *path = address->local.sun_path;
@@ -158,7 +157,7 @@ static enum pl_status clear_path(const union address *address, struct pl_error *
     return PL_OK;
 }
 
-/* Nobody can connect before listen, so the mode is right in time. */
+/* Nobody can connect before listen, so the mode is set in time. */
 static int listen_privately(int fd, const union address *address)
 {
     if (bind(fd, &address->any, size_of(address)) != 0)

@@ -1,5 +1,5 @@
-/* systemd's two conventions, without its library: sockets handed over from descriptor 3 on
- * (sd_listen_fds(3)) and words about our state (sd_notify(3)). */
+/* systemd's two protocols, without its library: inherited sockets from descriptor 3 on
+ * (sd_listen_fds(3)), and messages about our state (sd_notify(3)). */
 #include "io/net/conn.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { FIRST_FD = 3 };
 
-/* A decimal number in the environment; -1 when there is none. */
+/* A decimal number from the environment; -1 if there is none. */
 static long env_number(const char *name)
 {
     const char *text = getenv(name);
@@ -87,7 +87,7 @@ void pl_systemd_notify(const char *state)
         return;
     memcpy(address.sun_path, path, len);
     if (path[0] == '@')
-        address.sun_path[0] = '\0'; /* the abstract name space */
+        address.sun_path[0] = '\0'; /* the abstract namespace */
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;

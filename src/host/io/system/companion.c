@@ -1,4 +1,4 @@
-/* Starts the program with pipes for what it says; the first line on standard output says that it is
+/* Starts the program with pipes for its output. Its first line on standard output means that it is
  * ready. */
 #include "io/system/companion.h"
 
@@ -15,7 +15,8 @@
 
 enum { MAX_ERRORS = 16 << 10 };
 
-/* Our environment, and `more` before it: the first of two wins. Owned; NULL: out of memory. */
+/* Our environment, preceded by `more`: the first entry of a name wins. The caller frees the array.
+ * NULL when out of memory. */
 static const char **environment(const char *const *more)
 {
     size_t n = 0, n_more = 0;
@@ -33,7 +34,7 @@ static const char **environment(const char *const *more)
     return all;
 }
 
-/* Nothing to read, what it says to us, a session of its own, and signals as for any program. */
+/* An empty standard input, output to our pipes, its own session, and default signal handling. */
 static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr, const int said[2])
 {
     static const int ignored[] = {SIGPIPE, SIGINT, SIGQUIT, SIGHUP};
@@ -63,7 +64,8 @@ static int spawn(const char *const *argv, const char *const *env, const int said
     error = posix_spawnattr_init(&attr);
     if (!error) {
         error = prepare(&actions, &attr, said);
-        /* The words are not changed: the type is that of a time before const. */
+        /* posix_spawn does not change the arguments; its type lacks const for historical
+         * reasons. */
         if (!error)
             error = posix_spawn(ret_pid, argv[0], &actions, &attr, (char *const *)(uintptr_t)argv,
                                 (char *const *)(uintptr_t)env);
@@ -73,7 +75,7 @@ static int spawn(const char *const *argv, const char *const *env, const int said
     return error;
 }
 
-/* Takes what is there of one pipe: a line of standard output, or a piece of the errors. False at the
+/* Reads from one pipe: looks for a line on standard output, or collects errors. False at the
  * end. */
 static bool take(int fd, struct pl_buf *errors, bool *is_ready)
 {
@@ -90,7 +92,7 @@ static bool take(int fd, struct pl_buf *errors, bool *is_ready)
     return true;
 }
 
-/* False: it ended first. */
+/* False: the program ended before it was ready. */
 static bool wait_ready(const struct pl_companion *companion, struct pl_buf *errors)
 {
     bool is_ready = false;
@@ -113,7 +115,7 @@ static void close_both(const int fds[2])
             close(fds[i]);
 }
 
-/* Our ends, and the program's. */
+/* Opens two pipes; our ends and the program's. */
 static bool open_pipes(int ours[2], int its[2])
 {
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* Asks the kernel about paths, disks, limits, ports (by /proc/net and /proc/PID/fd), programs
+/* Asks the kernel about paths, disks, limits, ports (through /proc/net and /proc/PID/fd), programs
  * and libraries. */
 #include "io/system/machine.h"
 
@@ -51,7 +51,7 @@ int64_t pl_fd_limit_most(void)
 
 /* --- who has a port -------------------------------------------------------------------------- */
 
-/* The inode of the socket that listens, from proc(5): local address, state and inode of a line. */
+/* The inode of the listening socket, from the local address, state and inode columns of proc(5). */
 static bool find_inode(const char *table, uint16_t port, unsigned long long *ret_inode)
 {
     enum { LISTENING = 0x0A };

@@ -19,10 +19,10 @@ enum { MAX_SAID = 16 << 10 };
 /* A pipe from the program; end 0 is ours. */
 struct said {
     int ends[2];
-    struct pl_buf *to; /* NULL: nobody wants it */
+    struct pl_buf *to; /* NULL: discard the output */
 };
 
-/* Takes what is there; keeps only the beginning. False at the end. */
+/* Reads available output; keeps only the beginning. False at the end. */
 static bool take(struct said *said)
 {
     char chunk[4096];
@@ -43,7 +43,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Reads both to their ends, so that the program never waits for us. False: it took too long. */
+/* Reads both pipes to their ends, so that the program never blocks on us. False: timeout. */
 static bool drain(struct said said[2], int64_t limit_ms)
 {
     int64_t until_ms = limit_ms ? now_ms() + limit_ms : 0;
@@ -62,7 +62,7 @@ static bool drain(struct said said[2], int64_t limit_ms)
     return true;
 }
 
-/* Nothing to read; what it says goes to us. */
+/* An empty standard input; output and errors go to our pipes. */
 static int shut_off(posix_spawn_file_actions_t *actions, const struct said *said)
 {
     int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
@@ -71,8 +71,8 @@ static int shut_off(posix_spawn_file_actions_t *actions, const struct said *said
     return error;
 }
 
-/* `said` is for standard output and error; NULL: the program has our three, or reads from `input`,
- * where that is a descriptor. */
+/* `said` is for standard output and error. NULL: the program shares our three descriptors, or reads
+ * from `input` if that is not -1. */
 static int spawn(const char *const *argv, const struct said *said, int input, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
@@ -86,7 +86,7 @@ static int spawn(const char *const *argv, const struct said *said, int input, pi
         posix_spawn_file_actions_destroy(&actions);
         return error;
     }
-    /* We ignore these, some of the time; a program we start need not expect that. */
+    /* We may ignore these signals; the program must start with their defaults. */
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
     sigaddset(&defaults, SIGINT);
@@ -98,7 +98,7 @@ static int spawn(const char *const *argv, const struct said *said, int input, pi
         error = shut_off(&actions, said);
     if (!error && input >= 0)
         error = posix_spawn_file_actions_adddup2(&actions, input, 0);
-    /* The words are not changed: the type is that of a time before const. */
+    /* posix_spawn does not change the arguments; its type lacks const for historical reasons. */
     if (!error)
         error = posix_spawnp(ret_pid, argv[0], &actions, &attr, (char *const *)(uintptr_t)argv,
                              environ);
@@ -139,7 +139,7 @@ static void close_ends(struct said said[2], int end)
             close(said[i].ends[end]);
 }
 
-/* Right after its start: it has taken nothing to speak of. */
+/* Set right after the start, when the program has not used much memory yet. */
 static void limit_memory(pid_t pid, uint64_t max_memory)
 {
 #ifdef __linux__
@@ -178,7 +178,7 @@ enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err)
     return status;
 }
 
-/* Nobody who reads is no error: a person who has seen enough ends the program. */
+/* A closed pipe is not an error: a person may leave the pager early. */
 static void feed(int fd, struct pl_str input)
 {
     while (input.len) {
@@ -189,7 +189,8 @@ static void feed(int fd, struct pl_str input)
     }
 }
 
-/* `ends` is a pipe to the program, NULL: it has our standard input. Meanwhile Ctrl-C is for it. */
+/* `ends` is a pipe to the program; NULL: it gets our standard input. Meanwhile Ctrl-C reaches only
+ * the program. */
 static enum pl_status run_at_terminal(const char *const *argv, int ends[2], struct pl_str input,
                                       int *ret_code, struct pl_error *err)
 {

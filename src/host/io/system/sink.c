@@ -1,5 +1,5 @@
-/* Two buffers: one that every thread adds to, under the lock, and one that the sink's own thread
- * writes, without it. That thread swaps them when it has written its own.
+/* There are two buffers: all threads append to one, under the lock; the sink's own thread writes
+ * the other, without the lock. When it has written it, it swaps the two.
  *
  *     machine sink
  *
@@ -36,19 +36,19 @@ static const struct pl_machine machine = PL_MACHINE("sink", states);
 
 struct pl_sink {
     struct pl_sink_config config;
-    pthread_mutex_t lock; /* holds what is below */
+    pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t has_lines, is_empty;
-    struct pl_buf lines;   /* owned; wait to be written */
-    struct pl_buf writing; /* owned; the thread's while is_writing */
-    uint64_t n_dropped;    /* in all */
-    uint64_t n_told;       /* of them, those a line has spoken of */
+    struct pl_buf lines;   /* owned; lines that wait to be written */
+    struct pl_buf writing; /* owned; used by the thread while is_writing */
+    uint64_t n_dropped;    /* total */
+    uint64_t n_told;       /* dropped lines that a notice has reported */
     enum sink_state state;
     bool is_writing, is_woken;
     pthread_t thread; /* from RUNNING on */
-    bool is_mid_line; /* the thread's: a write broke off there, and the next begins a new line */
+    bool is_mid_line; /* used by the thread: a write stopped within a line; begin a new one */
 };
 
-/* With the lock. */
+/* Called with the lock held. */
 static void become(struct pl_sink *sink, enum sink_state to)
 {
     sink->state = (enum sink_state)pl_move(&machine, sink, sink->state, to);
@@ -82,7 +82,8 @@ static uint64_t n_lines_of(struct pl_str bytes)
     return n;
 }
 
-/* What could not be written of it. Somebody else may have made the descriptor non-blocking. */
+/* Returns the bytes that could not be written. Another process may have made the descriptor
+ * non-blocking. */
 static struct pl_str write_all(int fd, struct pl_str bytes)
 {
     while (bytes.len) {
@@ -101,7 +102,7 @@ static struct pl_str write_all(int fd, struct pl_str bytes)
     return bytes;
 }
 
-/* Without the lock. How many lines were lost. */
+/* Called without the lock. Returns the number of lost lines. */
 static uint64_t write_lines(struct pl_sink *sink)
 {
     struct pl_str all = pl_buf_str(&sink->writing);
@@ -115,7 +116,8 @@ static uint64_t write_lines(struct pl_sink *sink)
     return n_lines_of(rest);
 }
 
-/* With the lock. Those that were dropped came after the ones that wait; whether a line says so. */
+/* Called with the lock held. The dropped lines came after the queued ones, so the notice is last.
+ * Returns whether there is one. */
 static bool take_lines(struct pl_sink *sink)
 {
     struct pl_buf empty = sink->writing;
@@ -144,7 +146,8 @@ static void *run(void *arg)
             pthread_mutex_unlock(&sink->lock);
             uint64_t n_lost = write_lines(sink);
             pthread_mutex_lock(&sink->lock);
-            /* The notice is the last line: it is lost with any other, and said again. */
+            /* The notice is the last line: if any line is lost, the notice is lost too and is
+             * repeated. */
             if (n_lost && has_notice) {
                 sink->n_told = n_told;
                 n_lost--;
@@ -162,7 +165,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* With the lock. Signals are for the loops. */
+/* Called with the lock held. Blocks signals in the thread: they are for the loops. */
 static void start_thread(struct pl_sink *sink)
 {
     sigset_t all, before;
@@ -188,7 +191,7 @@ void pl_sink_put(struct pl_sink *sink, struct pl_str line)
         pl_buf_add(&sink->lines, line);
         if (sink->lines.status != PL_OK) {
             sink->n_dropped++;
-            sink->lines.status = PL_OK; /* what is there is whole, and there may be memory later */
+            sink->lines.status = PL_OK; /* only whole lines are in it; there may be memory later */
         }
     }
     pthread_mutex_unlock(&sink->lock);
@@ -222,8 +225,8 @@ static struct timespec moment_in(int64_t wait_ms)
     return moment;
 }
 
-/* With the lock: wakes the thread, and waits until everything is written or, in ENDING, until it is
- * over. False: it took too long. */
+/* Called with the lock held. Wakes the thread and waits until all lines are written or, in ENDING,
+ * until the thread is over. False: timeout. */
 static bool await(struct pl_sink *sink, int64_t wait_ms)
 {
     struct timespec until = moment_in(wait_ms);

@@ -1,4 +1,4 @@
-/* Lines from a descriptor, and signals taken by a thread that waits for them. */
+/* Reads lines from a descriptor; handles signals on a thread that waits for them. */
 #include "io/system/terminal.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* Everybody who uses a terminal shares its settings, so they are restored on every way out: at the
- * end of the command, and in handlers of the signals that end or stop a process. The handlers call
- * only functions that are allowed there (tcsetattr, write; signal-safety(7)). */
+/* All users of a terminal share its settings, so they are restored on every way out: at the end of
+ * the command, and in the handlers of signals that end or stop a process. The handlers call only
+ * async-signal-safe functions (tcsetattr, write; signal-safety(7)). */
 #include "io/system/terminal_raw.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Bracketed paste: the terminal says where a paste begins and ends. */
+/* Bracketed paste: the terminal marks where a paste begins and ends. */
 #define PASTE_ON  "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
 
@@ -23,7 +23,7 @@ static int resizes[2] = {-1, -1}; /* a byte for each SIGWINCH */
 static void say(const char *bytes, size_t n)
 {
     if (write(STDOUT_FILENO, bytes, n) < 0)
-        return; /* nobody sees it */
+        return; /* standard output is closed: nobody would see it */
 }
 
 void pl_raw_end(void)
@@ -39,7 +39,7 @@ void pl_raw_set(enum pl_raw_mode mode)
     struct termios settings = old_settings;
     settings.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ECHONL | IEXTEN);
     settings.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
-    settings.c_lflag |= NOFLSH; /* what was typed survives a Ctrl-C */
+    settings.c_lflag |= NOFLSH; /* typed input survives a Ctrl-C */
     if (mode == PL_RAW_KEYS)
         settings.c_lflag &= ~(tcflag_t)ISIG;
     settings.c_cc[VMIN] = 1;
@@ -56,7 +56,7 @@ static void on_resize(int signal_number)
     int error = errno;
     (void)signal_number;
     if (write(resizes[1], "", 1) < 0)
-        errno = error; /* it is full: it says so already */
+        errno = error; /* the pipe is full, so a resize is already pending */
     errno = error;
 }
 

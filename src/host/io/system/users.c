@@ -1,4 +1,4 @@
-/* Two bytes of a file that has none: the first is for who looks, the second for who uses. */
+/* The locks are on two bytes of an empty file: the first for checking, the second for using. */
 #include "io/system/users.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ enum pl_status pl_users_join(struct pl_users *users, const char *path, struct pl
 void pl_users_begun(struct pl_users *users)
 {
     if (users->fd >= 0)
-        (void)lock(users->fd, F_OFD_SETLK, F_UNLCK, LOOKING); /* giving back cannot fail */
+        (void)lock(users->fd, F_OFD_SETLK, F_UNLCK, LOOKING); /* unlocking cannot fail */
 }
 
 bool pl_users_are_gone(struct pl_users *users)
@@ -71,5 +71,5 @@ enum pl_status pl_users_wait_gone(const char *path, struct pl_error *err)
     enum pl_status status = open_file(path, &fd, err);
     if (status == PL_OK && !lock(fd, F_OFD_SETLKW, F_WRLCK, USING))
         status = fail_lock(fd, path, err);
-    return status; /* the descriptor stays open, and with it the lock */
+    return status; /* the descriptor stays open and keeps the lock */
 }

@@ -1,8 +1,8 @@
-/* TLS as the way a connection's bytes travel.
+/* The TLS transport of a connection.
  *
- * What OpenSSL sends is taken from it whole: the part that the kernel does not take now is our
- * backlog, and until that is gone OpenSSL is given nothing new. So OpenSSL never has to be called
- * again with the same bytes, and the bytes that a write reports are exactly those that will arrive.
+ * We accept everything that OpenSSL sends: the part that the kernel does not take becomes our
+ * backlog, and until that is sent OpenSSL gets no new bytes. So a call of OpenSSL never has to be
+ * repeated with the same bytes, and a write reports exactly the bytes that will be sent.
  *
  *     handshake  --done-->  open  --pl_conn_shutdown-->  close_notify, then the backlog, then FIN
  *         '--refused, ended, 10 s--> on_end
@@ -20,19 +20,19 @@
 enum {
     HANDSHAKE_MS = 10000,
     READS_PER_EVENT = 16,
-    BACKLOG_MAX = 256 << 10, /* a client that makes us answer and never reads ends here */
+    BACKLOG_MAX = 256 << 10, /* closes the connection of a client that never reads our answers */
 };
 
 struct pl_tls_conn {
-    struct pl_conn *conn; /* what it is part of */
-    struct pl_tls *tls;   /* a reference: OpenSSL keeps the context, but not our method */
+    struct pl_conn *conn; /* the connection that it belongs to */
+    struct pl_tls *tls;   /* a reference: OpenSSL keeps the context alive, but not our method */
     SSL *ssl;             /* owned */
     struct pl_buf backlog;
     size_t n_flushed;          /* of the backlog */
     struct pl_timer handshake; /* on until the handshake is done */
-    struct pl_loop_hook more;  /* decrypted bytes wait that the kernel knows nothing of */
+    struct pl_loop_hook more;  /* reads decrypted bytes that the kernel no longer has */
     bool is_open;              /* the handshake is done */
-    bool is_write_waiting;     /* on_writable is due when it is */
+    bool is_write_waiting;     /* on_writable is due when the handshake is done */
     bool is_shut;
 };
 
@@ -116,7 +116,7 @@ static void on_handshake_late(struct pl_timer *timer)
     pl_conn_in_event(tls->conn, pl_conn_end);
 }
 
-/* OpenSSL got no further: it needs more bytes, or this is the end. */
+/* OpenSSL stopped: it needs more bytes, or this is the end. */
 static void note_stop(struct pl_conn *conn, int result)
 {
     if (SSL_get_error(conn->tls->ssl, result) == SSL_ERROR_WANT_READ)
@@ -140,7 +140,7 @@ static bool shake_hands(struct pl_conn *conn)
     return true;
 }
 
-/* Reading is on and OpenSSL has bytes: the end of the turn is where we go on. */
+/* If reading is on and OpenSSL has bytes, they are read at the end of the turn. */
 static void ask_for_more(struct pl_conn *conn)
 {
     if (pl_conn_is_reading(conn) && SSL_has_pending(conn->tls->ssl))
@@ -175,7 +175,7 @@ static void on_more(struct pl_loop_hook *end)
 /* --- writing -----------------------------------------------------------------------------------
  */
 
-/* Where a write is in its pieces. */
+/* The position of a write in its pieces. */
 struct cursor {
     const struct pl_str *piece, *end;
     size_t offset; /* in *piece */
@@ -190,7 +190,7 @@ static void step_over(struct cursor *at, size_t n)
     }
 }
 
-/* The next record: a large piece as it is, small ones gathered in `to`. */
+/* The next record: a large piece unchanged, or small ones gathered in `to`. */
 static struct pl_str next_record(struct cursor at, char to[PL_RECORD_BYTES])
 {
     struct pl_str rest = pl_str_slice(*at.piece, at.offset, at.piece->len);
@@ -230,7 +230,7 @@ static enum pl_status tls_write(struct pl_conn *conn, const struct pl_str *piece
     return PL_OK;
 }
 
-/* Says FIN once everything before it is on its way. */
+/* Sends FIN once everything before it was sent. */
 static void finish(struct pl_conn *conn)
 {
     if (conn->tls->is_shut && !conn->has_backlog)
@@ -267,7 +267,7 @@ static void tls_shutdown(struct pl_conn *conn)
     tls->is_shut = true;
     ERR_clear_error();
     if (tls->is_open)
-        SSL_shutdown(tls->ssl); /* gives OpenSSL's close_notify to descriptor_write */
+        SSL_shutdown(tls->ssl); /* passes OpenSSL's close_notify to descriptor_write */
     finish(conn);
 }
 

@@ -1,5 +1,5 @@
-/* Signatures of others, checked by OpenSSL. The key is built from its numbers each time: this happens
- * once per sign-in of a person. */
+/* Checks signatures with OpenSSL. The key is built from its numbers each time: this happens once
+ * per sign-in of a person. */
 #include "io/tls/signature.h"
 
 #include <openssl/bn.h>
@@ -16,7 +16,7 @@ static const unsigned char *bytes_of(struct pl_str text)
     return (const unsigned char *)text.ptr;
 }
 
-/* The key of these parameters; NULL when they are not, or memory ran out. */
+/* The key with these parameters; NULL if they are invalid or memory ran out. */
 static EVP_PKEY *make_key(const char *type, OSSL_PARAM *params)
 {
     EVP_PKEY *key = NULL;
@@ -44,7 +44,7 @@ static EVP_PKEY *make_rsa(const struct pl_public_key *from)
     return key;
 }
 
-/* A point that is not on the curve makes no key. */
+/* Fails for a point that is not on the curve. */
 static EVP_PKEY *make_ec(const struct pl_public_key *from)
 {
     unsigned char point[1 + 2 * COORDINATE] = {POINT_CONVERSION_UNCOMPRESSED};
@@ -79,7 +79,7 @@ static bool is_fit(const struct pl_public_key *key)
            key->e.len && key->e.len <= 8;
 }
 
-/* r and s as OpenSSL wants them; 0 when out of memory. */
+/* r and s in DER, as OpenSSL needs them; 0 when out of memory. */
 static int write_der(struct pl_str signature, unsigned char **ret_der)
 {
     ECDSA_SIG *pair = ECDSA_SIG_new();

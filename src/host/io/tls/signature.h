@@ -1,4 +1,4 @@
-/* Whether a message was signed with the other half of a public key: RS256 and ES256 of RFC 7518. */
+/* Verifies signatures with a public key: RS256 and ES256 of RFC 7518. */
 #ifndef PL_IO_SIGNATURE_H
 #define PL_IO_SIGNATURE_H
 
@@ -13,15 +13,15 @@ enum pl_signature_kind {
 #define PL_SIGNATURE_MIN_BITS 2048
 #define PL_SIGNATURE_MAX_BITS 8192
 
-/* Numbers, highest byte first. */
+/* Big-endian numbers. */
 struct pl_public_key {
     enum pl_signature_kind kind;
     struct pl_str n, e; /* of RSA; n has PL_SIGNATURE_MIN_BITS … PL_SIGNATURE_MAX_BITS */
     struct pl_str x, y; /* of P-256, 32 bytes each */
 };
 
-/* PL_INVALID: it was not, or has been changed since; PL_UNREADABLE: this is no such key; PL_NOMEM:
- * OpenSSL has failed. Any thread; takes less than a millisecond. */
+/* PL_INVALID: the signature does not match; PL_UNREADABLE: the key is invalid; PL_NOMEM: OpenSSL
+ * failed. Any thread; takes less than a millisecond. */
 enum pl_status pl_signature_check(const struct pl_public_key *key, struct pl_str message,
                                   struct pl_str signature, struct pl_error *err);
 

@@ -1,6 +1,5 @@
-/* The certificate, the key and the rules of TLS. OpenSSL is set up when the first of these is made,
- * and has its own memory: it is shared with other libraries of this process, which do not know our
- * hook. */
+/* The certificate, the key and the settings of TLS. OpenSSL is initialised on first use and keeps
+ * its own allocator: other libraries of this process share it and do not know our hook. */
 #include "io/tls/tls_int.h"
 
 #include "base/mem.h"
@@ -9,7 +8,7 @@
 
 static const unsigned char alpn[] = "\x08http/1.1";
 
-/* A client that names protocols and not ours gets an alert that says so (RFC 7301, 3.2). */
+/* If the client offers protocols without ours, it gets a fatal alert (RFC 7301, 3.2). */
 static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_len,
                            const unsigned char *offered, unsigned offered_len, void *ctx)
 {
@@ -20,7 +19,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* OpenSSL would ask on the terminal. */
+/* Otherwise OpenSSL would ask on the terminal. */
 static int refuse_password(char *to, int size, int is_writing, void *ctx)
 {
     (void)to;
@@ -106,7 +105,7 @@ void pl_tls_unref(struct pl_tls *tls)
     pl_mem_free(tls);
 }
 
-/* Of the same certificate the key is the same: pl_tls_create held them together. */
+/* Equal certificates imply equal keys: pl_tls_create checked that they match. */
 bool pl_tls_is_same(const struct pl_tls *a, const struct pl_tls *b)
 {
     STACK_OF(X509) *chain_a = NULL, *chain_b = NULL;

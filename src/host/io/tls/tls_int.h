@@ -5,14 +5,14 @@
 
 #include <openssl/ssl.h>
 
-/* Shared by all loops; OpenSSL locks what it changes in it. */
+/* Shared by all loops; OpenSSL locks the parts that it changes. */
 struct pl_tls {
     _Atomic(size_t) n_refs;
     SSL_CTX *context;       /* owned */
-    BIO_METHOD *descriptor; /* owned: how a connection's bytes get to its descriptor */
+    BIO_METHOD *descriptor; /* owned: how a connection reads from and writes to its descriptor */
 };
 
-/* conn.c: the method above; NULL when out of memory. */
+/* conn.c: creates the method above; NULL when out of memory. */
 BIO_METHOD *pl_tls_descriptor_create(void);
 
 #endif

@@ -5,10 +5,10 @@
  *     SPARE -> QUEUED -> TAKEN -> SENT -> SPARE -> GONE
  *     QUEUED, TAKEN -> SPARE              it failed or was cancelled
  *
- * libcurl takes a kept connection of HTTP/1.1 again without looking at what has come on it since,
- * and what OpenSSL has decrypted already cannot be seen from here. So every connection is closed
- * after its call, unless the answer says that it is HTTP/2. Handshakes are kept short by TLS
- * sessions, which all calls of the loop share (docs/adr/0019). */
+ * libcurl reuses a kept HTTP/1.1 connection without checking for bytes that have arrived since, and
+ * we cannot see bytes that OpenSSL has already decrypted. So every connection is closed after its
+ * call, unless the answer says that it is HTTP/2. Handshakes are kept short by TLS sessions, which
+ * all calls of the loop share (docs/adr/0019). */
 #include "io/upstream/upstream_int.h"
 
 #include "base/mem.h"
@@ -42,10 +42,10 @@ static const struct pl_machine curl_machine = PL_MACHINE("curl", curl_states);
 
 struct pl_curl_calls {
     const struct pl_curl *curl;
-    struct pl_curl_multi multi; /* calls begin and end when it looks */
-    CURLSH *sessions;           /* owned; of TLS */
-    struct curl_call *first;    /* owned by those who started them; newest first */
-    struct curl_call *spares;   /* owned; their handles keep what is dear to make */
+    struct pl_curl_multi multi; /* its `look` begins and ends calls */
+    CURLSH *sessions;           /* owned; TLS sessions */
+    struct curl_call *first;    /* owned by their starters; newest first */
+    struct curl_call *spares;   /* owned; unused calls, whose handles are expensive to create */
     size_t n_spares;
 };
 
@@ -55,9 +55,9 @@ struct curl_call {
     struct curl_call *prev, *next;
     CURL *easy;                 /* owned */
     struct curl_slist *headers; /* owned */
-    struct pl_buf head;         /* owned; the fields of the answer */
-    enum curl_state state;      /* from TAKEN on libcurl has it */
-    size_t n_read;              /* of the body, by libcurl */
+    struct pl_buf head;         /* owned; the headers of the answer */
+    enum curl_state state;      /* from TAKEN on, libcurl has the handle */
+    size_t n_read;              /* bytes of the body that libcurl has read */
 };
 
 static void become(struct curl_call *call, enum curl_state to)
@@ -88,7 +88,8 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
     struct pl_str line = {bytes, size * n};
     if (is_cancelled(call))
         return 0;
-    /* A status line begins anew: what came before was "100 Continue", or a proxy's own answer. */
+    /* A new status line: the headers before it belong to "100 Continue" or to a proxy's own
+     * answer. */
     if (line.len > 5 && memcmp(line.ptr, "HTTP/", 5) == 0) {
         pl_buf_clear(&call->head);
         return line.len;
@@ -110,8 +111,8 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
     return is_cancelled(call) ? 0 : line.len;
 }
 
-/* Before a request is sent. libcurl sends it again by itself when a connection that was shared dies
- * without an answer, though the other side may have carried it out. */
+/* Called before a request is sent. If a shared connection dies without an answer, libcurl would
+ * send the request again, although the server may have executed it. This prevents it. */
 static int on_request(void *ctx, char *to, char *from, int to_port, int from_port)
 {
     struct curl_call *call = ctx;
@@ -122,7 +123,7 @@ static int on_request(void *ctx, char *to, char *from, int to_port, int from_por
     return CURL_PREREQFUNC_OK;
 }
 
-/* The body is read piece by piece: it is borrowed, and nobody who cancelled still lends it. */
+/* The body is read in pieces because it is borrowed. After a cancel it is no longer valid. */
 static size_t on_room(char *to, size_t size, size_t n, void *ctx)
 {
     struct curl_call *call = ctx;
@@ -165,7 +166,7 @@ static void destroy_call(struct curl_call *call)
     pl_mem_free(call);
 }
 
-/* Not inside libcurl. Its handle is kept for the next one. */
+/* Must not be called inside libcurl. The handle is kept for the next call. */
 static void stop(struct pl_upstream_call *base)
 {
     struct curl_call *call = call_of(base);
@@ -212,7 +213,7 @@ static void set_pause(struct pl_upstream_call *base, bool is_paused)
     struct pl_curl_calls *calls = call->calls;
     if (!is_taken(call))
         return;
-    /* Going on may bring at once what libcurl has already. */
+    /* Resuming may at once deliver bytes that libcurl already has. */
     calls->multi.n_inside++;
     calls->curl->curl_easy_pause(call->easy, is_paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     calls->multi.n_inside--;
@@ -238,7 +239,7 @@ static const struct {
     {CURLE_OK, PL_UPSTREAM_BROKEN, PL_UPSTREAM_SAY_BROKEN},
 };
 
-/* What a proxy answered instead of making way. */
+/* Whether a proxy has refused to connect. */
 static bool is_turned_away(const struct curl_call *call)
 {
     long status = 0;
@@ -307,7 +308,7 @@ static void on_turn_end(struct pl_loop_hook *end)
         calls->curl->curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
         settle(call, result);
     }
-    /* One that was cancelled while libcurl had the word. */
+    /* Stop calls that were cancelled inside libcurl. */
     for (struct curl_call *call = calls->first, *next; call; call = next) {
         next = call->next;
         if (is_cancelled(call))
@@ -400,7 +401,7 @@ static void set_options(struct curl_call *call, const struct pl_upstream_request
     curl->curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     curl->curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
     curl->curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
-    /* Rather share a connection that is being made than make another. */
+    /* Prefer to wait for a connection in progress and share it. */
     curl->curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     curl->curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
     curl->curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->base.connect_ms);
@@ -443,7 +444,8 @@ enum pl_status pl_curl_start(struct pl_upstreams *upstreams,
     if (call->next)
         call->next->prev = call;
     calls->first = call;
-    /* Without the first, a long body would wait for the answer "100"; HTTP/2 has no second. */
+    /* Without "Expect:", a long body would wait for the status 100. HTTP/2 has no Connection
+     * header. */
     bool has_all = add_header(call, "Expect:") && add_header(call, "Connection: close");
     for (size_t i = 0; has_all && request->headers && request->headers[i]; i++)
         has_all = add_header(call, request->headers[i]);
@@ -452,7 +454,7 @@ enum pl_status pl_curl_start(struct pl_upstreams *upstreams,
         return pl_fail(err, PL_NOMEM, "out of memory");
     }
     set_options(call, request);
-    /* libcurl itself sees to the time of connecting. */
+    /* libcurl has its own connect timeout. */
     pl_upstream_is_connected(&call->base);
     pl_curl_multi_look_later(&calls->multi);
     *ret_call = &call->base;

@@ -1,4 +1,4 @@
-/* Loading libcurl: why so, and what it saves, is in docs/adr/0010-libraries-on-demand.md. */
+/* Loads libcurl. docs/adr/0010-libraries-on-demand.md has the reasons. */
 #include "io/upstream/curl_int.h"
 #include "io/system/library.h"
 
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <strings.h>
 
-/* The macros that check types name the functions themselves; here they come from a table. */
+/* curl's type-checking macros refer to the functions by name; here they come from a table. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

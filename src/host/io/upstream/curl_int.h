@@ -1,4 +1,4 @@
-/* libcurl by its functions, loaded on first use. */
+/* The functions of libcurl, which is loaded on first use. */
 #ifndef PL_IO_CURL_INT_H
 #define PL_IO_CURL_INT_H
 
@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-/* X(function): the functions of the library that are used. */
+/* X(function): the functions of the library that we use. */
 #define PL_CURL_FUNCTIONS(X)                                                                       \
     X(curl_global_init)                                                                            \
     X(curl_easy_init)                                                                              \
@@ -36,14 +36,14 @@ struct pl_curl {
 #undef X
 };
 
-/* Options of every call: URL, http and https only, no signals, the receiver of the body. */
+/* Options of every call: URL, only http and https, no signals, the callback for the body. */
 void pl_curl_set_basics(const struct pl_curl *curl, CURL *easy, const char *url,
                         curl_write_callback on_bytes, void *ctx);
 
-/* Whether a line of an answer's head is "NAME: value"; the value without white space around it. */
+/* Whether a header line of an answer is "NAME: value"; *ret_value is trimmed. */
 bool pl_curl_header(struct pl_str line, const char *name, struct pl_str *ret_value);
 
-/* The same table for everybody; PL_IO when the library is not installed. Any thread. */
+/* Everybody gets the same table. PL_IO when the library is not installed. Any thread. */
 enum pl_status pl_curl_load(const struct pl_curl **ret_curl, struct pl_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The sockets of libcurl. One of them is a wire:
+/* The sockets of libcurl. We call a socket a wire:
  *
  *     machine wire
  *
@@ -31,8 +31,8 @@ static const struct pl_state states[] = {
 #undef TO
 static const struct pl_machine machine = PL_MACHINE("wire", states);
 
-/* A socket libcurl has. That of a connection stays watched between two calls: libcurl takes its
- * interest back after each, and asking the kernel twice for every call would be dear. */
+/* A socket of libcurl. A connection's socket stays watched between two calls: libcurl drops its
+ * interest after each call, and two system calls per call would be expensive. */
 struct pl_curl_wire {
     struct pl_watch watch;
     struct pl_curl_wire *next;   /* of its bucket */
@@ -69,7 +69,7 @@ void pl_curl_multi_run(struct pl_curl_multi *multi)
 static void on_socket(struct pl_watch *watch, uint32_t events)
 {
     struct pl_curl_wire *wire = PL_CONTAINER_OF(watch, struct pl_curl_wire, watch);
-    /* Something on a connection nobody uses, its end most likely: found out with the next call. */
+    /* An event on an unused connection is most likely its end. The next call finds out. */
     if (wire->state == WIRE_IDLE) {
         pl_watch_want(wire->multi->loop, watch, 0);
         return;
@@ -86,7 +86,7 @@ static void on_socket(struct pl_watch *watch, uint32_t events)
 
 /* --- wires ----------------------------------------------------------------------------------- */
 
-/* Where the wire of this descriptor is linked, or would be. */
+/* The link that points, or would point, to the wire of this descriptor. */
 static struct pl_curl_wire **link_of(struct pl_curl_multi *multi, curl_socket_t fd)
 {
     struct pl_curl_wire **link = &multi->wires[(unsigned)fd % PL_CURL_BUCKETS];
@@ -140,7 +140,7 @@ static int watch_wire(struct pl_curl_wire *wire, uint32_t events)
 
 /* --- what libcurl calls ---------------------------------------------------------------------- */
 
-/* What libcurl wants to know of a socket from now on. -1 fails the calls on it. */
+/* libcurl sets the events that it wants from a socket. Returning -1 fails the calls on it. */
 static int on_interest(CURL *easy, curl_socket_t fd, int what, void *ctx, void *of_socket)
 {
     static const uint32_t wants[] = {

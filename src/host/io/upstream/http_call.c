@@ -18,12 +18,12 @@ struct calling {
     CURL *easy;                 /* owned */
     struct curl_slist *headers; /* owned */
     struct pl_buf *reply;
-    size_t n_bytes; /* gathered */
+    size_t n_bytes; /* bytes collected */
     enum pl_status status;
     bool is_stopped; /* by on_piece */
 };
 
-/* Anything but the number of bytes ends the call. */
+/* Any result but the number of bytes ends the call. */
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
 {
     struct calling *calling = ctx;
@@ -46,7 +46,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
     return calling->status == PL_OK ? piece.len : 0;
 }
 
-/* More of the body, for libcurl to send. */
+/* Passes more of the body to libcurl. */
 static size_t on_body(char *to, size_t size, size_t n, void *ctx)
 {
     const struct calling *calling = ctx;
@@ -54,7 +54,7 @@ static size_t on_body(char *to, size_t size, size_t n, void *ctx)
     return n_read < 0 ? CURL_READFUNC_ABORT : (size_t)n_read;
 }
 
-/* A line of the answer's head: "Name: value" and a line break. */
+/* A header line of the answer: "Name: value" and a line break. */
 static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
 {
     const struct calling *calling = ctx;
@@ -68,7 +68,8 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
     return size * n;
 }
 
-/* "NAME: BEFORE VALUE"; a line break in a value would begin another header. */
+/* "NAME: BEFORE VALUE"; refused if the value contains a line break, which would begin another
+ * header. */
 static enum pl_status add_header(struct calling *calling, const char *name, const char *before,
                                  const char *value, struct pl_error *err)
 {
@@ -90,7 +91,7 @@ static enum pl_status add_header(struct calling *calling, const char *name, cons
 static enum pl_status add_headers(struct calling *calling, struct pl_error *err)
 {
     const struct pl_http_call *call = calling->call;
-    /* Without it, a long body would wait for the answer "100". */
+    /* Without this, a long body would wait for the status 100. */
     enum pl_status status = add_header(calling, "Expect", "", "", err);
     if (status == PL_OK && (call->has_body || call->read_body))
         status = add_header(calling, "Content-Type", "",

@@ -1,12 +1,12 @@
-/* What calls to other servers have in common: which road they take, their times, and their end.
+/* The common part of calls to other servers: their road, their timeouts and their end.
  *
  *     machine upstream
  *
  *     START -> CONNECTING -> ASKED -> ANSWERING -> OVER
- *     START -> ASKED                      a kept connection, or libcurl, which connects itself
- *     CONNECTING -> ANSWERING             an answer that comes before the request is sent
+ *     START -> ASKED                      a kept connection, or libcurl, which connects by itself
+ *     CONNECTING -> ANSWERING             the answer comes before the request is sent
  *     ANSWERING -> PAUSED -> ANSWERING
- *     PAUSED -> OVER                      all of it had been read
+ *     PAUSED -> OVER                      the whole answer was already read
  *     CONNECTING, ASKED, ANSWERING, PAUSED -> LOST
  *     LOST -> CONNECTING                  another address, or a new connection for a kept one
  *     CONNECTING, ASKED, ANSWERING, PAUSED, LOST -> CANCELLED -> OVER
@@ -52,8 +52,8 @@ static void become(struct pl_upstream_call *call, enum pl_up_state to)
 
 /* --- those of a loop ------------------------------------------------------------------------- */
 
-/* The names libcurl reads; HTTP_PROXY is not one of them, because a server may have set it from a
- * request's header. */
+/* The variables that libcurl reads. HTTP_PROXY is not one of them, because a server may have set it
+ * from a request's header. */
 static bool has_proxy(void)
 {
     static const char *const names[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
@@ -101,7 +101,7 @@ static const char *why_late(const struct pl_upstream_call *call)
                : "The model's server stopped sending in the middle of its answer.";
 }
 
-/* Silence is counted from the last byte; the timer is not started anew with each. */
+/* Silence is measured from the last byte; the timer is not restarted for each byte. */
 static void on_silence(struct pl_timer *timer)
 {
     struct pl_upstream_call *call = PL_CONTAINER_OF(timer, struct pl_upstream_call, timer);
@@ -158,7 +158,7 @@ void pl_upstream_tell_head(struct pl_upstream_call *call, int status, struct pl_
     become(call, PL_UP_ANSWERING);
     call->fields = fields;
     call->last_ms = pl_loop_now_ms(loop);
-    /* Not when the time for the first byte would have been over, which may be much later. */
+    /* Replaces the timer for the first byte, which may fire much later. */
     pl_timer_start(loop, &call->timer, call->idle_ms, on_silence);
     call->ops->on_head(call->ctx, status);
 }

@@ -6,7 +6,7 @@
 #define NUMBER(member)      PL_WIRE(NUMBER, pl_session_event, member)
 #define WORD(member, table) PL_WIRE_ENUM(pl_session_event, member, table)
 
-/* Who sends it is in the comment; a new sender of another kind adds its line. */
+/* The comments list the senders; a new sender of another kind adds a line. */
 static const char *const kind_names[] = {
     [PL_SE_CHAT] = "chat",                   /* routes, sockets, extensions */
     [PL_SE_ANSWER] = "answer",               /* routes, sockets */

@@ -1,5 +1,6 @@
-/* letter: session, epoch, first, is_resync, is_gone, list; a frame: kind, is_durable, sequence, data,
- * whole. A letter's list is one field, so that later fields come after it. */
+/* letter: session, epoch, first, is_resync, is_gone, list
+ * frame:  kind, is_durable, sequence, data, whole
+ * The list of a letter is one field, so that fields can be added after it. */
 #include "live/wire/frames_wire.h"
 
 static const char *const frame_names[] = {
@@ -22,12 +23,12 @@ static const struct pl_wire_field frame_fields[] = {
 
 void pl_frames_wire_add(struct pl_buf *to, const struct pl_session_frame *frame)
 {
-    /* Every kind has its word: the table above has them all. */
+    /* Cannot be PL_INVALID: the table above has a word for every kind. */
     if (pl_wire_put(to, frame_fields, frame, NULL) != PL_OK && to->status == PL_OK)
         to->status = PL_INVALID;
 }
 
-/* How many there may be: each has a head. */
+/* The number of frames in the list, without checking them. */
 static size_t count_list(struct pl_str list)
 {
     size_t n = 0;
@@ -110,7 +111,7 @@ static void write_letter(const struct pl_frames_letter *letter, bool is_resync, 
     pl_wire_close(to, at);
 }
 
-/* What the data alone have is enough to see that it is too much, without writing it. */
+/* The size of the data alone can show that it is too much, before anything is written. */
 static bool is_too_much(const struct pl_frames_letter *letter)
 {
     size_t n_left = PL_FRAMES_WIRE_MAX;

@@ -1,9 +1,9 @@
 /* Structs as fields of a letter between nodes, by a table: one line per member, one field per line,
- * in the order of the table. Every struct is a field of its own (bytes) in the letter, so that a later
- * program may add members at the end of each.
+ * in the order of the table. Every struct is a field (bytes) of the letter, so that a later version
+ * may add members at its end.
  *
- * Texts keep the difference between {NULL, 0} and an empty text. Enums are words, because their
- * numbers may be others in another build. Nothing is believed of what comes. */
+ * Texts keep the difference between {NULL, 0} and an empty text. Enums are words, because another
+ * build may have other numbers. All received bytes are checked. */
 #ifndef PL_LIVE_WIRE_WIRE_FIELDS_H
 #define PL_LIVE_WIRE_WIRE_FIELDS_H
 
@@ -17,7 +17,7 @@ enum pl_wire_kind {
     PL_WIRE_FLAG,   /* bool */
     PL_WIRE_NUMBER, /* int64_t */
     PL_WIRE_COUNT,  /* size_t or uint32_t */
-    PL_WIRE_WORD,   /* an enum; NULL among the words: a value that does not travel */
+    PL_WIRE_WORD,   /* an enum; NULL among the words: a value that is not sent */
 };
 
 struct pl_wire_words {
@@ -48,17 +48,18 @@ struct pl_wire_field {
     }
 
 /* Appends the members as one field. PL_INVALID: a value has no word, *err (may be NULL) says which
- * member; then `to` is as it was. A lack of memory is in the status of `to`. */
+ * member, and `to` is unchanged. A lack of memory is in the status of `to`. */
 enum pl_status pl_wire_put(struct pl_buf *to, const struct pl_wire_field *table, const void *from,
                            struct pl_error *err);
-/* Takes such a field into the members. Texts are views of what `fields` reads. PL_SYNTAX: cut, or
- * another type; PL_INVALID: a value that the member cannot have. The members are half set then. */
+/* Reads such a field into the members. Texts are views of the bytes of `fields`. PL_SYNTAX:
+ * truncated, or another type; PL_INVALID: a value that the member cannot have. On failure the
+ * members are partly set. */
 enum pl_status pl_wire_take(struct pl_node_fields *fields, const struct pl_wire_field *table,
                             void *to, struct pl_error *err);
-/* Copies the members, as they stand. */
+/* Copies the members; texts stay views. */
 void pl_wire_copy(const struct pl_wire_field *table, const void *from, void *to);
 
-/* One word; PL_INVALID as above. */
+/* One word; PL_INVALID like pl_wire_put. */
 enum pl_status pl_wire_put_word(struct pl_buf *to, const struct pl_wire_words *words,
                                 unsigned value, const char *name, struct pl_error *err);
 enum pl_status pl_wire_take_word(struct pl_node_fields *fields, const struct pl_wire_words *words,
@@ -66,14 +67,14 @@ enum pl_status pl_wire_take_word(struct pl_node_fields *fields, const struct pl_
 /* One text that may be {NULL, 0}. */
 void pl_wire_put_text(struct pl_buf *to, struct pl_str text);
 struct pl_str pl_wire_take_text(struct pl_node_fields *fields);
-/* One yes or no; false after a failure. */
+/* A flag; false after a failure. */
 bool pl_wire_take_flag(struct pl_node_fields *fields);
 
-/* A field of bytes that is written piece by piece: the number that opening gives is for closing it. */
+/* A field of bytes that is written in pieces; pl_wire_close needs the returned number. */
 size_t pl_wire_open(struct pl_buf *to);
 void pl_wire_close(struct pl_buf *to, size_t at);
 
-/* What a reader says of bytes that end too early or have other types than it expects. */
+/* Fails with PL_SYNTAX: bytes end too early, or have other types than expected. */
 enum pl_status pl_wire_fail_syntax(struct pl_error *err);
 
 #endif

@@ -1,13 +1,13 @@
-/* The queue of a gate is under a lock, and everything else of a wait belongs to the loop it was begun
- * on. Whoever leaves gives his place to the first that waits, by a letter to its loop.
+/* A lock protects the queue of a gate; everything else of a wait belongs to its loop. A call that
+ * leaves passes its place to the first waiter, by a letter to the waiter's loop.
  *
  *     machine gate-wait
  *
- *     WAITING -> CALLED -> OVER      its turn: a letter is on its way
+ *     WAITING -> CALLED -> OVER      its turn: a letter is in flight
  *     WAITING -> OVER                too late, or cancelled
- *     CALLED -> LEFT -> OVER         cancelled while the letter is on its way
+ *     CALLED -> LEFT -> OVER         cancelled while the letter is in flight
  *
- * Only WAITING is left by other threads, under the lock. */
+ * Other threads change only WAITING, under the lock. */
 #include "model/balance/gate.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static const struct pl_machine machine = PL_MACHINE("gate-wait", states);
 
 struct pl_gate {
     _Atomic(size_t) n_refs;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the following members */
     struct pl_gate_limits limits;
     size_t n_in, n_waiting;
     int64_t n_refused;
@@ -43,7 +43,7 @@ struct pl_gate {
 struct pl_gate_wait {
     struct pl_letter letter;
     struct pl_timer timer;
-    enum state state;     /* under the lock of the gate */
+    enum state state;     /* protected by the lock of the gate */
     struct pl_gate *gate; /* a reference */
     struct pl_loop *loop; /* borrowed */
     struct pl_gate_wait *prev, *next;
@@ -109,7 +109,8 @@ static void unlink_wait(struct pl_gate *gate, struct pl_gate_wait *wait)
     gate->n_waiting--;
 }
 
-/* Those that have room now; their letters are posted under the lock, so that none is gone before. */
+/* Calls the waiters that have room now. Their letters are posted under the lock, so that none is
+ * freed before. */
 static void call_waiting(struct pl_gate *gate)
 {
     while (gate->first && gate->n_in < gate->limits.max) {

@@ -1,37 +1,37 @@
-/* How many calls to a provider are under way at once. Who finds no room waits for his turn, up to a
- * number of waiters and for a time; otherwise he is refused. Shared by all shards, and by the
- * configurations before and after a reload. */
+/* Limits the concurrent calls to a provider. A call that finds no room waits for its turn, up to a
+ * number of waiters and for a limited time; otherwise it is refused. Shared by all shards, and by
+ * the configurations before and after a reload. */
 #ifndef PL_MODEL_GATE_H
 #define PL_MODEL_GATE_H
 
 #include "base/status.h"
 #include "io/loop.h"
 
-struct pl_gate;      /* counted */
-struct pl_gate_wait; /* owned by who waits until its callback or pl_gate_cancel */
+struct pl_gate;      /* reference-counted */
+struct pl_gate_wait; /* owned by the waiter until its callback or pl_gate_cancel */
 
 struct pl_gate_limits {
-    size_t max;         /* calls at once; 1 or more */
-    size_t max_waiting; /* 0: nobody waits */
+    size_t max;         /* concurrent calls; 1 or more */
+    size_t max_waiting; /* 0 for no waiting */
     int64_t wait_ms;
 };
 
-struct pl_gate *pl_gate_create(const struct pl_gate_limits *limits); /* NULL: out of memory */
+struct pl_gate *pl_gate_create(const struct pl_gate_limits *limits); /* NULL if out of memory */
 struct pl_gate *pl_gate_ref(struct pl_gate *gate);
 void pl_gate_unref(struct pl_gate *gate); /* accepts NULL */
-/* From now on. Who has his turn by it is called. */
+/* Sets new limits. Calls waiters that have room now. */
 void pl_gate_set(struct pl_gate *gate, const struct pl_gate_limits *limits);
 
 enum pl_gate_answer {
-    PL_GATE_IN,    /* and pl_gate_leave later */
+    PL_GATE_IN,    /* call pl_gate_leave later */
     PL_GATE_WAITS, /* on_turn will be called on the loop, once */
-    PL_GATE_FULL,  /* too many wait already */
+    PL_GATE_FULL,  /* too many are waiting already */
 };
-/* Only this decides about calls that come from now on. */
+/* Decides about new calls. */
 enum pl_gate_answer pl_gate_decide(const struct pl_gate_limits *limits, size_t n_in,
                                    size_t n_waiting);
 
-/* is_in false: it has waited for too long. The wait is gone. */
+/* is_in is false if it waited too long. The wait no longer exists. */
 typedef void pl_gate_turn_fn(void *ctx, bool is_in);
 enum pl_gate_answer pl_gate_enter(struct pl_gate *gate, struct pl_loop *loop,
                                   pl_gate_turn_fn *on_turn, void *ctx,
@@ -42,7 +42,7 @@ void pl_gate_cancel(struct pl_gate_wait *wait);
 
 struct pl_gate_numbers {
     size_t n_in, n_waiting;
-    int64_t n_refused; /* since the start: found it full, or waited for too long */
+    int64_t n_refused; /* since the start: the gate was full, or the wait was too long */
 };
 struct pl_gate_numbers pl_gate_look(struct pl_gate *gate); /* NULL: all 0 */
 

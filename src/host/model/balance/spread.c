@@ -1,4 +1,4 @@
-/* All of it is counting: n calls in a row are spread as evenly as n calls can be. */
+/* Counting only: n calls in a row are spread as evenly as possible. */
 #include "model/balance/spread.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The places 0 … sum - 1 are visited once each in sum steps, and neighbours in time are far apart: a
- * step near the golden section that has no divisor in common with the sum. */
+/* Visits the places 0 … sum - 1 once each in sum steps, with consecutive places far apart: the step
+ * is near the golden section and has no common divisor with the sum. */
 static uint64_t place_of(uint64_t n_before, uint64_t sum)
 {
     uint64_t step = (sum * 618 + 500) / 1000;
@@ -31,7 +31,7 @@ static uint64_t place_of(uint64_t n_before, uint64_t sum)
     return (n_before % sum) * (step ? step : 1) % sum;
 }
 
-/* The rest stay in the order they are configured in. */
+/* The others keep their configured order. */
 static void put_first(size_t n, size_t first, uint8_t *ret_order)
 {
     size_t at = 0;
@@ -54,7 +54,7 @@ static void decide_weighted(size_t n, const uint32_t *weights, uint64_t n_before
     put_first(n, first, ret_order);
 }
 
-/* Stable, so that equals are in turn. */
+/* Stable, so that equal ones are called in turn. */
 static void sort_by_busy(size_t n, const int64_t *busy, uint8_t *order)
 {
     for (size_t i = 1; i < n; i++)

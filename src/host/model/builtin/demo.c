@@ -1,5 +1,5 @@
-/* Models that need no network: they echo, or play a script the user wrote (demo_script.h). Good for
- * a first look and for tests; what they say depends on the conversation alone. */
+/* Models that need no network: they echo, or play a script that the user wrote (demo_script.h). For
+ * a first look and for tests. Their output depends only on the conversation. */
 #include "base/mem.h"
 #include "base/table.h"
 #include "json/json.h"
@@ -25,8 +25,8 @@ struct demo_call {
     struct pl_paced paced;
     struct pl_demo_script script;
     size_t at_line;
-    struct pl_str rest; /* of the text the line says */
-    int64_t n_left;     /* of REPEAT */
+    struct pl_str rest; /* of the text of this line */
+    int64_t n_left;     /* repetitions left of REPEAT */
     int64_t word_ms;
     int64_t input_tokens, output_tokens;
     bool is_line_begun;
@@ -44,7 +44,7 @@ static void deinit(struct pl_paced *paced)
 
 enum played { PLAYED, WAITS, FAILS };
 
-/* Words of the open line, until the slice is full. */
+/* Emits words of the current line until the slice is full. */
 static enum played play_words(struct demo_call *call, const struct pl_demo_line *line, int *budget)
 {
     if (!call->is_line_begun)
@@ -158,11 +158,11 @@ static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
 /* --- what the conversation says -------------------------------------------------------------- */
 
 struct asked {
-    struct pl_str text;    /* the last user's words; arena */
-    struct pl_str told;    /* what the system says; arena */
-    struct pl_str results; /* of the last answer; arena */
-    size_t n_answers;      /* assistant turns after it */
-    int64_t n_input_words; /* of the whole context, roughly */
+    struct pl_str text;    /* the last user message; arena */
+    struct pl_str told;    /* text of the system turns; arena */
+    struct pl_str results; /* tool results of the last answer; arena */
+    size_t n_answers;      /* assistant turns after the last user message */
+    int64_t n_input_words; /* of the whole context, estimated */
 };
 
 static bool is_of(const struct pl_json_doc *doc, const struct pl_json_node *object,
@@ -172,7 +172,7 @@ static bool is_of(const struct pl_json_doc *doc, const struct pl_json_node *obje
     return node && pl_json_text_is(doc, node, pl_str_of(text));
 }
 
-/* The texts of the blocks of a type; other contents as their JSON. */
+/* Appends the texts of the blocks of a type; other contents as JSON. */
 static enum pl_status add_blocks(struct pl_arena *arena, const struct pl_json_doc *doc,
                                  const struct pl_json_node *turn, const char *type,
                                  struct pl_buf *to)
@@ -207,12 +207,12 @@ static int64_t place_of(const struct pl_json_doc *doc, const struct pl_json_node
 
 struct heard {
     struct pl_buf text, told, results; /* owned */
-    int64_t summed_up;                 /* place of the compaction; -1: none */
+    int64_t summed_up;                 /* position of the compaction; -1 if none */
     size_t n_answers;
 };
 
-/* A user's turn after a summary that has its answers: they are between the two, by their places.
- */
+/* If a user turn is older than the summary, its answers are part of the summary: their number
+ * follows from the positions. */
 static enum pl_status hear(struct pl_arena *arena, const struct pl_json_doc *doc,
                            const struct pl_json_node *turn, struct heard *heard)
 {
@@ -270,7 +270,7 @@ static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, st
     return status;
 }
 
-/* Whether there is a Chinese character: the first byte of those tells. */
+/* True if the text has a Chinese character, recognised by its first byte. */
 static bool is_chinese(struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++)

@@ -1,4 +1,4 @@
-/* Reads a script line by line into steps; an error names the line. */
+/* Reads a script line by line; an error names the line. */
 #include "model/builtin/demo_script.h"
 
 #include "json/number.h"
@@ -43,7 +43,7 @@ static struct pl_str take_line(struct pl_str *rest)
     return line;
 }
 
-/* The bytes up to the next space; the rest begins after it. */
+/* Takes the bytes up to the next space; the rest begins after it. */
 static struct pl_str take_word(struct pl_str *rest)
 {
     const char *end = rest->len ? memchr(rest->ptr, ' ', rest->len) : NULL;

@@ -1,20 +1,20 @@
-/* Scripts the demo models play: what a model might do, line by line.
+/* Scripts for the demo models: the actions of a model, line by line.
  *
- *     #!demo                      the first line; what follows is a script
+ *     #!demo                      the first line of a script
  *     say TEXT                    text, word by word
  *     think TEXT                  thinking, word by word
  *     repeat N TEXT               the same text N times, a delta each
- *     told                        what the system's turns of the context say, word by word
- *     results                     what the results of the turn before say, word by word
+ *     told                        the text of the context's system turns, word by word
+ *     results                     the tool results of the previous turn, word by word
  *     wait MS
  *     call NAME JSON              a tool call
  *     block TYPE JSON             a block of any type
- *     usage IN OUT                what the answer says it used
+ *     usage IN OUT                the usage that the answer reports
  *     fail REASON                 the call fails
  *     overflow                    it fails because the context is too long
- *     refuse STATUS MS REASON     it fails as a vendor does who answers so, and may be asked again then
- *     about JSON                  what the model says of its answer (citation_map, finish_reason …)
- *     ---                         the end of this answer; what follows is said when the model is
+ *     refuse STATUS MS REASON     it fails like a vendor that answers STATUS; retry after MS
+ *     about JSON                  metadata of the answer (citation_map, finish_reason …)
+ *     ---                         the end of this answer; the next part is played when the model is
  *                                 called again (after tool results)
  *
  * A model that is called more often than the script has parts says "Done." */
@@ -44,16 +44,16 @@ enum pl_demo_verb {
 
 struct pl_demo_line {
     enum pl_demo_verb verb;
-    int64_t number, number2;  /* of REPEAT, WAIT and USAGE */
-    struct pl_str name, text; /* arena or views of the script */
+    int64_t number, number2;  /* for REPEAT, WAIT and USAGE */
+    struct pl_str name, text; /* in the arena, or views of the script */
 };
 
 struct pl_demo_script {
     PL_VEC(struct pl_demo_line) lines;
 };
 
-/* The part-th part (from 0) of a script; text without the first line of a script is refused with
- * PL_NOT_FOUND. PL_SYNTAX names the line that is wrong. */
+/* Reads one part (from 0) of a script. PL_NOT_FOUND if the text does not begin with the first line
+ * of a script. PL_SYNTAX names the wrong line. */
 enum pl_status pl_demo_script_read(struct pl_str text, size_t part,
                                    struct pl_demo_script *ret_script, struct pl_error *err);
 void pl_demo_script_deinit(struct pl_demo_script *script);

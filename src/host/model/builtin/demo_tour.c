@@ -1,5 +1,6 @@
-/* The script that demo/agent plays if the message has none: a tour through everything that a session can show, each
- * kind of block once. "/demo NAME" plays a failure. It speaks the language of the message. */
+/* The script that demo/agent plays if the message contains none: a tour through everything that a
+ * session can show, each kind of block once. "/demo NAME" plays a failure. It uses the language of
+ * the message. */
 #include "model/builtin/demo_tour.h"
 
 static const char tour_en[] =

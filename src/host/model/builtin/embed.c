@@ -1,6 +1,6 @@
-/* Embeddings without network, for a first look and for tests. Each word of a text, and each three
- * letters in a row of it, adds to one place of the vector, chosen by a hash that is the same on
- * every machine; so texts that share words are near each other. */
+/* Embeddings without network, for a first look and for tests. Each word of a text, and each
+ * sequence of three letters in it, adds to one element of the vector. The element is chosen by a
+ * hash that is the same on every machine. So texts that share words are close to each other. */
 #include "base/hash.h"
 #include "model/model.h"
 
@@ -15,7 +15,7 @@ static const struct pl_model_info info = {
 };
 const struct pl_model_info *const pl_embedding_model = &info;
 
-/* Letters and digits of ASCII, and all of what is not ASCII. */
+/* ASCII letters and digits, and every byte that is not ASCII. */
 static bool is_word(char c)
 {
     unsigned char byte = (unsigned char)c;
@@ -46,7 +46,7 @@ static void make_unit(float *vector, size_t n)
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (double)vector[i] * (double)vector[i];
-    if (sum == 0) { /* no word, or all of them cancel each other out */
+    if (sum == 0) { /* no words, or all of them cancel out */
         vector[0] = 1;
         return;
     }

@@ -1,4 +1,4 @@
-/* Saying what is there, slice by slice.
+/* Emits prepared content, slice by slice.
  *
  *     machine paced
  *
@@ -9,8 +9,8 @@
  *     POSTED, PLAYING -> CANCELLED -> GONE
  *     START, RESTING -> GONE
  *
- * A letter cannot be called back, and what is being said may cancel the call: in both cases the
- * memory stays until that is over. */
+ * A posted letter cannot be recalled, and a callback may cancel the call while a slice is emitted.
+ * In both cases the memory is freed afterwards. */
 #include "model/builtin/paced.h"
 
 #include "base/buf.h"
@@ -122,8 +122,8 @@ void pl_paced_say(struct pl_paced *call, bool is_thinking, struct pl_str text)
     call->ops->on_text(call->ctx, is_thinking, text);
 }
 
-/* What the strings point into lives in the arena: tell first. Nothing the callee does reaches the
- * call any more, since it is told that the call is over. */
+/* The strings may point into the arena, so report first and destroy afterwards. The callee was told
+ * that the call is over, so it does not use the call any more. */
 void pl_paced_end(struct pl_paced *call, struct pl_str model, struct pl_str usage)
 {
     struct pl_buf timing PL_CLEANUP_BUF;

@@ -1,12 +1,12 @@
-/* Recorded turns played again: `replay/<session>`. The turns to play come with the request; the server
- * checks the owner of the session and chooses the next turns.
+/* Plays recorded turns again: `replay/<session>`. The turns to play come with the request; the
+ * server checks the owner of the session and chooses the next turns.
  *
- * Text and thinking come word by word, calls with what came of them, everything else as whole blocks,
- * and each has its time: the words and blocks of a turn are spread evenly over the time the turn took.
- * Nothing runs again. Actions on a page (tool_bridge) are left out, so that they never happen twice.
+ * Text and thinking come word by word, calls with their results, everything else as whole blocks.
+ * The words and blocks of a turn are spread evenly over its recorded duration. Nothing is executed
+ * again. Actions on a page (tool_bridge) are left out, so that they never happen twice.
  *
- * Time is that of the recording: it passes `rate` times as fast as the clock, and not at all while
- * the replay is paused.   */
+ * Time is recording time: it runs `rate` times as fast as the clock, and stops while the replay is
+ * paused. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -20,9 +20,9 @@
 #include "model/builtin/paced.h"
 
 #define MAX_TURN_MS 10000            /* a replay does not wait for a slow tool again */
-#define MAX_MS      (20 * 60 * 1000) /* of all of it, however slow: well within a turn's time */
-#define PAUSE_MS    60000            /* a look at a time; resuming wakes it */
-#define AT_ONCE     1e9              /* the rate of what must not wait */
+#define MAX_MS      (20 * 60 * 1000) /* of a whole replay, to stay within the limit of a turn */
+#define PAUSE_MS    60000            /* interval of checks while paused; resuming wakes it */
+#define AT_ONCE     1e9              /* the rate for playing without delays */
 
 static const struct pl_model_info family = {
     "replay/", "Replays a recorded session, without running anything", 0, true};
@@ -41,13 +41,13 @@ static bool owns(struct pl_str name)
     return pl_model_replayed(name).len;
 }
 
-/* A block and its time: its n_units words are spread evenly over for_ms, from from_ms on. */
+/* A block and its time: its n_units words are spread evenly over for_ms, starting at from_ms. */
 struct piece {
     struct pl_model_block block; /* arena */
-    struct pl_str text;          /* of one that is said word by word; arena */
+    struct pl_str text;          /* of a block that is played word by word; arena */
     bool is_worded, is_thinking;
-    const struct pl_model_played *call; /* arena; of a block that makes a call … */
-    bool is_result;                     /* … or tells its result */
+    const struct pl_model_played *call; /* arena; for a block that makes a call … */
+    bool is_result;                     /* … or holds its result */
     int64_t n_units;                    /* words; 1 for a whole block */
     double from_ms, for_ms;
 };
@@ -59,9 +59,9 @@ struct replay_call {
     int64_t at_unit;    /* within the piece */
     struct pl_str rest; /* of the piece's text */
     double end_ms;
-    double rate, played_ms;            /* the latter when the rate was set … */
-    int64_t paced_ms;                  /* … by the clock */
-    struct pl_str model, usage, error; /* arena; error {NULL, 0}: it went well */
+    double rate, played_ms;            /* recording time when the rate was set … */
+    int64_t paced_ms;                  /* … and the clock at that time */
+    struct pl_str model, usage, error; /* arena; error is {NULL, 0} on success */
 };
 
 static struct replay_call *replay_of(struct pl_paced *paced)
@@ -76,7 +76,7 @@ static void deinit(struct pl_paced *paced)
 
 /* --- playing --------------------------------------------------------------------------------- */
 
-/* One word or block; true when the piece is over. */
+/* Plays one word or block. Returns true if the piece is complete. */
 static bool play_unit(struct replay_call *call, const struct piece *piece)
 {
     const struct pl_model_ops *ops = call->paced.ops;
@@ -101,7 +101,7 @@ static double elapsed_ms(const struct replay_call *call)
     return call->played_ms + (double)(pl_clock_ms() - call->paced_ms) * call->rate;
 }
 
-/* By the clock, until this time of the recording; 0: it has come. */
+/* Clock time until this recording time; 0 if it is reached. */
 static int64_t until_ms(const struct replay_call *call, double due_ms, double now_ms)
 {
     if (!(due_ms > now_ms))
@@ -151,8 +151,8 @@ static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
 struct reading {
     struct replay_call *call;
     const struct pl_json_doc *doc;
-    struct pl_str last_type; /* of the block before: view of a literal or the document */
-    const struct pl_json_node *tool_calls; /* of the turn; NULL: they are played as blocks */
+    struct pl_str last_type; /* of the previous block: view of a literal or the document */
+    const struct pl_json_node *tool_calls; /* of the turn; NULL to play them as blocks */
 };
 
 static enum pl_status read_text(const struct reading *r, const struct pl_json_node *object,
@@ -173,7 +173,7 @@ static int64_t count_words(struct pl_str text)
     return n;
 }
 
-/* The result without the action for a page. */
+/* The result without the action on a page. */
 static enum pl_status read_result(const struct reading *r, const struct pl_json_node *result,
                                   struct pl_str *ret_json)
 {
@@ -188,7 +188,7 @@ static enum pl_status read_result(const struct reading *r, const struct pl_json_
     pl_buf_init(&text, 0);
     struct pl_json_out out = pl_json_out(&text);
     const struct pl_json_node *const objects[] = {result, meta};
-    /* Members of the result but its _meta; then the _meta but its bridge. */
+    /* Copy the result without its _meta, then the _meta without its bridge. */
     for (size_t i = 0; i < 2; i++) {
         pl_json_out_open(&out, '{');
         for (const struct pl_json_node *k = pl_json_first_member(objects[i]);
@@ -211,7 +211,7 @@ static enum pl_status read_result(const struct reading *r, const struct pl_json_
     return text.status == PL_OK && ret_json->ptr ? PL_OK : PL_NOMEM;
 }
 
-/* The call of this turn that a block belongs to; *ret_call stays NULL where there is none. */
+/* Finds the call of this turn that a block belongs to; *ret_call stays NULL if there is none. */
 static enum pl_status read_call(const struct reading *r, struct pl_str id,
                                 const struct pl_model_played **ret_call)
 {
@@ -251,7 +251,8 @@ static enum pl_status read_call(const struct reading *r, struct pl_str id,
     return status;
 }
 
-/* Words join the text before them, so a text right after another of its type comes whole. */
+/* Words are appended to the preceding text, so a text directly after another of its type is played
+ * as a whole block. */
 static enum pl_status read_block(struct reading *r, const struct pl_json_node *block)
 {
     struct piece piece = {.n_units = 1};
@@ -273,7 +274,7 @@ static enum pl_status read_block(struct reading *r, const struct pl_json_node *b
         return status;
     piece.is_result = pl_str_eq(piece.block.type, PL_STR("tool_result"));
     if (of && pl_str_eq(piece.block.type, PL_STR("tool_ui")))
-        return PL_OK; /* the result brings it */
+        return PL_OK; /* it comes with the result */
     if (of && (piece.is_result || pl_str_eq(piece.block.type, PL_STR("tool_use"))))
         piece.call = of;
     const struct pl_json_node *content = pl_json_get(r->doc, block, PL_STR("content"));
@@ -292,7 +293,7 @@ static enum pl_status read_block(struct reading *r, const struct pl_json_node *b
     return status;
 }
 
-/* From the first piece of the turn on, the time goes by words and blocks. */
+/* Spreads the duration of the turn over its words and blocks, from its first piece on. */
 static void spread(struct replay_call *call, size_t first, int64_t duration_ms)
 {
     int64_t n_units = 0, at = 0;
@@ -331,7 +332,7 @@ static enum pl_status read_turn(struct reading *r, const struct pl_json_node *tu
         status = read_text(r, turn, "model", &model);
     if (status == PL_OK && model.len)
         call->model = model;
-    /* Only what the last one came to is what became of the answer. */
+    /* Only the result of the last turn is the result of the answer. */
     if (status == PL_OK)
         status = read_text(r, turn, "error", &call->error);
     spread(call, first, duration_ms);
@@ -345,7 +346,7 @@ static const struct pl_json_node *usage_of(const struct pl_json_doc *doc,
     return usage && pl_json_kind(usage) == PL_JSON_OBJECT ? usage : NULL;
 }
 
-/* The whole number a turn's usage has under this key, added; anything else counts as nothing. */
+/* Sums the integers under this key in the usage of all turns; other values count as 0. */
 static int64_t sum_of(const struct pl_json_doc *doc, struct pl_str key)
 {
     int64_t sum = 0;
@@ -404,7 +405,7 @@ static void set_rate(struct replay_call *call, double speed, bool is_paused)
         call->rate = speed > slowest ? speed : slowest;
     else
         call->rate = AT_ONCE;
-    /* At once is now, not in the next millisecond. */
+    /* Without delays means now, not in the next millisecond. */
     if (call->rate == AT_ONCE)
         call->played_ms = call->end_ms;
 }

@@ -1,13 +1,12 @@
-/* Asks a vendor. One call is one request, or up to three; only the last answer counts. An answer
- * after which the request is tried again is read to its end and dropped, so that the connection is
- * kept.
+/* Calls a vendor. A call is one request, or up to three; only the last answer counts. An answer
+ * that is followed by a retry is read to its end and dropped, so that the connection can be reused.
  *
  *     machine vendor
  *
  *     START -> ASKING -> PASSING -> OVER
- *     START -> QUEUED -> ASKING           the provider has as many calls as it may have
- *     ASKING -> DISCARDING -> RESTING     it says that it did not take the request
- *     ASKING -> RESTING                   nobody listens
+ *     START -> QUEUED -> ASKING           the provider has its maximum of calls
+ *     ASKING -> DISCARDING -> RESTING     the vendor did not process the request
+ *     ASKING -> RESTING                   connection refused
  *     RESTING -> ASKING
  *     START, QUEUED, ASKING, DISCARDING, RESTING -> OVER */
 #include "base/text/decimal.h"
@@ -26,7 +25,7 @@
 enum {
     MAX_TRIES = 3,
     MAX_RETRY_AFTER_MS = 30000,
-    MAX_DISCARDED = 64 << 10, /* bytes of an answer that is discarded */
+    MAX_DISCARDED = 64 << 10, /* bytes of a discarded answer */
     MAX_EXTRA_HEADERS = 24,
     MAX_OWN_HEADERS = 6,
 };
@@ -35,10 +34,10 @@ static const int64_t delays_ms[MAX_TRIES - 1] = {500, 2000};
 
 enum state {
     VENDOR_START,
-    VENDOR_QUEUED, /* it waits for its turn, or to be told that it has none */
+    VENDOR_QUEUED, /* waits for its turn, or for the report that there is no room */
     VENDOR_ASKING,
-    VENDOR_PASSING,    /* the answer counts, and is passed on */
-    VENDOR_DISCARDING, /* it does not count */
+    VENDOR_PASSING,    /* the answer counts and is passed on */
+    VENDOR_DISCARDING, /* the answer does not count */
     VENDOR_RESTING,    /* before the next try */
     VENDOR_OVER,
 };
@@ -69,24 +68,24 @@ struct pl_vendor_call {
     const char *url;
     struct pl_str owner; /* arena */
     const char *headers[MAX_OWN_HEADERS + PL_VENDOR_MAX_HEADERS + MAX_EXTRA_HEADERS + 1];
-    struct pl_buf body;                       /* owned; empty while a request has it */
-    struct pl_str pieces[PL_UPSTREAM_PIECES]; /* borrowed; in place of it */
+    struct pl_buf body;                       /* owned; empty while a request holds it */
+    struct pl_str pieces[PL_UPSTREAM_PIECES]; /* borrowed; in place of `body` */
     size_t n_pieces;
     const struct pl_vendor_ops *ops;
     void *ctx;
-    struct pl_upstream_call *upstream; /* owned; of ASKING, PASSING and DISCARDING */
+    struct pl_upstream_call *upstream; /* owned; in ASKING, PASSING and DISCARDING */
     struct pl_timer timer;             /* to the next try */
     size_t n_tries, max_tries;
-    struct pl_gate_wait *wait;      /* of QUEUED */
-    bool is_in;                     /* it has a place at the gate, until it is over */
-    struct pl_cooldown *load;       /* borrowed; where it counts as running */
+    struct pl_gate_wait *wait;      /* in QUEUED */
+    bool is_in;                     /* holds a place at the gate */
+    struct pl_cooldown *load;       /* borrowed; counts it as running */
     struct pl_cooldown *cooldown;   /* borrowed from the configuration */
-    enum pl_cooldown_pass pass;     /* NONE: it has been given back */
-    int64_t delay_ms;               /* of DISCARDING: the next try is so far away */
+    enum pl_cooldown_pass pass;     /* NONE once it was released */
+    int64_t delay_ms;               /* in DISCARDING: delay of the next try */
     size_t n_discarded;             /* bytes */
     int64_t started_ms;             /* by the clock of the loop */
-    bool has_body;                  /* some of the answer was passed on */
-    struct pl_model_counts *counts; /* of its model, for /metrics; NULL: nobody counts */
+    bool has_body;                  /* a part of the answer was passed on */
+    struct pl_model_counts *counts; /* of its model, for /metrics; NULL if not counted */
 };
 
 static void become(struct pl_vendor_call *call, enum state to)
@@ -98,9 +97,9 @@ static void become(struct pl_vendor_call *call, enum state to)
 
 static const struct dialect {
     const char *name;
-    const char *path, *stream_path; /* after the base; %s: the model */
+    const char *path, *stream_path; /* after the base URL; %s is the model */
     const char *key_header;         /* before the key */
-    const char *version;            /* a header; NULL: none */
+    const char *version;            /* a header; may be NULL */
 } dialects[] = {
     {"anthropic", "/messages", "/messages", "x-api-key: ", "anthropic-version: 2023-06-01"},
     {"openai-chat", "/chat/completions", "/chat/completions", "Authorization: Bearer ", NULL},
@@ -109,8 +108,8 @@ static const struct dialect {
      "x-goog-api-key: ", NULL},
 };
 
-/* Where embeddings are asked for, by the shape. Ollama's own interface is beside the one of OpenAI's
- * shape that its address names. */
+/* Paths of embedding requests, by shape. Ollama's own API is beside the OpenAI-compatible one that
+ * its address names. */
 static const struct embed_path {
     const char *path, *not_in_base;
 } embed_paths[PL_EMBED_SHAPES] = {
@@ -127,7 +126,7 @@ static const struct dialect *dialect_of(const struct pl_vendor *vendor)
     return NULL;
 }
 
-/* A segment of a path (RFC 3986 3.3): what could mean something else is escaped. */
+/* Adds a path segment (RFC 3986 3.3); reserved characters are escaped. */
 static void add_segment(struct pl_buf *url, struct pl_str model)
 {
     static const char plain[] =
@@ -204,7 +203,8 @@ static const char *key_line(struct pl_vendor_call *call, const struct dialect *d
     return keep(call, &line);
 }
 
-/* The key is the configuration's; what else a client says of itself comes before what we would. */
+/* The key always comes from the configuration. Other headers of the client take precedence over
+ * ours. */
 static enum pl_status make_headers(struct pl_vendor_call *call, const struct dialect *dialect,
                                    bool is_stream, const char *const *extra)
 {
@@ -224,7 +224,7 @@ static enum pl_status make_headers(struct pl_vendor_call *call, const struct dia
             return PL_NOMEM;
         call->headers[n++] = line;
     }
-    /* They live as long as the configuration, which the caller holds. */
+    /* These live as long as the configuration, which the caller holds. */
     for (const char *const *line = call->vendor->headers; line && *line; line++)
         if (!has_header(extra, *line))
             call->headers[n++] = *line;
@@ -272,7 +272,7 @@ static void fail(struct pl_vendor_call *call, enum pl_vendor_failure why, const 
 {
     const struct pl_vendor_ops *ops = call->ops;
     void *ctx = call->ctx;
-    if (why != PL_VENDOR_FULL && why != PL_VENDOR_LATE) { /* it was asked */
+    if (why != PL_VENDOR_FULL && why != PL_VENDOR_LATE) { /* a request was sent */
         PL_VENDOR_COUNT(call->vendor->stats, n_errors);
         PL_MODEL_COUNT(call->counts, n_errors, 1);
     }
@@ -298,10 +298,10 @@ static void try_later(struct pl_vendor_call *call, int64_t delay_ms)
     pl_timer_start(pl_upstreams_loop(call->upstreams), &call->timer, delay_ms, on_time);
 }
 
-/* What a failed answer says about the vendor. */
+/* Error statuses of a busy vendor. */
 static const struct answer_kind {
     int status;
-    bool is_untouched; /* the request was not carried out: it may be sent again */
+    bool is_untouched; /* the request was not processed: it may be sent again */
 } busy_answers[] = {
     {408, true}, {425, true}, {429, true}, {502, false}, {503, true}, {504, false}, {529, true},
 };
@@ -320,7 +320,7 @@ static bool read_ms(struct pl_str text, int64_t unit_ms, int64_t *ret_ms)
     return pl_decimal_read(text, &n) && !__builtin_mul_overflow(n, unit_ms, ret_ms);
 }
 
-/* As the vendor says; -1: it says nothing that can be read. */
+/* The delay that the vendor asks for; -1 if there is none or it is unreadable. */
 static int64_t told_delay(const struct pl_vendor_call *call)
 {
     int64_t ms, date_ms, now_ms = pl_loop_unix_ms(pl_upstreams_loop(call->upstreams));
@@ -465,7 +465,7 @@ struct pl_model_counts *pl_target_counts(const struct pl_model_target *target)
     return pl_model_counts_find(target->vendor->home, pl_str_of(name));
 }
 
-/* Its turn has come, or it has waited for too long. */
+/* Its turn has come, or it waited too long. */
 static void on_turn(void *ctx, bool is_in)
 {
     struct pl_vendor_call *call = ctx;
@@ -498,7 +498,7 @@ static enum pl_status begin_in_turn(struct pl_vendor_call *call, struct pl_error
     if (answer == PL_GATE_IN)
         return begin(call, err);
     become(call, VENDOR_QUEUED);
-    if (answer == PL_GATE_FULL) /* no callback before the start has returned */
+    if (answer == PL_GATE_FULL) /* no callback before start returns */
         pl_timer_start(loop, &call->timer, 0, on_full);
     return PL_OK;
 }

@@ -1,5 +1,5 @@
-/* Error messages of vendors, for people: the sentence from the body of the error, without any part
- * of the key. */
+/* Error messages of vendors, for people: the message from the error body, without any part of the
+ * key. */
 #include "json/text.h"
 #include "model/vendor/vendor.h"
 
@@ -7,7 +7,7 @@
 
 enum { LEAST_OF_KEY = 8, MAX_SENTENCE = 1000 };
 
-/* How many bytes at `at` are somewhere in the key. */
+/* Returns the length of the longest prefix of `at` that is somewhere in the key. */
 static size_t match(struct pl_str key, struct pl_str at)
 {
     size_t best = 0;
@@ -43,7 +43,7 @@ static struct pl_str redact(struct pl_arena *arena, struct pl_str key, struct pl
     return out.status == PL_OK ? pl_arena_dup(arena, pl_buf_str(&out)) : (struct pl_str){NULL, 0};
 }
 
-/* A header of the configuration may be a secret as well; a short word is none. */
+/* A configured header may be a secret too, but not a short value. */
 struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *vendor,
                                struct pl_str text)
 {
@@ -94,7 +94,7 @@ struct pl_str pl_vendor_error_text(struct pl_arena *arena, const struct pl_model
     return pl_vendor_redact(arena, target->vendor, text);
 }
 
-/* Each vendor's own words, in small letters. */
+/* Each vendor's own words, in lower case. */
 static const char *const overflow_words[] = {
     "prompt is too long",                   /* Anthropic */
     "exceed context limit",                 /* Anthropic, with max_tokens */

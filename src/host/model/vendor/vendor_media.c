@@ -1,6 +1,6 @@
-/* A vendor that takes no audio is sent a text in its place. The conversion reports that with a
- * pointer to the block, "/turns/4/blocks/1"; here the report becomes a sentence that names the
- * medium. Older messages are left out, because they were reported when they were new. */
+/* A vendor that accepts no audio is sent a text instead. The conversion reports this with a pointer
+ * to the block, "/turns/4/blocks/1". Here the report becomes a sentence that names the medium.
+ * Older messages are left out, because they were reported when they were new. */
 #include "model/vendor/vendor_media.h"
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_NOTICE = 1500 };
 
-/* The index of the newest turn of a person; SIZE_MAX: nobody has said anything. */
+/* The index of the newest user turn; SIZE_MAX if there is none. */
 static size_t newest_of(const struct pl_json_doc *turns)
 {
     size_t newest = SIZE_MAX, i = 0;
@@ -22,7 +22,7 @@ static size_t newest_of(const struct pl_json_doc *turns)
     return newest;
 }
 
-/* The block of media that a pointer into the document names, if the newest turn has it. */
+/* Finds the media block that a pointer into the document names, if it is in the newest turn. */
 static const struct pl_json_node *medium_at(const struct pl_json_doc *turns, size_t newest,
                                             struct pl_str pointer)
 {
@@ -56,7 +56,7 @@ struct telling {
     struct pl_buf *to;
 };
 
-/* "audio a.wav (the target accepts no audio …)" */
+/* Writes "audio a.wav (the target accepts no audio …)". */
 static enum pl_status add_loss(struct telling *t, const struct pl_json_node *loss)
 {
     struct pl_str code, pointer, detail, kind, name;

@@ -1,17 +1,17 @@
-/* A vendor's model after model.h: what was prepared is sent, the stream that comes back is heard
- * (stream/hear.h) and told. If a target of an alias's chain does not answer, the next one is asked,
- * as long as nothing was emitted.
+/* A vendor's model behind the interface of model.h: sends the prepared request, parses the stream
+ * (stream/hear.h) and emits it. If a target of an alias's chain does not answer, the next one is
+ * called, as long as nothing was emitted.
  *
  *     machine vendor-model
  *
  *     CHOOSING -> ASKING -> HEARING -> SAID -> OVER
- *     ASKING -> REFUSED -> OVER                       an answer that is none is gathered
+ *     ASKING -> REFUSED -> OVER                       an error answer is collected
  *     ASKING, REFUSED, HEARING, SAID -> CHOOSING      the next of the chain
- *     HEARING, SAID -> CANCELLED -> OVER              from inside what is being told
+ *     HEARING, SAID -> CANCELLED -> OVER              from inside a callback
  *     CHOOSING, ASKING, HEARING -> OVER
  *
- * In SAID the end, or a failure, is known; the connection has a moment to come to its own end.
- * Callbacks may cancel the call while a stream is being heard: it stays until that is over. */
+ * In SAID the end or a failure is known; the connection has a moment to end by itself. Callbacks
+ * may cancel the call while a stream is parsed: the call exists until that returns. */
 #include "base/mem.h"
 #include "base/table.h"
 #include "format/format.h"
@@ -26,7 +26,7 @@
 
 enum {
     MAX_ERROR_BODY = 256 << 10,
-    LAST_BYTES_MS = 200, /* an answer has ended: for the connection to be of use again */
+    LAST_BYTES_MS = 200, /* after the end of an answer, so that the connection can be reused */
 };
 
 enum state { VM_CHOOSING, VM_ASKING, VM_REFUSED, VM_HEARING, VM_SAID, VM_CANCELLED, VM_OVER };
@@ -56,23 +56,23 @@ struct vendor_call {
     const struct pl_model_ops *ops;
     void *ctx;
     struct pl_model_prepared *prepared; /* owned */
-    size_t i;                           /* of its targets, the one being asked */
-    struct pl_vendor_call *asked;       /* owned; NULL when it has ended */
+    size_t i;                           /* index of the target that is being called */
+    struct pl_vendor_call *asked;       /* owned; NULL once it has ended */
     struct pl_hearing *hearing;         /* owned; NULL until there is a stream */
-    struct pl_arena arena;              /* reported at the end */
+    struct pl_arena arena;              /* strings reported at the end */
     struct pl_str owner;                /* arena */
-    struct pl_timer timer;              /* the last bytes */
+    struct pl_timer timer;              /* for the last bytes */
     struct pl_buf error_body;           /* of an error answer */
     int status;
     struct pl_vendor_said said; /* its strings: arena */
-    struct pl_str traceparent;  /* arena; a line of the head, or empty */
+    struct pl_str traceparent;  /* arena; a header line, or empty */
     struct pl_buf cites;        /* the members of a citation_map */
     size_t n_cites;
     struct pl_str failure; /* arena; a sentence */
-    int n_inside;          /* the stream is being heard: a cancel comes from there */
+    int n_inside;          /* depth of callbacks from the stream: a cancel comes from inside */
     enum state state;
     bool is_overflow;
-    const char *failure_code; /* static; NULL: by the status */
+    const char *failure_code; /* static; NULL: derived from the status */
 };
 
 static void become(struct vendor_call *call, enum state to)
@@ -80,7 +80,7 @@ static void become(struct vendor_call *call, enum state to)
     call->state = (enum state)pl_move(&machine, call, call->state, to);
 }
 
-/* End or failure is known, of a stream that is still wanted. */
+/* The end or a failure is known, and the stream is still wanted. */
 static void is_said(struct vendor_call *call)
 {
     if (call->state == VM_HEARING)
@@ -117,7 +117,7 @@ static void cancel(struct pl_model_call *base)
 
 /* --- what is told at the end ----------------------------------------------------------------- */
 
-/* False when out of memory. */
+/* Returns false if out of memory. */
 static bool tell_block(struct vendor_call *call, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf json;
@@ -135,8 +135,8 @@ static bool tell_block(struct vendor_call *call, struct pl_str text)
     return true;
 }
 
-/* Before the model's first words: what of the settings did not reach it, and the beginning of the
- * answer that it was given. */
+/* Emits, before the model's first text, the notice about settings that did not reach it, and the
+ * prefill of the answer. */
 static void tell_first(struct vendor_call *call)
 {
     struct pl_str notice = call->prepared->notices[call->i];
@@ -150,20 +150,20 @@ static void tell_first(struct vendor_call *call)
     }
 }
 
-/* False when out of memory. */
+/* Returns false if out of memory. */
 static bool tell_notice(struct vendor_call *call)
 {
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     if (!call->said.has_told)
-        tell_first(call); /* an answer of nothing */
+        tell_first(call); /* an empty answer */
     pl_vendor_said_notice(&text, &call->said);
     if (!text.len || call->state == VM_CANCELLED)
         return text.status == PL_OK;
     return tell_block(call, pl_buf_str(&text));
 }
 
-/* False when out of memory. */
+/* Returns false if out of memory. */
 static bool tell_about(struct vendor_call *call)
 {
     PL_CLEANUP_BUF struct pl_buf json;
@@ -188,7 +188,7 @@ static void tell_failure(struct vendor_call *call, struct pl_str sentence)
     destroy(call);
 }
 
-/* The strings live in the call, so it is reported first. Afterwards nothing refers to them. */
+/* The strings belong to the call, so report first and destroy afterwards. */
 static void tell_end(struct vendor_call *call)
 {
     PL_CLEANUP_BUF struct pl_buf model, usage, timing;
@@ -217,7 +217,7 @@ static void tell_end(struct vendor_call *call)
 
 static enum pl_status ask(struct vendor_call *call, struct pl_error *err);
 
-/* `may_go_on`: another vendor could do better. */
+/* `may_go_on`: another vendor could succeed. */
 static void fail(struct vendor_call *call, struct pl_str sentence, bool may_go_on)
 {
     struct pl_error err = {0};
@@ -249,7 +249,7 @@ static void on_last_bytes(struct pl_timer *timer)
 
 /* --- hearing --------------------------------------------------------------------------------- */
 
-/* False: the caller does not want more. */
+/* Returns false if the caller does not want more. */
 static bool note_first(struct vendor_call *call)
 {
     if (call->said.has_told)
@@ -284,7 +284,7 @@ static void add_text(struct pl_buf *to, const char *key, struct pl_str text)
     pl_json_quote(to, text);
 }
 
-/* Empty where there is nothing to prove. */
+/* Writes nothing if there is nothing to prove. */
 static void write_proof(struct pl_buf *to, const struct vendor_call *call,
                         const struct pl_heard_proof *proof)
 {
@@ -326,7 +326,7 @@ static void hear_call(void *ctx, struct pl_str id, struct pl_str name, struct pl
     struct vendor_call *call = ctx;
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    (void)id; /* the session has its own */
+    (void)id; /* the session has ids of its own */
     if (call->state != VM_HEARING)
         return;
     write_proof(&json, call, proof);
@@ -339,7 +339,7 @@ static void hear_call(void *ctx, struct pl_str id, struct pl_str name, struct pl
                            pl_buf_str(&json));
 }
 
-/* An entry of the citation_map, and its anchor after the text that rests on it. */
+/* Adds an entry of the citation_map, and its anchor after the text that it supports. */
 static void hear_citation(void *ctx, struct pl_str json)
 {
     struct vendor_call *call = ctx;
@@ -414,7 +414,7 @@ static const struct pl_hear_ops hear_ops = {
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-/* The meaning of an error's status, and what to do. */
+/* Explains the status of an error, with advice. */
 static struct pl_str explain(struct vendor_call *call, struct pl_str says)
 {
     const struct pl_model_target *target = target_of(call);
@@ -453,7 +453,7 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
         fail(call, PL_STR("Out of memory."), false);
 }
 
-/* After the stream has been heard, or its end. */
+/* Called after a part of the stream, or its end, was parsed. */
 static void look_around(struct vendor_call *call, enum pl_status status)
 {
     if (call->state == VM_CANCELLED) {
@@ -530,7 +530,7 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     call->said.has_refused = false;
     pl_buf_clear(&call->cites);
     call->n_cites = 0;
-    /* A session has no client that would try again: the last is asked in any case. */
+    /* A session has no client that would retry, so the last target is called in any case. */
     enum pl_cooldown_pass pass;
     call->i = pl_targets_enter(call->prepared->targets, call->prepared->n, call->i, &pass);
     if (call->i == call->prepared->n)
@@ -580,7 +580,7 @@ static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared
     return call;
 }
 
-/* The alias decides which is asked first; what each is sent goes with it. */
+/* The alias decides which target is called first; its request moves with it. */
 static void spread(struct pl_model_prepared *prepared)
 {
     uint8_t order[PL_VENDOR_MAX_CHAIN];
@@ -598,7 +598,7 @@ static void spread(struct pl_model_prepared *prepared)
     memcpy(prepared->notices, notices, prepared->n * sizeof *notices);
 }
 
-/* The line of the head, which ends in NUL. False when out of memory. */
+/* Builds the header line, which ends in NUL. Returns false if out of memory. */
 static bool keep_traceparent(struct vendor_call *call, struct pl_str traceparent)
 {
     char line[96];

@@ -22,7 +22,7 @@ static bool lists(const struct pl_model_info *models, size_t n, size_t n_vendor,
     return false;
 }
 
-/* The only one that lists it. */
+/* The only vendor that lists the model. */
 static struct pl_vendor_own *vendor_listing(const struct pl_models *models, struct pl_str model)
 {
     struct pl_vendor_own *only = NULL;
@@ -122,7 +122,7 @@ bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
     return info != NULL;
 }
 
-/* One that is called by its own name keeps a chain's target busy, too. */
+/* A model that is called by its own name also counts as load of a chain's target. */
 static void find_load(const struct pl_models *models, struct pl_model_target *target)
 {
     char name[320];

@@ -1,6 +1,6 @@
-/* The request to a vendor: the context of a session in the vendor's dialect. The turns become the
- * document that format/turns/read.c reads, with the settings and tools of the call, and
- * format/convert.h turns it into a request that the model's profile accepts. */
+/* Builds the request to a vendor: the context of a session in the vendor's dialect. The turns
+ * become the document that format/turns/read.c reads, with the settings and tools of the call, and
+ * format/convert.h converts it into a request that the model's profile accepts. */
 #include "base/mem.h"
 #include "format/convert.h"
 #include "json/text.h"
@@ -30,8 +30,8 @@ static enum pl_status write_document(struct pl_arena *arena, struct pl_buf *to,
     return status == PL_OK ? to->status : status;
 }
 
-/* Responses stores answers unless the request forbids it, and gives reasoning back only when asked
- * for it; the history is ours. */
+/* Responses stores answers unless the request forbids it, and returns reasoning only on request. We
+ * keep the history ourselves. */
 static void ask_for_reasoning(struct pl_buf *body, const struct pl_model_target *target)
 {
     const struct pl_model_facts *facts = pl_model_facts_find(target->model);
@@ -57,8 +57,8 @@ const char *const *pl_vendor_model_headers(const struct pl_model_target *target)
     return binds_thinking(target) ? binding : NULL;
 }
 
-/* A summary, another plan or other tools change what came before earlier thinking. Newer models of
- * Claude then refuse the whole request, unless it asks them to ignore that thinking. */
+/* A summary, another plan or other tools change the context before earlier thinking. Newer Claude
+ * models then refuse the whole request, unless it asks them to ignore that thinking. */
 static enum pl_status let_thinking_go(struct pl_arena *arena, struct pl_buf *body,
                                       const struct pl_model_target *target)
 {
@@ -73,7 +73,7 @@ static enum pl_status let_thinking_go(struct pl_arena *arena, struct pl_buf *bod
     return pl_vendor_body_merge(arena, is_said ? PL_STR(binding) : PL_STR(whole), body);
 }
 
-/* In front of what is said already. */
+/* Puts the notice before the existing one. */
 static enum pl_status add_notice(struct pl_arena *arena, struct pl_str notice,
                                  struct pl_str *notice_now)
 {
@@ -107,7 +107,7 @@ static enum pl_status make_body(struct pl_arena *arena, const struct pl_model_re
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
         .is_own = true,
-        .keeps_provider = true, /* it is the vendor's own name already */
+        .keeps_provider = true, /* it is already the vendor's own name */
     };
     struct pl_converted converted;
     pl_converted_init(&converted);
@@ -202,7 +202,7 @@ enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
         status = pl_fail(err, PL_NOMEM, "out of memory");
     size_t n = status == PL_OK ? pl_model_targets(request->models, name, targets) : 0;
     for (size_t i = 0; status == PL_OK && i < n; i++) {
-        /* A local model plays for itself and is never a fallback. */
+        /* A built-in model (demo, replay) is called directly and is never a fallback. */
         if (!targets[i].vendor)
             continue;
         prepared->targets[prepared->n] = targets[i];

@@ -1,5 +1,5 @@
-/* The report about a vendor's answer when it has ended: who answered, its cost and duration, why it
- * ended, and the verdict of a filter. */
+/* The report about a complete answer of a vendor: which model answered, its cost and duration, why
+ * it ended, and the verdict of a filter. */
 #include "model/vendor/vendor_said_int.h"
 
 #include "format/format.h"
@@ -31,7 +31,7 @@ void pl_vendor_said_timing(struct pl_buf *to, const struct pl_vendor_said *said,
     int64_t first_ms = said->has_told ? said->first_ms : now_ms;
     pl_buf_addf(to, "{\"ttft_ms\":%lld,\"total_ms\":%lld", (long long)(first_ms - said->started_ms),
                 (long long)(now_ms - said->started_ms));
-    /* A price that is not known is not said. */
+    /* An unknown price is left out. */
     if (cost >= 0)
         pl_buf_addf(to, ",\"cost_usd\":%lld.%06lld", (long long)(cost / 1000000),
                     (long long)(cost % 1000000));
@@ -79,7 +79,8 @@ static void add_text_member(struct pl_buf *to, const char *key, struct pl_str te
     pl_json_quote(to, text);
 }
 
-/* {"flagged","categories","ratings"?}: a refusal and a filter object, whatever the ratings say. */
+/* Writes {"flagged","categories","ratings"?}. A refusal or a filter always flags, whatever the
+ * ratings say. */
 static void write_safety(struct pl_buf *to, const struct pl_vendor_said *said,
                          struct pl_arena *arena)
 {

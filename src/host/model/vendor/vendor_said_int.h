@@ -1,4 +1,4 @@
-/* The end of a vendor's answer, in the words of model.h. */
+/* The end of a vendor's answer, in the terms of model.h. */
 #ifndef PL_MODEL_VENDOR_SAID_INT_H
 #define PL_MODEL_VENDOR_SAID_INT_H
 
@@ -7,22 +7,21 @@
 #include "stream/hear.h"
 
 struct pl_vendor_said {
-    const struct pl_model_target *target; /* borrowed; who answered */
-    struct pl_heard_end end;              /* its strings are the call's */
+    const struct pl_model_target *target; /* borrowed; the model that answered */
+    struct pl_heard_end end;              /* its strings belong to the call */
     int64_t started_ms, first_ms;
-    bool has_told;    /* the first words were told, at first_ms */
-    bool has_refused; /* the model would not answer */
+    bool has_told;    /* the first text was emitted, at first_ms */
+    bool has_refused; /* the model refused to answer */
 };
 
-/* JSON: usage and timing of the answer; usage is empty where the vendor said nothing of it. */
+/* Write JSON: usage and timing of the answer. Usage is empty if the vendor reported none. */
 void pl_vendor_said_usage(struct pl_buf *to, const struct pl_vendor_said *said);
 void pl_vendor_said_timing(struct pl_buf *to, const struct pl_vendor_said *said, int64_t now_ms);
-/* Who answered: with the vendor's name, as the turn was asked for. */
+/* The model that answered, with the vendor's name, as the turn requested it. */
 void pl_vendor_said_model(struct pl_buf *to, const struct pl_vendor_said *said);
-/* An answer that did not end of its own accord says so, for the person who reads it; empty: it
- * did. */
+/* Writes a notice for the reader if the answer did not end normally; otherwise nothing. */
 void pl_vendor_said_notice(struct pl_buf *to, const struct pl_vendor_said *said);
-/* JSON: members of seed 001, A.6. `cites`: those of a citation_map. */
+/* Writes JSON: members of seed 001, A.6. `cites` are the members of a citation_map. */
 void pl_vendor_said_about(struct pl_buf *to, const struct pl_vendor_said *said,
                           struct pl_arena *arena, struct pl_str cites);
 

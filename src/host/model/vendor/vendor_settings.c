@@ -1,4 +1,5 @@
-/* Settings of a session in the words of a vendor, and what of them did not reach it. */
+/* Converts the settings of a session to the terms of a vendor, and reports those that did not reach
+ * it. */
 #include "model/vendor/vendor_settings.h"
 
 #include "json/json.h"
@@ -9,15 +10,15 @@
 #include "model/facts.h"
 
 enum {
-    MAX_OUTPUT = 8192, /* of a model nothing is known about, where a number must be given */
+    MAX_OUTPUT = 8192, /* for an unknown model, if a number is required */
     MAX_NOTICE = 2000,
 };
 
 /* --- what everybody reads -------------------------------------------------------------------- */
 
-/* Settings that have another name in the document, or none there. */
+/* Settings that have another name in the document, or none. */
 static const struct {
-    const char *session, *document; /* NULL: written by hand, or not at all */
+    const char *session, *document; /* NULL: written separately, or not at all */
 } names[] = {
     {"effort", "reasoning_effort"},
     {"thinking", "thinking_budget"},
@@ -37,7 +38,7 @@ static const char *document_name(const struct pl_json_doc *doc, const struct pl_
     return NULL;
 }
 
-/* true is as much as it likes, false none at all, a number that many tokens. */
+/* true is unlimited, false is none, a number is that many tokens. */
 static void write_thinking(struct pl_buf *to, const struct pl_json_doc *doc,
                            const struct pl_json_node *value)
 {
@@ -95,7 +96,7 @@ enum pl_status pl_vendor_settings_write(struct pl_arena *arena,
     if (status != PL_OK)
         return status;
     pl_buf_addc(to, '{');
-    if (target->format != &pl_format_gemini) { /* which has it in the address */
+    if (target->format != &pl_format_gemini) { /* Gemini has it in the URL */
         begin_member(to, "model");
         pl_json_quote(to, target->model);
         begin_member(to, "stream");
@@ -131,7 +132,7 @@ enum pl_status pl_vendor_body_merge(struct pl_arena *arena, struct pl_str patch,
     return body->status;
 }
 
-/* What we say ourselves, or could not hear the answer to. */
+/* Members that we set ourselves, or whose answer we could not read. */
 static bool is_ours(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
     static const char *const ours[] = {"model", "stream", "messages", "input", "contents"};
@@ -191,7 +192,7 @@ enum pl_status pl_vendor_settings_merge(struct pl_arena *arena,
 
 /* --- what did not arrive --------------------------------------------------------------------- */
 
-/* "settings/response_format" -> "response_format", in the words of a session. */
+/* "settings/response_format" -> "response_format", in the terms of a session. */
 static void write_name(struct pl_buf *to, struct pl_str pointer)
 {
     struct pl_str settings = PL_STR("/settings/");

@@ -32,7 +32,7 @@ const struct pl_vendor_stats *pl_vendor_stats_at(const struct pl_models *models,
     return models->vendors[i].vendor.stats;
 }
 
-/* All of it is numbers of one kind. */
+/* All members are numbers of the same type. */
 static void copy(struct pl_vendor_stats *to, const struct pl_vendor_stats *from)
 {
     enum { N = sizeof *to / sizeof(_Atomic(int64_t)) };

@@ -51,7 +51,7 @@ static bool is_ours(struct pl_str name)
     return pl_str_eq(name, PL_STR("demo")) || pl_str_eq(name, PL_STR("replay"));
 }
 
-/* "/v1", "/v1beta", "/v4/openai": an address that says a version keeps it. */
+/* "/v1", "/v1beta", "/v4/openai": an address with a version keeps it. */
 static bool has_version(struct pl_str url)
 {
     for (size_t i = 0; i + 2 < url.len; i++)
@@ -85,7 +85,7 @@ static enum pl_status read_base(struct pl_models *made, const struct pl_vendor_c
     return PL_OK;
 }
 
-/* A key goes into a header. */
+/* A key is sent in a header. */
 static enum pl_status check_key(const struct pl_vendor_config *config, struct pl_error *err)
 {
     for (const char *at = config->key; at && *at; at++)
@@ -97,8 +97,8 @@ static enum pl_status check_key(const struct pl_vendor_config *config, struct pl
     return PL_OK;
 }
 
-/* A model keeps the name it was asked by, so that what is handed out differs only in how much it
- * reads: one for every size there is. */
+/* A model keeps the name it was requested by, so the entries differ only in the context window: one
+ * for every size. */
 static enum pl_status make_families(struct pl_models *made, struct pl_vendor_own *own)
 {
     size_t n_windows = 0;
@@ -187,7 +187,7 @@ copy_prices(struct pl_models *made, const struct pl_priced_model *prices, enum p
     return copy;
 }
 
-/* Names of headers that the connection, the dialect or the key decides. */
+/* Headers that are set by the connection, the dialect or the key. */
 static bool is_own_header(const char *line)
 {
     static const char *const names[] = {
@@ -216,7 +216,7 @@ static bool is_header_line(const char *line)
     return line[n + 2] != ' ' && line[strlen(line) - 1] != ' ';
 }
 
-/* No message has a value in it: it may be a secret. */
+/* Messages contain no values, because they may be secrets. */
 static enum pl_status check_headers(const struct pl_vendor_config *config, struct pl_error *err)
 {
     size_t n = 0;
@@ -285,7 +285,8 @@ static enum pl_status check_vendor(const struct pl_models *made,
     return status == PL_OK ? check_limits(config, err) : status;
 }
 
-/* As configured; else as everybody knows of one of that name and dialect; else by the dialect. */
+/* As configured; otherwise as for the well-known vendor of that name and dialect; otherwise by the
+ * dialect. */
 static enum pl_status read_embeddings(const struct pl_vendor_config *config,
                                       enum pl_embed_shape *ret_shape, struct pl_error *err)
 {
@@ -349,7 +350,7 @@ static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_
     own->limits = config->limits;
     if (status == PL_OK && own->limits.max)
         own->vendor.gate = pl_gate_create(&own->limits);
-    /* Counted from here on, so that what it has is given back. */
+    /* Counted from here on, so that its resources are freed. */
     made->n_vendors++;
     if (!own->vendor.stats || (own->limits.max && !own->vendor.gate))
         status = PL_NOMEM;
@@ -527,7 +528,7 @@ bool pl_gate_at(const struct pl_models *models, size_t i, const char **ret_name,
     return true;
 }
 
-/* Where what is wrong was configured, before the sentence about it. */
+/* Prefixes the message with the place in the configuration. */
 static enum pl_status say_place(enum pl_status status, const char *place, struct pl_error *err)
 {
     if (status == PL_OK || status == PL_NOMEM || !place || !err)

@@ -1,4 +1,4 @@
-/* What vendors.c keeps, for those who ask (vendor.c) and list (model.c, probe.c). */
+/* The data of vendors.c, for calling (vendor.c) and listing (model.c, probe.c). */
 #ifndef PL_MODEL_VENDORS_INT_H
 #define PL_MODEL_VENDORS_INT_H
 
@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-/* Models a server said it has. */
+/* The models that a server reported. */
 struct pl_found_models {
     struct pl_arena arena;
     const struct pl_model_info *models; /* arena */
@@ -20,19 +20,19 @@ struct pl_vendor_own {
     const struct pl_format *format;
     const struct pl_dialect *dialect;
     struct pl_gate_limits limits;         /* of its gate */
-    const struct pl_profile *profile;     /* NULL: by the model's name */
-    const struct pl_model_info *families; /* one for every size of context there is */
+    const struct pl_profile *profile;     /* NULL to choose by the model's name */
+    const struct pl_model_info *families; /* one for every context size */
     size_t n_families;
-    const struct pl_model_info *models; /* those that are listed */
+    const struct pl_model_info *models; /* the listed ones */
     size_t n_models;
     bool is_local;
-    _Atomic(struct pl_found_models *) found; /* owned; NULL until it has said */
+    _Atomic(struct pl_found_models *) found; /* owned; NULL until it reported them */
 };
 
 struct pl_alias {
     struct pl_model_info info;
     const struct pl_str *targets;   /* arena */
-    struct pl_cooldown **cooldowns; /* arena; of each target. NULL: there is no other to be asked */
+    struct pl_cooldown **cooldowns; /* arena; of each target; NULL if there is no other target */
     size_t n_targets;
     struct pl_spread_state spread;
     const uint32_t *weights; /* arena; NULL: 1 each */
@@ -44,29 +44,31 @@ struct pl_models {
     size_t n_vendors;
     struct pl_alias *aliases; /* arena */
     size_t n_aliases;
-    struct pl_cooldown *cooldowns; /* arena; one for each model of a chain, however many it is in */
+    struct pl_cooldown *cooldowns; /* arena; one for each model of any chain */
     size_t n_cooldowns;
     int64_t cooldown_ms, demo_word_ms;
-    struct pl_model_counts_table *counts; /* shared with those before and after a reload */
+    struct pl_model_counts_table *counts; /* shared across reloads */
 };
 
-/* What is listed of a vendor's model. */
+/* Fills the list entry of a vendor's model. */
 enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor *vendor,
                                   struct pl_str model, struct pl_model_info *ret_info);
 
-/* The counts of a target; NULL: nobody counts. */
+/* The counters of a target; NULL if not counted. */
 struct pl_model_counts *pl_target_counts(const struct pl_model_target *target);
 
 /* --- vendor_names.c */
 
-/* A name with or without its provider, no alias. False: nobody has it. */
+/* Resolves a name with or without its provider, but not an alias. Returns false if nobody has
+ * it. */
 bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
                       struct pl_model_target *ret_target);
-/* The i-th model that is listed, aliases first; NULL after the last. */
+/* Returns the i-th listed model, aliases first; NULL after the last. */
 const struct pl_model_info *pl_vendors_model_at(const struct pl_models *models, size_t i);
-/* Whether it can stand in JSON and in an address as it is; nobody's models are called otherwise. */
+/* True if the name is safe in JSON and in a URL without escaping. No real model has any other
+ * name. */
 bool pl_model_name_is_safe(struct pl_str name);
-/* NULL: no alias. */
+/* Returns NULL if there is no such alias. */
 const struct pl_model_info *pl_alias_find(const struct pl_models *models, struct pl_str name);
 
 #endif

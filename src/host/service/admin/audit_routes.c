@@ -1,4 +1,4 @@
-/* The audit log for administrators: its rows, newest first, and whether its chain is whole. */
+/* The audit log for administrators: its rows, newest first, and a check of its hash chain. */
 #include "access/audit.h"
 #include "http/json_members.h"
 #include "http/routes/route.h"

@@ -1,4 +1,5 @@
-/* What a node knows of itself and the others (node/node.h), written for people and for Prometheus. */
+/* Writes what a node knows of itself and the others (node/node.h), for people and for
+ * Prometheus. */
 #include "service/admin/cluster_json.h"
 
 #include "http/json_members.h"
@@ -9,7 +10,7 @@
 
 struct line {
     struct pl_str name, state, version, address;
-    int64_t lease_left_ms; /* -1: none */
+    int64_t lease_left_ms; /* -1: no lease */
     struct pl_node_load load;
 };
 
@@ -45,7 +46,7 @@ static void write_alone(const struct pl_server *server, struct pl_json_out *out)
                     });
 }
 
-/* The view is as old as the last renewal: leases have become shorter since. */
+/* The view is as old as the last renewal: the leases have become shorter since. */
 static void write_seen(const struct pl_node_looks *looks, struct pl_json_out *out)
 {
     for (size_t i = 0; i < looks->view.n_nodes; i++) {

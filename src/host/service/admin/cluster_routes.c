@@ -1,7 +1,8 @@
-/* GET /api/cluster, POST /api/cluster/nodes/{name}/drain: the nodes of this service, for administrators.
+/* GET /api/cluster, POST /api/cluster/nodes/{name}/drain: the nodes of this service, for
+ * administrators.
  *
- * What is shown is what this node heard at its last renewal: it is there without the database too. Who wants
- * a node to end asks the database, because the node hears of it there. */
+ * GET shows what this node learned at its last renewal, so it works without the database. A drain
+ * request goes to the database, because the node reads it there. */
 #include "access/audit.h"
 #include "base/text/suggest.h"
 #include "http/exchange.h"
@@ -49,7 +50,7 @@ static bool is_staying(const struct pl_node_seen *node, int64_t base_ms)
 }
 
 struct draining {
-    bool is_asked; /* nothing is left to do */
+    bool is_asked; /* nothing left to do */
 };
 
 static void look(struct pl_exchange *x)

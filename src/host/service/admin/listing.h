@@ -1,4 +1,4 @@
-/* A page of a list that is walked under a lock, item by item. */
+/* A page of a list that is iterated under a lock. */
 #ifndef PL_SERVICE_ADMIN_LISTING_H
 #define PL_SERVICE_ADMIN_LISTING_H
 
@@ -10,7 +10,7 @@ struct pl_listing {
     int64_t n_all, n_written;
 };
 
-/* One more item: whether it is on the page, where its JSON then goes into x->reply. */
+/* Counts one more item. True: it is on the page, and the caller appends its JSON to x->reply. */
 bool pl_listing_next(struct pl_listing *listing);
 void pl_listing_end(const struct pl_listing *listing);
 

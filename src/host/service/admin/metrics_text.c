@@ -1,5 +1,5 @@
-/* The metrics of all shards, summed, in the Prometheus text format; and what the process uses: CPU
- * time, memory and open files. */
+/* The metrics of all shards, summed, in the Prometheus text format; and the CPU time, memory and
+ * open files of the process. */
 #include "service/admin/metrics_text.h"
 
 #include "http/routes/route_times.h"
@@ -28,7 +28,7 @@ static const struct {
 
 enum { LANE_JOBS, LANE_OLDEST, LANE_RUN, LANE_REFUSED, LANE_LINES };
 
-/* Of each lane of the workers. */
+/* For each lane of the workers. */
 static const struct {
     const char *name, *type, *help;
 } lane_lines[] = {
@@ -38,7 +38,7 @@ static const struct {
     [LANE_REFUSED] = {"jobs_refused_total", "counter", "Jobs that waited too long and did not run"},
 };
 
-/* Pages this process has in memory; 0 when the kernel does not say. */
+/* Resident pages of this process; 0 if the kernel does not tell. */
 static long n_resident_pages(void)
 {
     long n_all = 0, n_resident = 0;
@@ -124,7 +124,7 @@ static void write_lanes(const struct pl_server *server, struct pl_buf *to)
     }
 }
 
-/* A label's value (version 0.0.4 of the format). */
+/* Escapes the value of a label (version 0.0.4 of the format). */
 static void write_label(struct pl_buf *to, const char *text)
 {
     for (; *text; text++) {
@@ -153,7 +153,7 @@ static void write_models(const struct pl_models *models, struct pl_buf *to)
     }
 }
 
-/* Times of transactions by the bounds of the store. */
+/* A histogram of transaction times, with the store's bounds. */
 static void write_commits(const struct pl_store_state *state, const char *name, struct pl_buf *to)
 {
     int64_t n = 0;
@@ -167,7 +167,7 @@ static void write_commits(const struct pl_store_state *state, const char *name, 
                 name, (double)state->commit_us / 1e6, name, (long long)n);
 }
 
-/* The one writer: what waits for it, and how long its transactions take. */
+/* The single writer: its queue, and how long its transactions take. */
 static void write_store(const struct pl_server *server, struct pl_buf *to)
 {
     struct pl_store_state state;
@@ -192,7 +192,7 @@ static void write_store(const struct pl_server *server, struct pl_buf *to)
     write_commits(&state, "parley_node_commit_seconds", to);
 }
 
-/* Only where spans are told to a collector. */
+/* Only if spans are exported to a collector. */
 static void write_spans(const struct pl_server *server, struct pl_buf *to)
 {
     struct pl_tracer_numbers numbers = pl_tracer_look(server->tracer);

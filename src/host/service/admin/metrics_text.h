@@ -5,7 +5,7 @@
 #include "shard/shard.h"
 
 struct pl_models;
-/* The Prometheus text format, version 0.0.4: the sums, and what the process itself is using. */
+/* The Prometheus text format, version 0.0.4: the sums, and the resources of the process. */
 void pl_metrics_write(struct pl_server *server, const struct pl_models *models, struct pl_buf *to);
 
 #endif

@@ -1,4 +1,5 @@
-/* Counters and histograms by tables: a line for each, with its place in the numbers of a provider. */
+/* Counters and histograms from tables: one line each, with its offset in the numbers of a
+ * provider. */
 #include "service/admin/provider_metrics.h"
 
 #include "model/model_counts.h"
@@ -32,7 +33,7 @@ static int64_t read(const _Atomic(int64_t) *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-/* The labels of a series: provider="…", perhaps model="…". */
+/* `labels` of the series: provider="…", optionally model="…". */
 static void write_times(const char *name, const char *labels, const struct pl_vendor_times *times,
                         struct pl_buf *to)
 {
@@ -51,7 +52,7 @@ static void write_times(const char *name, const char *labels, const struct pl_ve
                 labels, (long long)n);
 }
 
-/* Of the providers that have a limit. */
+/* Only providers with a limit. */
 static void write_gates(const struct pl_models *models, struct pl_buf *to)
 {
     static const char *const heads[] = {
@@ -110,7 +111,7 @@ void pl_provider_metrics_write(const struct pl_models *models, struct pl_buf *to
 /* --- by provider and model ------------------------------------------------------------------- */
 
 static const struct {
-    const char *name, *kind, *help; /* help NULL: as the line before, with another kind */
+    const char *name, *kind, *help; /* help NULL: as in the line before, with another kind */
     size_t place;
 } model_counters[] = {
     {"model_calls", NULL, "Calls of a model", offsetof(struct pl_model_counts, n_calls)},
@@ -136,7 +137,8 @@ static const struct {
 
 enum { LABELS_SIZE = 640 };
 
-/* A value of a label (version 0.0.4 of the format). Names are of the operator or a vendor. */
+/* Escapes the value of a label (version 0.0.4 of the format). Names come from the operator or a
+ * vendor. */
 static size_t put_value(char *to, struct pl_str text)
 {
     size_t n = 0;

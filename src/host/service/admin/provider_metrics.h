@@ -1,5 +1,5 @@
-/* What became of the calls to each provider, in the Prometheus text format. The name of a provider
- * needs no escapes: the configuration allows letters, digits and "-_.:". */
+/* The outcomes of calls to each provider, in the Prometheus text format. A provider's name needs
+ * no escapes: the configuration allows letters, digits and "-_.:". */
 #ifndef PL_SERVICE_ADMIN_PROVIDER_METRICS_H
 #define PL_SERVICE_ADMIN_PROVIDER_METRICS_H
 

@@ -1,5 +1,5 @@
-/* POST /api/admin/reload: SIGHUP with an answer. Only on the control socket, because what is wrong
- * with a file of the server's machine is for the user who runs it. */
+/* POST /api/admin/reload: SIGHUP with an answer. Only on the control socket, because errors in a
+ * file of the server's machine are for the user who runs it. */
 #include "http/connection.h"
 #include "http/exchange.h"
 #include "json/write.h"
@@ -11,7 +11,7 @@ struct reload {
     struct pl_exchange *x;
 };
 
-/* "a, b" as ["a","b"]. */
+/* Writes "a, b" as ["a","b"]. */
 static void write_names(struct pl_json_out *out, const char *key, struct pl_str names)
 {
     pl_json_out_key(out, key);

@@ -1,4 +1,5 @@
-/* The service about itself, its keys and what they used, copies of the store: one table per file of routes (http/routes/route.h). */
+/* The service itself, its users, keys and their usage, backups of the store: one table per file
+ * of routes (http/routes/route.h). */
 #ifndef PL_SERVICE_ADMIN_ROUTES_H
 #define PL_SERVICE_ADMIN_ROUTES_H
 

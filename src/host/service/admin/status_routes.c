@@ -1,4 +1,4 @@
-/* The state of the service: liveness, capabilities, health, metrics, where its data is. */
+/* The state of the service: liveness, capabilities, health, metrics, location of its data. */
 #include "agent/tools/tools.h"
 
 #include "base/hash.h"
@@ -17,11 +17,11 @@
 #include <stdio.h>
 
 enum {
-    READY_MS = 5000,  /* a job that waits longer: another server should take the next requests */
-    SILENT_MS = 3000, /* a database that does not answer for so long: the same */
+    READY_MS = 5000,  /* a job waits longer: another server should take the next requests */
+    SILENT_MS = 3000, /* the database has not answered for this long: the same */
 };
 
-/* A text that is the same for everybody; its tag changes with it. */
+/* A text that is the same for everybody; its ETag is a hash of it. */
 static void show_text(struct pl_exchange *x, struct pl_str text)
 {
     char *tag = pl_arena_alloc(&x->arena, 32, 1);
@@ -44,7 +44,7 @@ static void show_version(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* On a worker: measuring asks the store and the kernel. */
+/* On a worker, because it asks the store and the kernel. */
 static void write_data(struct pl_exchange *x)
 {
     struct pl_store *store = x->shard->server->store;
@@ -68,7 +68,7 @@ static void show_health(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* The lane whose oldest job has waited too long; NULL: none. */
+/* The lane with a job that has waited too long; NULL if there is none. */
 static const char *slow_lane(const struct pl_server *server)
 {
     for (int i = 0; i < PL_WORK_COUNT; i++) {
@@ -80,7 +80,7 @@ static const char *slow_lane(const struct pl_server *server)
     return NULL;
 }
 
-/* Its transaction takes that long, or the lease could not be renewed. */
+/* A transaction takes too long, or the lease could not be renewed. */
 static bool is_store_silent(const struct pl_server *server)
 {
     int64_t busy_ms = pl_store_busy_since_ms(server->store);
@@ -88,7 +88,7 @@ static bool is_store_silent(const struct pl_server *server)
            (server->node && pl_node_lease_age_ms(server->node) > SILENT_MS);
 }
 
-/* {"status":"ready"}, and what works less well than it should. */
+/* {"status":"ready"}, and the parts that are degraded. */
 static void write_ready(struct pl_exchange *x)
 {
     struct pl_node *node = x->shard->server->node;

@@ -7,8 +7,8 @@
 enum { MEASURE_WAIT_MS = 30 * 1000 };
 
 struct pl_store_size {
-    struct pl_server *server; /* borrowed; of the job */
-    struct pl_job job;        /* away while is_measuring */
+    struct pl_server *server; /* borrowed; used by the job */
+    struct pl_job job;        /* with the workers while is_measuring */
     _Atomic(bool) is_measuring;
     _Atomic(int64_t) n_bytes;
 };
@@ -35,7 +35,7 @@ static void measure_run(struct pl_job *job)
 {
     struct pl_store_size *size = PL_CONTAINER_OF(job, struct pl_store_size, job);
     atomic_store(&size->n_bytes, pl_store_n_bytes(size->server->store));
-    /* Memory that former clients freed is returned to the system. */
+    /* Returns freed memory to the system. */
     pl_mem_trim();
 }
 
@@ -50,7 +50,7 @@ void pl_store_size_measure(struct pl_server *server)
     if (atomic_exchange(&size->is_measuring, true))
         return;
     size->server = server;
-    /* One that is refused leaves the figure as it is; the next request measures again. */
+    /* A refused job does not change the figure; the next request measures again. */
     size->job = (struct pl_job){
         .lane = PL_WORK_FILE, .wait_ms = MEASURE_WAIT_MS, .run = measure_run, .done = measure_done};
     pl_workers_submit(server->workers, server->shards[0]->loop, &size->job);

@@ -1,4 +1,4 @@
-/* What was used, by sessions, tasks, prompts and the gateway: GET /api/usage. */
+/* GET /api/usage: the usage of sessions, tasks, prompts and the gateway. */
 #include "access/meter.h"
 #include "base/text/decimal.h"
 #include "base/text/utc.h"
@@ -16,7 +16,7 @@ static const char *const group_words[PL_USAGE_GROUPS] = {
     [PL_USAGE_BY_USER] = "user", [PL_USAGE_BY_PROVIDER] = "provider",
 };
 
-/* "2026-11-16" */
+/* Reads "2026-11-16". */
 static bool read_day(struct pl_str text, int64_t *ret_day)
 {
     char whole[32];
@@ -42,7 +42,7 @@ static bool read_day_param(struct pl_exchange *x, const char *name, int64_t othe
     return false;
 }
 
-/* Both days, the last one included. */
+/* Reads both days; the last one is included. */
 static bool read_days(struct pl_exchange *x, int64_t today, struct pl_usage_query *query)
 {
     char last[PL_UTC_SIZE];
@@ -111,8 +111,7 @@ static void write_row(struct pl_json_out *out, const struct pl_usage_row *row,
     pl_json_out_close(out, '}');
 }
 
-/* A cursor is the word of the group and what the last item was about: "model:demo/echo",
- * "day:20774". */
+/* A cursor is the group's word and the key of the last item: "model:demo/echo", "day:20774". */
 static bool read_cursor(struct pl_exchange *x, const struct pl_page_args *args,
                         enum pl_usage_group group, struct pl_usage_row *ret_after)
 {
@@ -173,7 +172,8 @@ static enum pl_status write_page(struct pl_exchange *x, const struct pl_usage_pa
     return cursor.status;
 }
 
-/* A field of CSV (RFC 4180). One that a spreadsheet would take for a formula gets a quote in front. */
+/* A field of CSV (RFC 4180). A field that a spreadsheet would take for a formula gets a quote in
+ * front. */
 static void csv_text(struct pl_buf *to, struct pl_str text)
 {
     bool is_formula = text.len && strchr("=+-@\t\r", text.ptr[0]);
@@ -220,7 +220,7 @@ static enum pl_status write_csv(struct pl_exchange *x, struct pl_usage_query que
     return status;
 }
 
-/* An administrator may ask for another user, or for all; false after making a problem. */
+/* An administrator may ask for another user or for all. False after making a problem. */
 static bool read_user(struct pl_exchange *x, enum pl_usage_group group, struct pl_str *ret_user)
 {
     struct pl_str user = pl_target_param(&x->target, "user");

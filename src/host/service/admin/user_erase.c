@@ -1,8 +1,8 @@
-/*     disable -> stop -> read a page of sessions -> delete one after the other -> … -> erase the rest
+/*  disable -> stop -> read a page of sessions -> delete one after the other -> … -> erase the rest
  *
  * The user is disabled first, so nothing new begins. Sessions are deleted by commands to their
- * drivers, which stop them and tell who listens; everything else goes in one transaction, which also
- * refuses whatever a request that was already under way brings later. */
+ * drivers, which stop them and notify listeners. Everything else goes in one transaction. It also
+ * makes later writes of requests under way fail. */
 #include "service/admin/user_erase.h"
 
 #include "access/audit.h"

@@ -1,5 +1,5 @@
-/* Users: an administrator makes, changes and disables them; everyone sees himself. A change takes
- * effect when it is durable. */
+/* Users: an administrator creates, changes and disables them; other users see only themselves. A
+ * change takes effect when it is durable. */
 #include "access/audit.h"
 #include "access/key_table.h"
 #include "access/meter.h"
@@ -70,7 +70,7 @@ static void write_user(struct pl_exchange *x, const struct pl_auth_user *user, b
     pl_json_out_close(&out, '}');
 }
 
-/* All users of a name are looked for in the whole table; otherwise a page costs what is on it. */
+/* A search by name reads the whole table; otherwise a page costs only its own items. */
 struct looking {
     struct pl_listing listing;
     struct pl_str name;
@@ -117,7 +117,7 @@ static void show_me(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* An administrator finds every user, others find themselves; false after making a problem. */
+/* An administrator finds every user; others find only themselves. False after making a problem. */
 static bool find_user(struct pl_exchange *x, struct pl_auth_user *ret_user)
 {
     bool may_see = x->caller.is_admin || pl_str_eq(x->args[0], x->caller.user_id);

@@ -1,10 +1,9 @@
-/*     once a minute ─> worker: which have been unused for blob_grace? ─> one transaction: what is used
- *                      nevertheless is settled, the rest is deleted ─> after a second again, if there
- *                      is more
+/*     once a minute ─> worker: which blobs were unused for blob_grace? ─> one transaction: settles
+ *                      the used ones, deletes the rest ─> after a second again, if there is more
  *
- * A step is small, so that other commits do not wait for it: SQLite overwrites what is deleted. What
- * began to be used between the look and the transaction fails the transaction, and the next round
- * looks again. */
+ * A step is small, so that other commits do not wait for it: SQLite overwrites deleted data. If a
+ * blob was used between the scan and the transaction, the transaction fails, and the next round
+ * scans again. */
 #include "service/blobs/blob_collect.h"
 
 #include "base/table.h"
@@ -16,7 +15,7 @@
 enum { LOOK_MS = 60000, STEP_MS = 1000, MAX_BLOBS = 100 };
 #define MAX_BYTES ((int64_t)64 << 20)
 
-/* At least one, however long it is. */
+/* Adds at least one blob, however large. */
 static void add_all(struct pl_blob_collect *collect, struct pl_batch *batch,
                     const struct pl_unused_blob *blobs, size_t n)
 {
@@ -85,7 +84,7 @@ static void done(struct pl_job *job)
                        is_done && collect->has_more ? STEP_MS : LOOK_MS, look);
 }
 
-/* The grace is a setting that a reload may change, so it is asked in each step. */
+/* Reads the grace period in each step, because a reload may change it. */
 static void look(struct pl_timer *timer)
 {
     struct pl_blob_collect *collect = PL_CONTAINER_OF(timer, struct pl_blob_collect, timer);

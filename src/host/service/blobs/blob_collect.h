@@ -1,6 +1,6 @@
-/* Deletes blobs that nothing has referred to for blob_grace: those whose sessions, prompts and tasks
- * are gone, and those that the server made for a message that never came. A blob that a user added
- * and that nothing ever used stays. Runs on the first shard, except for the job. */
+/* Deletes blobs without references for blob_grace: those of deleted sessions, prompts and tasks,
+ * and those that the server created for a message that never came. A blob that a user added and
+ * that was never used stays. Runs on the first shard, except the job. */
 #ifndef PL_SERVICE_BLOBS_BLOB_COLLECT_H
 #define PL_SERVICE_BLOBS_BLOB_COLLECT_H
 
@@ -10,11 +10,11 @@ struct pl_blob_collect {
     struct pl_server *server; /* borrowed */
     struct pl_timer timer;
     struct pl_job job;
-    int64_t until_ms; /* of the step: unused since then or before */
+    int64_t until_ms; /* of the step: unused since this instant or before */
     enum pl_status status;
     struct pl_error err;
-    int64_t n_blobs, n_bytes; /* what the step has deleted */
-    bool has_more;            /* there is enough for another step */
+    int64_t n_blobs, n_bytes; /* deleted in the step */
+    bool has_more;            /* there may be enough for another step */
 };
 
 void pl_blob_collect_start(struct pl_blob_collect *collect, struct pl_server *server);

@@ -7,30 +7,30 @@
 #include "http/exchange.h"
 #include "store/work.h"
 
-struct pl_blob_fetch; /* its own: goes when `done` was called */
+struct pl_blob_fetch; /* owns itself: freed after `done` */
 
 struct pl_blob_fetch_options {
     const struct pl_server_config *config; /* borrowed until `done` */
     struct pl_str user_id, url;
-    struct pl_str name; /* empty: the last part of the URL's path, where that is a name */
+    struct pl_str name; /* empty: the last part of the URL's path, if it is a valid name */
     bool is_servers;    /* as in pl_blob_row */
 };
 
 struct pl_blob_fetched {
-    enum pl_status status; /* PL_OK: blob; else as pl_fetch says, or as a commit fails */
-    bool is_stores_fault;  /* it was the store that failed */
+    enum pl_status status; /* PL_OK: blob; otherwise as from pl_fetch, or as a commit fails */
+    bool is_stores_fault;  /* the store failed */
     bool is_late;          /* the host was too slow */
     struct pl_error err;
-    struct pl_blob_row blob; /* lasts as long as the call */
+    struct pl_blob_row blob; /* valid during the call */
 };
 
 typedef void pl_blob_fetch_fn(void *ctx, const struct pl_blob_fetched *fetched);
 
-/* `done` is called once, on the shard, not before this has returned; also when the server ends. The
- * strings of the options are copied. False when out of memory. */
+/* Calls `done` once, on the shard, after this function has returned; also if the server ends.
+ * The strings of the options are copied. False if out of memory. */
 bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_options *options,
                          pl_blob_fetch_fn *done, void *ctx);
-/* Ends those of a shard that ends. */
+/* Ends the fetches of a shard that ends. */
 void pl_blob_fetch_end_all(struct pl_shard *shard);
 
 /* Takes one of the slots for fetching; false after making a problem if none is free (429, 503).

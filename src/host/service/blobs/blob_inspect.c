@@ -20,7 +20,7 @@ static bool is_token(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c && strchr("!#$&-^_.+", c));
 }
 
-/* "type/subtype" in lower case (RFC 6838, 4.2); empty when that is not what was declared. */
+/* "type/subtype" in lower case (RFC 6838, 4.2); empty if the declared type is not valid. */
 static struct pl_str read_type(struct pl_arena *arena, struct pl_str declared)
 {
     size_t n = 0, n_slashes = 0;
@@ -70,7 +70,7 @@ enum pl_status pl_blob_type(struct pl_arena *arena, struct pl_str declared, stru
     return PL_OK;
 }
 
-/* Types whose bytes are held to be UTF-8: text, and JSON. */
+/* Types whose bytes must be UTF-8: text and JSON. */
 static bool is_text_type(struct pl_str type)
 {
     return pl_str_starts(type, PL_STR("text/")) || pl_str_eq(type, PL_STR("application/json"));
@@ -92,7 +92,7 @@ void pl_blob_look_begin(struct pl_blob_look *look, struct pl_str declared)
     pl_sha256_begin(&look->sha);
 }
 
-/* The rest of a sequence that the piece before ended in; false if it does not continue. */
+/* Completes the sequence that the previous piece ended in; false if it does not continue. */
 static bool mend_cut(struct pl_blob_look *look, struct pl_str *bytes)
 {
     char joint[8];

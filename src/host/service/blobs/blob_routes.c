@@ -16,8 +16,8 @@ enum { SMALL_BYTES = 64 << 10 };
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
-/* A host that is unreachable, breaks off or is too slow is an upstream error; everything else is
- * the request's. */
+/* An unreachable, broken or slow host is an upstream error; everything else is an error of the
+ * request. */
 static void fail_fetch(struct pl_exchange *x, const struct pl_blob_fetched *fetched)
 {
     bool is_hosts_fault = fetched->status == PL_NOT_FOUND || fetched->status == PL_IO;
@@ -114,8 +114,8 @@ static bool is_shown(struct pl_str type)
            !pl_str_starts(type, PL_STR("image/svg"));
 }
 
-/* Spells a name as RFC 8187 does. A character that is invisible or turns the writing direction
- * becomes "_": it would make a file look as if it had another ending. */
+/* Encodes a name as in RFC 8187. An invisible character, or one that changes the writing
+ * direction, becomes "_": it could make a file seem to have another extension. */
 static size_t spell_name(struct pl_str text, char *name, size_t size)
 {
     enum { MOST_SPELLED = 3 * 4 };
@@ -145,8 +145,8 @@ static void say_disposition(struct pl_exchange *x, const struct pl_blob_row *blo
                        n ? "; filename*=UTF-8''" : "", name);
 }
 
-/* A small blob is read before the head of the answer is sent: one that is deleted meanwhile is not
- * found, instead of an answer that breaks off. */
+/* Reads a small blob before sending the head of the answer. So a blob that is deleted meanwhile
+ * gives a 404, not a truncated answer. */
 static void send_bytes(struct pl_exchange *x, const struct pl_blob_row *blob, const char *etag)
 {
     struct pl_str bytes;
@@ -252,7 +252,7 @@ static void find_for_delete(struct pl_exchange *x)
         return;
     pl_blob_spell_hash(blob, etag + 1);
     etag[PL_SHA256_HEX + 1] = '"';
-    (void)pl_exchange_if_match_tag(x, etag); /* a problem is what it says */
+    (void)pl_exchange_if_match_tag(x, etag); /* makes a problem itself */
 }
 
 static void blob_delete(struct pl_exchange *x)

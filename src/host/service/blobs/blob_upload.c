@@ -1,7 +1,7 @@
-/* An upload goes into the store piece by piece while it arrives, under an id that nobody sees; its
- * last piece and the row that makes it visible are one transaction. If the client disconnects, the
- * type is wrong or the body too long, the stored pieces are dropped; pieces left by a crash are
- * swept (server.c). */
+/* An upload goes into the store piece by piece while it arrives, under an id that nobody sees.
+ * Its last piece and the row that makes it visible are one transaction. If the client
+ * disconnects, the type is wrong or the body is too long, the stored pieces are dropped; pieces
+ * left by a crash are swept (server.c). */
 #include "service/blobs/blob_upload.h"
 
 #include "access/meter.h"
@@ -17,7 +17,7 @@ struct upload {
     struct pl_id id;
     struct pl_str name; /* or {NULL, 0} */
     struct pl_blob_look look;
-    int64_t n_pieces; /* that were put */
+    int64_t n_pieces; /* stored so far */
 };
 
 static void upload_begin(struct pl_exchange *x)
@@ -84,8 +84,7 @@ static void is_dropped(void *ctx, enum pl_status status, const struct pl_error *
     (void)err;
 }
 
-/* Pieces that cannot be dropped now are swept later: a server that shuts down starts nothing
- * new. */
+/* Drops the pieces. A server that shuts down starts nothing new: its pieces are swept later. */
 static void upload_drop(struct pl_exchange *x)
 {
     struct upload *upload = x->state;

@@ -1,4 +1,4 @@
-/* Each part is converted by itself: what the conversion loses is what is wrong with the part. */
+/* Converts each part separately: a loss of the conversion is an error of the part. */
 #include "service/blobs/content_parts.h"
 
 #include "format/convert.h"
@@ -23,7 +23,7 @@ static bool is_part(const struct pl_json_doc *doc, const struct pl_json_node *pa
     return has_type(doc, part, types);
 }
 
-/* {"type":"text","text":…}; one with more members is left to whoever reads the blocks. */
+/* {"type":"text","text":…}; the reader of the blocks handles a part with more members. */
 static const struct pl_json_node *text_of(const struct pl_json_doc *doc,
                                           const struct pl_json_node *part)
 {
@@ -45,7 +45,7 @@ bool pl_content_parts_has_media(const struct pl_json_doc *doc, const struct pl_j
     return false;
 }
 
-/* The first thing that the conversion lost, as what is wrong with the part. */
+/* Reports the first loss of the conversion as the error of the part. */
 static enum pl_status fail_by_report(struct pl_arena *arena, struct pl_str report, size_t index,
                                      struct pl_error *err)
 {
@@ -77,7 +77,7 @@ static enum pl_status fail_by_report(struct pl_arena *arena, struct pl_str repor
     return status;
 }
 
-/* The one block that a part becomes. */
+/* Takes the single block that a part becomes. */
 static enum pl_status take_block(struct pl_arena *arena, struct pl_str turns, struct pl_buf *to)
 {
     struct pl_json_doc doc;

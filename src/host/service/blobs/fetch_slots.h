@@ -11,12 +11,12 @@
 
 enum pl_fetch_slot {
     PL_FETCH_SLOT_TAKEN,
-    PL_FETCH_SLOT_YOURS,  /* the user has as many as one may have */
+    PL_FETCH_SLOT_YOURS,  /* the user has reached the limit per user */
     PL_FETCH_SLOT_OTHERS, /* all are taken */
 };
 
 struct pl_fetch_slots {
-    pthread_mutex_t lock; /* holds what is below */
+    pthread_mutex_t lock; /* protects the members below */
     uint64_t owners[PL_FETCHES_MAX];
     size_t n;
 };
@@ -24,7 +24,7 @@ struct pl_fetch_slots {
 void pl_fetch_slots_init(struct pl_fetch_slots *slots);
 void pl_fetch_slots_deinit(struct pl_fetch_slots *slots);
 enum pl_fetch_slot pl_fetch_slots_take(struct pl_fetch_slots *slots, uint64_t owner);
-/* One that was taken. */
+/* Releases a slot. */
 void pl_fetch_slots_give(struct pl_fetch_slots *slots, uint64_t owner);
 
 #endif

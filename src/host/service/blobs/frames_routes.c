@@ -63,7 +63,7 @@ static bool read_wish(struct pl_exchange *x, struct pl_video_wish *wish)
     return false;
 }
 
-/* The video as a file that ffmpeg can read. */
+/* Writes the video to a file that ffmpeg can read. */
 static enum pl_status write_file(struct pl_exchange *x, const struct pl_blob_row *blob,
                                  const char *path, struct pl_error *err)
 {
@@ -84,7 +84,7 @@ static enum pl_status write_file(struct pl_exchange *x, const struct pl_blob_row
     return status;
 }
 
-/* The array `content` of the message. */
+/* Takes the array `content` of the message. */
 static enum pl_status keep_parts(struct pl_exchange *x, struct framing *framing,
                                  const struct pl_buf *message, struct pl_error *err)
 {
@@ -133,7 +133,7 @@ static void frames_work(struct pl_exchange *x)
     }
     if (status == PL_OK)
         status = take(x, &blob, &wish, &err);
-    /* What ffmpeg cannot read is the client's affair. */
+    /* A video that ffmpeg cannot read is the client's error. */
     if (status != PL_OK)
         pl_exchange_fail(x, status == PL_UNREADABLE ? PL_INVALID : status, &err);
 }

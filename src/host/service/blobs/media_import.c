@@ -1,5 +1,5 @@
-/* Links are collected in a list of the request. Each pass replaces those that are stored; new
- * ones are fetched between the passes, one after the other. */
+/* Links are collected in a list of the request. Each pass replaces the stored ones; new ones are
+ * fetched between the passes, one after the other. */
 #include "service/blobs/media_import.h"
 
 #include "conv/link.h"
@@ -17,7 +17,7 @@ struct pl_media_import_link {
     enum link_state state;
     struct pl_str url;
     struct pl_str value;   /* STORED: the JSON that replaces it */
-    struct pl_str message; /* LEFT: why */
+    struct pl_str message; /* LEFT: the reason */
 };
 
 struct storing {
@@ -71,7 +71,7 @@ static struct pl_media_import_link *find_link(struct storing *s, struct pl_str u
     return add_link(s, url);
 }
 
-/* Each link once. */
+/* Notes each link once. */
 static enum pl_status note(struct storing *s, const struct pl_media_import_link *link)
 {
     for (size_t i = 0; i < s->notes.len; i++)
@@ -131,7 +131,7 @@ static enum pl_status write_document(struct storing *s, struct pl_str *ret_text)
 static enum pl_status store_all(struct storing *s, struct pl_str document,
                                 struct pl_media_import_stored *ret_stored)
 {
-    /* The given text, comments included, if it was read leniently. */
+    /* The original text, with comments, if it was read leniently. */
     struct pl_json_doc doc = s->source.doc;
     struct pl_str text = document;
     doc.text = s->source.text;

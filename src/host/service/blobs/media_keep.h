@@ -1,5 +1,5 @@
-/* Media that come inside a document, as base64, are kept as blobs: once each, and the document
- * refers to them. It is a list of blocks (a message, the result of a tool) or of turns.
+/* Stores media that come inside a document as base64 as blobs, once each; the document then refers
+ * to them. It is a list of blocks (a message, the result of a tool) or of turns.
  *
  *     {"type":"media","content":{"kind","data":BASE64,…}}  ->  {…"blob":ID,"mime","size",…}
  *
@@ -12,12 +12,12 @@
 #include "shard/shard.h"
 #include "store/work.h"
 
-enum { PL_MEDIA_MAX_KEPT = 100 }; /* of one document */
+enum { PL_MEDIA_MAX_KEPT = 100 }; /* per document */
 
-/* Where it is; the diagram is in media_keep.c. */
+/* The diagram is in media_keep.c. */
 enum pl_media_keep_state {
     PL_KEEP_NEW,
-    PL_KEEP_READING, /* a worker decodes and looks at the bytes */
+    PL_KEEP_READING, /* a worker decodes and inspects the bytes */
     PL_KEEP_STORING, /* the store has them */
     PL_KEEP_WRITING, /* a worker writes the document */
     PL_KEEP_HOME,
@@ -27,13 +27,13 @@ struct pl_media_item;
 
 /* Zeroed, then the first five set. It lives until `done`, on the shard that began it. */
 struct pl_media_keep {
-    struct pl_shard *shard; /* borrowed; NULL: on a worker, at once */
+    struct pl_shard *shard; /* borrowed; NULL: on a worker, synchronously */
     struct pl_str user_id;  /* borrowed */
-    struct pl_arena *arena; /* borrowed; nobody else uses it meanwhile */
-    struct pl_str document; /* JSON; afterwards the new one: arena, or as it was */
+    struct pl_arena *arena; /* borrowed; used by nobody else meanwhile */
+    struct pl_str document; /* JSON; afterwards the new one: arena, or unchanged */
     void (*done)(struct pl_media_keep *keep);
-    bool has_parts;  /* a list of seed 001's content parts: they become blocks first */
-    bool is_lenient; /* a declared type that the bytes are not is no failure */
+    bool has_parts;  /* a list of seed 001's content parts: converted to blocks first */
+    bool is_lenient; /* bytes that contradict the declared type are not a failure */
 
     struct pl_store *store; /* borrowed */
     struct pl_meter *meter; /* borrowed; has the user's quota */
@@ -49,11 +49,11 @@ struct pl_media_keep {
     PL_VEC(struct pl_media_item) items; /* owned */
 };
 
-/* Whether there is anything to do: a block of media, in a list of blocks or of turns. */
+/* Whether there is anything to do: a media block in a list of blocks or of turns. */
 bool pl_media_keep_is_needed(const struct pl_json_doc *doc, const struct pl_json_node *list);
-/* `done` comes later, on the shard. */
+/* Calls `done` later, on the shard. */
 void pl_media_keep_start(struct pl_media_keep *keep);
-/* The same at once, for whoever is on a worker already: *ret_document is arena memory, or as it was.
+/* The same synchronously, for callers on a worker: *ret_document is arena memory, or unchanged.
  * `has_parts` as above. */
 enum pl_status pl_media_keep_here(struct pl_server *server, struct pl_arena *arena,
                                   struct pl_str user_id, struct pl_str document, bool has_parts,

@@ -1,6 +1,6 @@
-/* The functions of the command line, as routes: the same code, the same shapes as with --json. Each
- * runs on a worker. The document is a JSON value, or a string that holds the text of one (and then
- * may be what no JSON value is: gpt-oss, YAML, comments). */
+/* The functions of the command line, as routes: the same code, the same output as with --json.
+ * Each runs on a worker. The document is a JSON value, or a string with its text; a text may
+ * also be something other than JSON: gpt-oss, YAML, comments. */
 
 #include "carry/carry.h"
 #include "prompt/render.h"
@@ -54,8 +54,8 @@ static void add_place(struct pl_error *err, bool is_chinese)
                  bare.column, bare.message);
 }
 
-/* Errors of the document point into it, and it is a member of the body. In a text people look by
- * line and column. */
+/* Pointers of errors begin at the document, which is a member of the body. Errors in a text get
+ * a line and a column. */
 static void fail_document(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
 {
     struct pl_error moved = *err;
@@ -67,15 +67,15 @@ static void fail_document(struct pl_exchange *x, enum pl_status status, const st
     if (status == PL_SYNTAX && err->has_position && is_text_document(x))
         add_place(&moved, is_chinese);
     if (!is_text_document(x))
-        moved.line = moved.column = 0; /* those of the body, which nobody has written by hand */
-    /* A limit that has a place is one of the document: too deep, or too much of something. */
+        moved.line = moved.column = 0; /* positions in the body, which no person has written */
+    /* A limit with a position is a limit of the document: too deep, or too many items. */
     enum pl_problem problem = status == PL_LIMIT && err->has_position ? PL_PROBLEM_INVALID_REQUEST
                                                                       : pl_problem_of(status);
     pl_exchange_problem(x, problem, &moved, "%s",
                         moved.message[0] ? moved.message : pl_status_info(status)->text);
 }
 
-/* A format by the member's name, NULL when it is not said; false after a problem. */
+/* Reads a format by the member's name, NULL if absent; false after making a problem. */
 static bool read_format(struct pl_exchange *x, const char *member,
                         const struct pl_format **ret_format)
 {
@@ -107,7 +107,7 @@ static bool read_counting(struct pl_exchange *x, struct pl_count_choice *ret_cho
     return !x->is_problem;
 }
 
-/* The value when it is JSON, else a string with its text. */
+/* Writes the value if it is JSON, otherwise a string with the text. */
 static void put_document(struct pl_exchange *x, const char *key, struct pl_str made)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -218,7 +218,7 @@ static void put_conversion(struct pl_exchange *x, struct conversion *c)
     pl_buf_addc(&x->reply, '}');
 }
 
-/* A refusal because of loss contains the report: it says what would be lost. */
+/* A refusal because of loss contains the report of what would be lost. */
 static void fail_conversion(struct pl_exchange *x, struct conversion *c, enum pl_status status,
                             const struct pl_error *err)
 {
@@ -312,7 +312,7 @@ static enum pl_status validate(struct pl_exchange *x, struct pl_schema_run *run,
         status = pl_report_locate(&x->arena, text, &report, &positions);
     if (status == PL_OK)
         pl_report_write(&x->reply, PL_REPORT_PLAIN, NULL, &report, positions);
-    /* The fault is in what the schema asks of the document: the size of both was accepted. */
+    /* The schema's demands are the cause: the size of both documents was accepted. */
     if (status == PL_LIMIT)
         return pl_fail(err, PL_INVALID,
                        "the validation exceeds the limit of steps or levels; look for references "
@@ -351,7 +351,7 @@ static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *reque
     pl_converted_init(&made);
     enum pl_status status = pl_convert(document_of(x), &opts, &made, &err);
     if (status == PL_OK) {
-        x->reply.len--; /* the brace after the findings, put back below */
+        x->reply.len--; /* the brace after the findings, added again below */
         pl_buf_addc(&x->reply, ',');
         put_document(x, "document", pl_buf_str(&made.out));
         pl_buf_addc(&x->reply, '}');
@@ -400,7 +400,7 @@ static void tokens_work(struct pl_exchange *x)
     if (status == PL_OK)
         pl_counted_write(&x->reply, &counted);
     if (status == PL_OK && x->reply.status == PL_OK && pl_body_bool(x, "messages", false)) {
-        x->reply.len--; /* its last bracket */
+        x->reply.len--; /* the closing brace */
         pl_buf_adds(&x->reply, ",\"by_message\":");
         status = pl_count_messages(document_of(x), as, &choice, &x->reply, &err);
         pl_buf_addc(&x->reply, '}');
@@ -409,7 +409,7 @@ static void tokens_work(struct pl_exchange *x)
         fail_document(x, status, &err);
 }
 
-/* A whole number the schema has checked. */
+/* A whole number that the schema has checked. */
 static uint64_t number_of(struct pl_str digits)
 {
     uint64_t value = 0;
@@ -444,7 +444,7 @@ static void trim_work(struct pl_exchange *x)
 
 /* --- render ---------------------------------------------------------------------------------- */
 
-/* What was rendered, in the format that was asked for; NULL: as it is. */
+/* Writes the rendered chat in the requested format; NULL: unchanged. */
 static enum pl_status put_rendered(struct pl_exchange *x, struct pl_str chat,
                                    const struct pl_format *to, struct pl_error *err)
 {

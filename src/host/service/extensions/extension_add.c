@@ -1,12 +1,13 @@
-/* POST /api/extensions: a package comes as files in the body or, on the control socket only, as the path of a
- * directory on the server's machine. An administrator of the service is not the system user it runs as, so
- * nobody else names a path.
+/* POST /api/extensions: a package comes as files in the body or, on the control socket only, as the
+ * path of a directory on the server's machine. Nobody else may name a path: an administrator of the
+ * service is not the system user that runs it.
  *
- *     files | path --> tree --> extension.json --> accepted? --> copy in DATA/extensions --> files in the store, if
- *                                                                nodes share it --> row
+ *     files | path --> tree --> extension.json --> accepted? --> copy in DATA/extensions
+ *         --> files in the store, if nodes share it --> row
  *
- * `accepts` is the hash of the manifest that a person has looked at. Without it the answer is 409, which says
- * what the extension may do and the hash. An update whose manifest is within the accepted one needs none. */
+ * `accepts` is the hash of the manifest that a person has reviewed. Without it the answer is 409,
+ * with the hash and what the extension may do. An update whose manifest is within the accepted one
+ * needs no `accepts`. */
 #include "service/extensions/extension_add.h"
 
 #include "access/audit.h"
@@ -25,7 +26,7 @@
 #include <stdio.h>
 
 struct adding {
-    bool is_control; /* by the control socket */
+    bool is_control; /* through the control socket */
     struct pl_str id;
     char hash[PL_EXT_HASH_SIZE];
 };
@@ -133,7 +134,7 @@ static bool read_tree(struct pl_exchange *x, const struct adding *adding,
     return files ? read_files(x, files, ret_tree) : load_path(x, adding, path, ret_tree);
 }
 
-/* --- the manifest ------------------------------------------------------------------------------ */
+/* --- the manifest ---------------------------------------------------------------------------- */
 
 static bool read_package(struct pl_exchange *x, const struct pl_ext_tree *tree,
                          struct pl_ext_package *ret_package)
@@ -187,7 +188,7 @@ static bool is_accepted(struct pl_exchange *x, const struct pl_ext_package *pack
     return false;
 }
 
-/* --- the row ----------------------------------------------------------------------------------- */
+/* --- the row --------------------------------------------------------------------------------- */
 
 bool pl_extension_body_capabilities(struct pl_exchange *x, const char *name,
                                     struct pl_str *ret_lines)
@@ -218,7 +219,7 @@ bool pl_extension_body_capabilities(struct pl_exchange *x, const char *name,
     return false;
 }
 
-/* Granting what the manifest does not declare would grant nothing. */
+/* A capability that the manifest does not declare cannot be granted. */
 static bool is_declared(struct pl_exchange *x, const struct pl_ext_package *package,
                         struct pl_str granted)
 {
@@ -286,7 +287,7 @@ static void put_row(struct pl_exchange *x, struct pl_batch *batch, struct adding
                  pl_str_of(detail));
 }
 
-/* What is there under this id; an empty id: nothing. False after making a problem. */
+/* The existing extension with this id; an empty id: none. False after making a problem. */
 static bool find_old(struct pl_exchange *x, struct pl_str id, struct pl_extension_row *ret_old)
 {
     struct pl_error err = {0};
@@ -321,7 +322,8 @@ static bool hash_tree(struct pl_exchange *x, struct pl_ext_tree *tree, struct ad
     return status == PL_OK;
 }
 
-/* For the other nodes. Before the row, so that whoever reads that finds the files. */
+/* Stores the files for the other nodes. Before the row, so that every reader of the row finds
+ * the files. */
 static bool share(struct pl_exchange *x, const struct pl_ext_package *package,
                   const struct pl_ext_tree *tree, const struct adding *adding)
 {
@@ -362,11 +364,11 @@ static void add_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
     put_row(x, batch, adding, &package, &old, granted, denied);
 }
 
-/* The copy of the version before stays until the server ends: an instance may run from it. */
+/* The copy of the previous version stays until the server ends: an instance may run from it. */
 static void add_tell(struct pl_exchange *x, void *ctx)
 {
     const struct adding *adding = ctx;
-    x->status = 201; /* an update has made an artifact too */
+    x->status = 201; /* an update creates an artifact too */
     pl_extension_reload(x);
     pl_extension_tell(x, adding->id);
 }

@@ -1,4 +1,4 @@
-/* Adding an extension, and bringing one to another version. */
+/* Adds an extension, or updates one to another version. */
 #ifndef PL_SERVICE_EXTENSIONS_EXTENSION_ADD_H
 #define PL_SERVICE_EXTENSIONS_EXTENSION_ADD_H
 
@@ -7,8 +7,8 @@
 /* POST /api/extensions. On the shard; finishes the exchange. */
 void pl_extension_add(struct pl_exchange *x);
 
-/* A list of capabilities of the body as lines; {NULL, 0} when it is absent. False after making a problem of
- * an unknown one. */
+/* Reads a list of capabilities of the body as lines; {NULL, 0} if absent. False after making a
+ * problem of an unknown one. */
 bool pl_extension_body_capabilities(struct pl_exchange *x, const char *name,
                                     struct pl_str *ret_lines);
 

@@ -20,7 +20,7 @@ static void put_texts(struct pl_json_out *out, const char *name, const struct pl
     pl_json_out_close(out, ']');
 }
 
-/* As it may stand in a manifest. */
+/* In the syntax of a manifest. */
 static void spell_host(struct pl_buf *to, const struct pl_ext_host *host)
 {
     pl_buf_addf(to, "%s%s%.*s", host->is_plain ? "http://" : "", host->is_suffix ? "*." : "",
@@ -51,7 +51,7 @@ static const char *decision_word(enum pl_ext_decision decision)
     return words[decision];
 }
 
-/* Whether the version before asked for this too. */
+/* Whether the previous version required this too. */
 static bool was_asked(const struct pl_ext_manifest *before, struct pl_ext_requirement *requirement)
 {
     struct pl_ext_manifest one = {.requirements = requirement, .n = 1};
@@ -107,7 +107,7 @@ void pl_extension_say_capabilities(struct pl_buf *to, const struct pl_ext_manife
 
 /* --- what it has registered ------------------------------------------------------------------- */
 
-/* The names in a list of the last register; empty before the first. */
+/* The names in a list of the last registration; empty before the first. */
 static void put_names(struct pl_json_out *out, const char *name, const struct pl_json_doc *doc,
                       const char *list_name)
 {
@@ -146,7 +146,7 @@ static void put_lines(struct pl_json_out *out, const char *name, struct pl_str l
     pl_lines_write(out, lines);
 }
 
-/* What its adapter cannot do for it, from the package. */
+/* The notes of the package: what its adapter does not support. */
 static void put_notes(struct pl_json_out *out, struct pl_exchange *x,
                       const struct pl_ext_package *package)
 {

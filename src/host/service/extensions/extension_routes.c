@@ -1,4 +1,4 @@
-/* Extensions, for administrators: what was added, what it may do, and changing that. */
+/* Extensions, for administrators: what was added, what it may do, and changes of both. */
 #include "access/audit.h"
 #include "ext/package/tree.h"
 #include "ext/run/ext.h"
@@ -12,7 +12,7 @@
 #include "store/node/packages.h"
 #include "transaction/change.h"
 
-/* --- looking ----------------------------------------------------------------------------------- */
+/* --- looking --------------------------------------------------------------------------------- */
 
 static void list_work(struct pl_exchange *x)
 {
@@ -52,7 +52,7 @@ static void get_extension(struct pl_exchange *x)
     pl_exchange_work(x, get_work, NULL);
 }
 
-/* --- changing ---------------------------------------------------------------------------------- */
+/* --- changing -------------------------------------------------------------------------------- */
 
 static bool read_member(struct pl_exchange *x, const char *name, struct pl_str *to)
 {
@@ -72,7 +72,7 @@ static bool read_capabilities(struct pl_exchange *x, const char *name, struct pl
     return true;
 }
 
-/* Tools that were changed, accepted as the person saw them. */
+/* Accepts changed tools in the form that the person saw. */
 static bool accept_tools(struct pl_exchange *x, struct pl_batch *batch)
 {
     const struct pl_json_node *list =
@@ -104,7 +104,7 @@ static void patch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
         row.last_error = (struct pl_str){0};
         pl_batch_forget_extension_quarantines(batch, row.id);
     }
-    /* An instance that runs knows them. */
+    /* A running instance still knows the answers. */
     if (pl_body_bool(x, "forget_answers", false)) {
         pl_batch_forget_extension_answers(batch, row.id, (struct pl_str){0});
         pl_batch_restart_extension(batch, row.id);
@@ -137,7 +137,7 @@ static void delete_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     pl_audit_add(x, batch, "extension.remove", row.id, PL_STR(""));
 }
 
-/* Instances that still run keep their open files. */
+/* Running instances keep their open files. */
 static void delete_tell(struct pl_exchange *x, void *ctx)
 {
     (void)ctx;

@@ -1,4 +1,4 @@
-/* Extensions that run: their log, where they stand, and starting them anew. */
+/* Running extensions: their log, their state, and restarting them. */
 #include "access/audit.h"
 #include "ext/run/ext.h"
 #include "http/json_members.h"
@@ -16,7 +16,7 @@ void pl_extension_reload(struct pl_exchange *x)
                    "extensions could not be read again: %s", err.message);
 }
 
-/* A user sees what was said to the user; an administrator sees all of it. */
+/* A user sees the lines addressed to that user; an administrator sees all. */
 static void log_work(struct pl_exchange *x)
 {
     struct pl_extension_row row;
@@ -63,7 +63,7 @@ static void my_extensions(struct pl_exchange *x)
     pl_exchange_work(x, mine_work, NULL);
 }
 
-/* One that is quarantined is enabled again, for all users. */
+/* Enables a quarantined extension again, for all users. */
 static void restart_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct pl_extension_row row;

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { MAX_EACH = 100 }; /* as the schema has it */
+enum { MAX_EACH = 100 }; /* as in the schema */
 
 struct many {
     struct pl_id_seed seed;
@@ -32,7 +32,8 @@ static bool has_id(const int64_t *ids, size_t n, int64_t id)
     return false;
 }
 
-/* The memory a node names by its id, once in the whole request; false after making a problem. */
+/* Finds the memory with the id in `number`, at most once per request; false after making a
+ * problem. */
 static bool take_named(struct pl_exchange *x, const struct many *many,
                        const struct pl_json_node *number, const char *pointer,
                        struct pl_memory_row *ret_memory)
@@ -109,7 +110,7 @@ static void batch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
            plan_deletes(x, many, batch));
 }
 
-/* From the request and the seed only, because after a crash there is no plan. */
+/* Uses only the request and the seed, because after a crash there is no plan. */
 static bool tell_created(struct pl_exchange *x, const struct many *many, struct pl_json_out *out)
 {
     const struct pl_json_node *list = list_of(x, "create");

@@ -1,4 +1,4 @@
-/* Finds the rows that a change of memories names, checks the limit of a user, and adds new and
+/* Finds the rows that a change of memories names, checks the user's limit, and adds new and
  * changed rows to the batch. */
 #include "service/memories/memory_change.h"
 
@@ -42,7 +42,7 @@ bool pl_memory_has_room(struct pl_exchange *x, int64_t n)
     return status == PL_OK && n_there + n <= PL_MEMORY_MAX_PER_USER;
 }
 
-/* What a scope needs, and a source that is a session of the user's. */
+/* Checks the members that a scope requires, and that a source is a session of the user. */
 static enum pl_status check_home(struct pl_exchange *x, const struct pl_json_node *object,
                                  const char *pointer, const struct pl_memory_row *row,
                                  struct pl_error *err)

@@ -6,7 +6,7 @@
 #include "json/write.h"
 #include "store/library.h"
 
-/* The Memory object; `has_score`: as a search found it. */
+/* Writes the Memory object; `has_score`: with the score of a search. */
 void pl_memory_write(struct pl_json_out *out, const struct pl_memory_row *memory, bool has_score);
 
 #endif

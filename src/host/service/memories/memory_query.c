@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* The terms a question looks for, in the arena; {NULL, 0} when there is nothing to look for. False
- * after making a problem. */
+/* The search terms of a query, in the arena; {NULL, 0} if it has none. False after making a
+ * problem. */
 static bool read_terms(struct pl_exchange *x, struct pl_str words, bool is_typing,
                        struct pl_str *ret_terms)
 {
@@ -25,7 +25,7 @@ static bool read_terms(struct pl_exchange *x, struct pl_str words, bool is_typin
     return is_whole;
 }
 
-/* A parameter that is one of two or three words: true is 1, false 0, any -1. */
+/* A parameter with two or three words: true is 1, false 0, any -1. */
 static bool read_choice(struct pl_exchange *x, const char *name, int *ret_choice)
 {
     static const struct {
@@ -46,9 +46,9 @@ static bool read_choice(struct pl_exchange *x, const char *name, int *ret_choice
     return false;
 }
 
-/* The cursor of a search counts the rows before it, because its order is not that of a column: "+20
- * 1795000000000". The time is the one by which the first page judged recency, so that later pages
- * have the same order. */
+/* The cursor of a search counts the rows before it, because its order is not that of a column:
+ * "+20 1795000000000". The time is the one that the first page used for recency, so that later
+ * pages have the same order. */
 static bool read_found_cursor(struct pl_str cursor, struct pl_memory_query *query)
 {
     const char *space = memchr(cursor.ptr, ' ', cursor.len);

@@ -1,5 +1,5 @@
-/* Memories are kept across sessions and searched. All of them are the caller's own; those of other
- * users are not found. recall.h puts them into a conversation. */
+/* Memories are stored across sessions and searched. A caller sees only its own. recall.h puts
+ * them into a conversation. */
 #include "base/text/decimal.h"
 #include "base/text/uuid.h"
 #include "http/exchange.h"
@@ -18,7 +18,7 @@
 
 /* --- finding --------------------------------------------------------------------------------- */
 
-/* The one the path names. */
+/* Finds the memory named in the path. */
 static bool find_memory(struct pl_exchange *x, struct pl_memory_row *ret_memory)
 {
     int64_t id = 0;
@@ -105,7 +105,7 @@ static void memory_patch(struct pl_exchange *x)
     pl_exchange_change(x, patch_plan, tell_one, NULL);
 }
 
-/* What the body does not name is null, and not disabled. */
+/* Members missing in the body become null, and `disabled` false. */
 static void put_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct pl_memory_row memory;
@@ -150,7 +150,7 @@ static bool read_id(struct pl_exchange *x, const char *name, int64_t *ret_id)
     return false;
 }
 
-/* Whether the chain of successors of `from` contains `id`. A chain never has a cycle, so it ends;
+/* Whether the chain of successors of `from` contains `id`. A chain has no cycle, so it ends;
  * each link is read once. */
 static bool leads_to(struct pl_exchange *x, struct pl_memory_row from, int64_t id)
 {
@@ -165,7 +165,7 @@ static bool leads_to(struct pl_exchange *x, struct pl_memory_row from, int64_t i
     return false;
 }
 
-/* With the answer, which is kept with the change. */
+/* Adds the change and writes the answer, which is stored with it. */
 static void supersede(struct pl_exchange *x, struct pl_batch *batch, struct pl_memory_row memory,
                       int64_t by_id)
 {
@@ -177,7 +177,7 @@ static void supersede(struct pl_exchange *x, struct pl_batch *batch, struct pl_m
     write_one(x, &memory);
 }
 
-/* Compare and set: only where nobody has superseded it meanwhile. */
+/* Compare and set: only if nobody has superseded it meanwhile. */
 static void supersede_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct pl_memory_row memory, by = {0};

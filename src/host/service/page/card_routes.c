@@ -1,5 +1,6 @@
-/* Cards: the HTML of a tool, at an address of its own, under a policy of its own. It runs in a frame without an origin, and
- * reaches neither the page nor the network. Its name is a secret that only its conversation has. */
+/* Cards: HTML made by a tool, each at its own address and under its own policy. A card runs in a
+ * frame without an origin and reaches neither the page nor the network. Its name is a secret of
+ * its conversation. */
 #include "service/page/routes.h"
 #include "store/page.h"
 

@@ -1,4 +1,4 @@
-/* What a person has deleted and can have back: a list of all kinds, restoring, deleting for good. */
+/* Things that the caller has deleted and can restore: listing, restoring, deleting for good. */
 #include "access/meter.h"
 #include "http/json_members.h"
 #include "live/lists.h"
@@ -61,7 +61,7 @@ static void deleted_list(struct pl_exchange *x)
 
 /* --- one of them ----------------------------------------------------------------------------- */
 
-/* The one that the path names; false after a problem. */
+/* Finds the one named in the path; false after making a problem. */
 static bool find(struct pl_exchange *x, struct pl_deleted_row *ret_row)
 {
     struct pl_deleted_row *rows;
@@ -80,7 +80,7 @@ static bool find(struct pl_exchange *x, struct pl_deleted_row *ret_row)
     return i < n;
 }
 
-/* How many of this kind the caller has. */
+/* Counts the caller's things of this kind. */
 static enum pl_status count(struct pl_exchange *x, enum pl_deleted_kind kind, int64_t *ret_n,
                             struct pl_error *err)
 {
@@ -109,8 +109,8 @@ static enum pl_status count(struct pl_exchange *x, enum pl_deleted_kind kind, in
     return status;
 }
 
-/* Who has made room by deleting does not get more than the quota by restoring. The batch looks again: somebody else may
- * be quicker. */
+/* Deleting and restoring must not exceed the quota. The batch checks again, because another
+ * request may commit first. */
 static bool check_quota(struct pl_exchange *x, struct pl_batch *batch, enum pl_deleted_kind kind)
 {
     static const enum pl_usage_limit limits[PL_DELETED_KINDS] = {
@@ -148,7 +148,7 @@ static void plan_restore(struct pl_exchange *x, struct pl_batch *batch, void *ct
     pl_json_out_close(&out, '}');
 }
 
-/* Lists that are followed show it again. */
+/* Lists that clients follow show it again. */
 static void tell_restored(struct pl_exchange *x, void *ctx)
 {
     const struct pl_deleted_row *row = ctx;

@@ -1,5 +1,5 @@
-/* The documents of this version under /docs: static pages that tools/docs makes of docs/, built into the program. They are
- * public, because somebody who has no key yet reads them first. */
+/* The documentation of this version under /docs: static pages that tools/docs makes from docs/,
+ * built into the program. They are public, because people read them before they have a key. */
 #include "service/page/page_files.h"
 #include "service/page/routes.h"
 
@@ -7,12 +7,12 @@ static const char no_docs[] =
     "This program was built without its documents. In the source tree \"make build\" builds both "
     "(it needs npm); docs/index.md is their beginning.";
 
-/* They run their own script for the search and the theme, and reach nothing else. */
+/* The pages run their own script for search and theme, and reach nothing else. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'; "
     "frame-ancestors 'none'; base-uri 'none'";
 
-/* Links in the pages are relative, so the first page of each language is at its own address. */
+/* Links in the pages are relative, so each language's first page has its own address. */
 static void show_first(struct pl_exchange *x)
 {
     if (!pl_docs_find(PL_STR("index.html"))) {

@@ -1,4 +1,4 @@
-/* The models that can be asked, and the servers that have them: where their keys come from, never the keys. */
+/* The available models and their servers. Shows where the keys come from, never the keys. */
 #include "format/format.h"
 #include "format/profile.h"
 #include "format/rules.h"
@@ -17,7 +17,8 @@ static void write_price(struct pl_json_out *out, const char *key, int64_t micro_
         pl_json_out_int(out, micro_dollars);
 }
 
-/* Of one model; the price of an alias of several models depends on which one answers. */
+/* The prices of one model. An alias of several models has none: they depend on which one
+ * answers. */
 static void write_prices(struct pl_json_out *out, const struct pl_model_target *targets, size_t n)
 {
     struct pl_model_prices prices = {.input = -1};
@@ -44,7 +45,7 @@ static struct pl_str provider_of(struct pl_str name)
     return pl_str_slice(name, 0, slash ? (size_t)(slash - name.ptr) : name.len);
 }
 
-/* What a message to it can have: a text, and the media that its format has a place for. */
+/* Writes the possible contents of a message: text, and the media that the format supports. */
 static void write_inputs(struct pl_json_out *out, const struct pl_model_target *target)
 {
     static const struct {
@@ -71,7 +72,7 @@ static void write_inputs(struct pl_json_out *out, const struct pl_model_target *
     pl_json_out_close(out, ']');
 }
 
-/* How much it thinks is said by an effort or a number of tokens; NULL: not known. */
+/* How the amount of thinking is set, such as "effort" or "budget" (tokens); NULL: unknown. */
 static const char *thinking_of(const struct pl_profile *profile)
 {
     if (!profile || !profile->models)
@@ -95,7 +96,7 @@ static void write_abilities(struct pl_json_out *out, const struct pl_model_targe
     pl_put_text(out, "thinking", thinking ? pl_str_of(thinking) : (struct pl_str){0});
 }
 
-/* What is asked first, where it is an alias. */
+/* For an alias: its first target. */
 static void write_target(struct pl_json_out *out, struct pl_str name,
                          const struct pl_model_target *targets, size_t n)
 {

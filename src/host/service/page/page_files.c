@@ -1,4 +1,4 @@
-/* The files of the page by their names: in the program, or below a directory. */
+/* Finds the files of the web page by name: in the program, or in a directory. */
 #include "service/page/page_files.h"
 
 #include "io/file/file.h"
@@ -54,7 +54,7 @@ const char *pl_page_type(struct pl_str name)
     return "application/octet-stream";
 }
 
-/* Letters, digits, and dots that do not begin a segment: such a name stays below its directory. */
+/* Letters, digits, and dots that do not begin a segment: such a name cannot leave its directory. */
 static bool is_plain(struct pl_str name)
 {
     bool is_first = true;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* One of the words, or NULL: a cookie is anybody's text, and goes into a document. */
+/* One of the words, or NULL. A cookie may contain any text, and this goes into HTML. */
 static const char *cookie_word(const struct pl_exchange *x, const char *name,
                                const char *const *words)
 {
@@ -14,7 +14,7 @@ static const char *cookie_word(const struct pl_exchange *x, const char *name,
     return NULL;
 }
 
-/* The tag without the attribute of this name. */
+/* Appends the tag without the attribute of this name. */
 static void add_without(struct pl_buf *to, struct pl_str tag, const char *name)
 {
     char begin[32];

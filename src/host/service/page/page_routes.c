@@ -1,5 +1,6 @@
-/* The web page: its document at every URL that a person may open, its files, and what is said where the program was
- * built without it. A program that asks for "/" and wants no HTML gets the first steps as text. */
+/* The web page: its document at every URL that a person may open, its files, and a text if the
+ * program was built without it. A client that asks for "/" without accepting HTML gets the first
+ * steps as text. */
 #include "access/sign_in.h"
 #include "base/hash.h"
 #include "service/page/page_files.h"
@@ -28,7 +29,7 @@ static const char no_page[] =
     "(it needs npm), and\n"
     "\"parley serve --ui-dir web/dist\" serves the page of a directory.\n";
 
-/* What the page needs, and no more. Sound and video are blobs of this server; frames are its cards. */
+/* Only what the page needs. Sound and video are blobs of this server; frames are its cards. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
     "'self' data: blob:; media-src 'self' data: blob:; connect-src 'self'; "
@@ -49,7 +50,7 @@ static void say_no_page(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* What is in x->reply, with a tag made of it. */
+/* Adds an ETag computed from x->reply. */
 static void tag_reply(struct pl_exchange *x)
 {
     char tag[32];
@@ -132,7 +133,7 @@ static void show_first(struct pl_exchange *x)
 
 /* --- its files ------------------------------------------------------------------------------- */
 
-/* The path without its first slash is the name of the file. */
+/* The name of a file is the path without its first slash. */
 static struct pl_str name_of(const struct pl_exchange *x)
 {
     return pl_str_slice(x->target.path, 1, x->target.path.len);
@@ -170,7 +171,7 @@ static void show_part(struct pl_exchange *x)
     be_part(x);
     if (entry->is_packed)
         pl_exchange_header(x, "Content-Encoding", "gzip");
-    /* Vite puts a hash of its content into the name of every file below assets. */
+    /* Vite puts a content hash into the name of every file below assets. */
     if (pl_str_starts(name_of(x), PL_STR("assets/")))
         pl_exchange_header(x, "Cache-Control", "public, max-age=31536000, immutable");
     pl_exchange_static(x, pl_page_entry_bytes(entry), entry->tag);

@@ -1,4 +1,5 @@
-/* What a person has set up in the web page: one JSON object for each user, whose members the schema of the body names. */
+/* A user's settings of the web page: one JSON object per user; the schema of the body names its
+ * members. */
 #include "http/json_members.h"
 #include "service/page/routes.h"
 #include "store/page.h"

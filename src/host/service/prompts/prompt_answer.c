@@ -1,4 +1,4 @@
-/* The last turn of a session as JSON and as text, and what its turns used. */
+/* The last turn of a session as JSON and as text, and the usage of its turns. */
 #include "service/prompts/prompt_answer.h"
 
 #include "json/number.h"
@@ -44,7 +44,7 @@ static void add_count(const struct pl_json_doc *doc, const struct pl_json_node *
         *sum += n;
 }
 
-/* Whether the assistant says it; and what it used is added. Turns come newest first. */
+/* Whether the turn is the assistant's; also adds its usage. Turns come newest first. */
 static enum pl_status look_at(struct pl_arena *arena, struct pl_str turn,
                               struct pl_prompt_said *said, bool *ret_is_assistants)
 {
@@ -57,7 +57,7 @@ static enum pl_status look_at(struct pl_arena *arena, struct pl_str turn,
     const struct pl_json_node *usage = pl_json_get(&doc, doc.root, PL_STR("usage"));
     *ret_is_assistants = role && pl_json_text_is(&doc, role, PL_STR("assistant"));
     if (!said->model.len && pl_json_is(model, PL_JSON_STRING)) {
-        struct pl_str name; /* may be a view of the turn, which goes */
+        struct pl_str name; /* may be a view of the turn, which is freed */
         status = pl_json_text(arena, &doc, model, &name);
         if (status == PL_OK)
             said->model = pl_arena_dup(arena, name);

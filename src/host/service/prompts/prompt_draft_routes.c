@@ -1,6 +1,6 @@
-/* Drafts: what is being written and is no version yet. A prompt has at most one, its owner's; it has a revision of its
- * own, so that two tabs do not overwrite each other. A draft need not be a complete prompt: it is checked when it
- * becomes a version, or is run. */
+/* Drafts: text that is not a version yet. A prompt has at most one draft, its owner's. It has
+ * its own revision, so that two tabs do not overwrite each other. A draft may be an incomplete
+ * prompt: it is checked when it becomes a version or is run. */
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "io/clock.h"
@@ -31,7 +31,7 @@ static void write_draft(struct pl_exchange *x, const struct pl_draft_row *draft)
     pl_json_out_close(&out, '}');
 }
 
-/* Revision 0: there is none. False after a problem. */
+/* Revision 0: there is no draft. False after making a problem. */
 static bool find_draft(struct pl_exchange *x, struct pl_draft_row *ret_draft)
 {
     struct pl_error err = {0};
@@ -44,7 +44,7 @@ static bool find_draft(struct pl_exchange *x, struct pl_draft_row *ret_draft)
     return false;
 }
 
-/* The newest version, as a draft that nobody has kept yet. */
+/* Writes the newest version as a draft that is not stored yet. */
 static void write_latest(struct pl_exchange *x, const struct pl_prompt_row *prompt)
 {
     struct pl_prompt_version_row version;
@@ -78,7 +78,7 @@ static void draft_get(struct pl_exchange *x)
     pl_exchange_work(x, get_work, NULL);
 }
 
-/* The content as it is; how it is built is looked at later. */
+/* Reads the content without a check; its structure is checked later. */
 static bool read_content(struct pl_exchange *x, struct pl_draft_row *draft)
 {
     struct pl_str type = pl_body_text(x, "type"), text = pl_body_text(x, "content");
@@ -101,7 +101,7 @@ static bool read_content(struct pl_exchange *x, struct pl_draft_row *draft)
     return !x->is_problem;
 }
 
-/* If-None-Match: * wants to be the first. */
+/* With If-None-Match: * it must be the first draft. */
 static bool may_replace(struct pl_exchange *x, const struct pl_draft_row *draft)
 {
     struct pl_str none = pl_http_header_get(x->head, "if-none-match");
@@ -158,7 +158,7 @@ static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         return;
     if (draft.revision && !pl_exchange_if_match(x, draft.revision))
         return;
-    /* The put checks the revision: a concurrent change is not deleted unseen. */
+    /* The put checks the revision, so that a concurrent change is not deleted. */
     if (draft.revision && pl_http_header_get(x->head, "if-match").len)
         pl_batch_put_draft(batch, x->caller.user_id, x->args[0], &draft);
     pl_batch_delete_draft(batch, x->caller.user_id, x->args[0]);

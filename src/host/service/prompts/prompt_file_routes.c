@@ -1,6 +1,6 @@
-/* The library as plain files, page by page. Pages are sorted by id, so that a page does not depend
- * on changes around it. If two prompts want the same directory, the older one gets it, so a library
- * that was restored elsewhere gives the same files. */
+/* The library as plain files, page by page. Pages are sorted by id, so that a page does not
+ * depend on changes around it. If two prompts want the same directory, the older one gets it, so
+ * a library that was restored elsewhere gives the same files. */
 #include "base/text/uuid.h"
 #include "promptfile/promptfile.h"
 #include "http/exchange.h"
@@ -11,19 +11,19 @@
 
 enum { MAX_PAGE_PROMPTS = 100, VERSION_STEP = 100 };
 
-/* One prompt on its way to files. */
+/* A prompt that is being converted to files. */
 struct filing {
     struct pl_exchange *x;
     const struct pl_prompt_row *row;
     struct pl_arena scratch;      /* owned */
     struct pl_prompt_files files; /* owned */
-    size_t n_asked;               /* directories */
-    enum pl_status status;        /* of asking for them */
+    size_t n_asked;               /* directories checked */
+    enum pl_status status;        /* of the checks */
     struct pl_error *err;
 };
 
-/* If an older prompt has taken the preferred name, the id is appended. No other prompt can have
- * that name, unless it is really called so; then the name is its own. */
+/* If an older prompt has taken the preferred name, the id is appended. No other prompt has that
+ * name, unless it is really called so; then the name is its own. */
 static bool is_taken(void *ctx, struct pl_str directory)
 {
     struct filing *filing = ctx;
@@ -34,7 +34,7 @@ static bool is_taken(void *ctx, struct pl_str directory)
     return filing->status == PL_OK && is_there;
 }
 
-/* All versions, oldest first. */
+/* Reads all versions, oldest first. */
 static enum pl_status read_versions(struct filing *filing, struct pl_filed_version **ret_versions,
                                     size_t *ret_n)
 {
@@ -83,7 +83,7 @@ static enum pl_status write_files(struct filing *filing)
         .created_ms = row->created_ms,
     };
     enum pl_status status = read_versions(filing, &prompt.versions, &prompt.n_versions);
-    /* One that was deleted a moment ago has no versions, and no files. */
+    /* A prompt that was deleted a moment ago has no versions and no files. */
     if (status == PL_OK && prompt.n_versions)
         status = pl_prompt_files_write(&filing->scratch, &prompt, is_taken, filing, &filing->files,
                                        filing->err);

@@ -1,6 +1,6 @@
-/* Plans an import. The library's prompts are indexed by id and by folder and name; each prompt
- * of the files is looked up there, its versions are compared by hash, and the plan says what is
- * added. The index then has the planned state, so that the next file sees it. */
+/* Plans an import. The library's prompts are indexed by id and by folder and name. Each prompt
+ * of the files is looked up there, its versions are compared by hash, and the plan gets the
+ * additions. The index then has the planned state, so that the next file sees it. */
 #include "service/prompts/prompt_import.h"
 
 #include "base/text/utf8.h"
@@ -10,7 +10,7 @@
 
 enum { MAX_NAME = 200, MAX_FOLDER = 400, MAX_NOTE = 4000 };
 
-/* A prompt of the library, as it is or as it will be. */
+/* A prompt of the library, in its current or planned state. */
 struct entry {
     struct pl_prompt_row row;
     struct pl_str hash; /* of its latest version; empty until needed */
@@ -36,7 +36,7 @@ void pl_prompt_import_deinit(struct pl_prompt_import *import)
 
 /* --- what is there --------------------------------------------------------------------------- */
 
-/* Folder and name as one key: no folder has a line break in it. */
+/* Folder and name as one key: folders have no line breaks. */
 static struct pl_str place_of(struct pl_arena *arena, const struct pl_prompt_row *row)
 {
     char *key = pl_arena_alloc(arena, row->folder.len + 1 + row->name.len, 1);
@@ -48,7 +48,7 @@ static struct pl_str place_of(struct pl_arena *arena, const struct pl_prompt_row
     return (struct pl_str){key, row->folder.len + 1 + row->name.len};
 }
 
-/* The first of a place stays: the list begins with what is pinned or new. */
+/* The first prompt of a place stays: the list begins with pinned and new prompts. */
 static enum pl_status remember(struct pl_prompt_import *import, struct entry *entry)
 {
     bool is_new;
@@ -124,7 +124,7 @@ static enum pl_status join_folders(struct pl_prompt_import *import, struct pl_st
     return PL_OK;
 }
 
-/* A file may spell it as an escape; no database takes it. */
+/* A file may contain it as an escape, but no database accepts it. */
 static enum pl_status refuse_nul(struct pl_str text, const char *what, struct pl_error *err)
 {
     if (!text.len || !memchr(text.ptr, 0, text.len))
@@ -132,7 +132,7 @@ static enum pl_status refuse_nul(struct pl_str text, const char *what, struct pl
     return pl_fail(err, PL_INVALID, "its %s contains a NUL character", what);
 }
 
-/* Name, folder and tags that a prompt of the file gets here. */
+/* The name, folder and tags of a filed prompt in this library. */
 static enum pl_status read_row(struct pl_prompt_import *import, const struct pl_filed_prompt *filed,
                                struct pl_prompt_row *ret_row, struct pl_error *err)
 {
@@ -163,8 +163,8 @@ static enum pl_status read_row(struct pl_prompt_import *import, const struct pl_
     return status;
 }
 
-/* The position of the version with this number in the file; 0: it has none. Backups count from 1,
- * and so do files without numbers. */
+/* The position of the version with this number in the file; 0: no such version. Backups count
+ * from 1, and so do files without numbers. */
 static int64_t place_of_version(const struct pl_filed_prompt *filed, int64_t number)
 {
     if (number < 1)
@@ -180,7 +180,7 @@ static int64_t place_of_version(const struct pl_filed_prompt *filed, int64_t num
     return 0;
 }
 
-/* The versions, counted from 1, and what they refer to. */
+/* Reads the versions, counted from 1, and their references. */
 static enum pl_status read_versions(struct pl_prompt_import *import,
                                     const struct pl_filed_prompt *filed,
                                     struct pl_prompt_version_row **ret_versions,
@@ -214,7 +214,7 @@ static enum pl_status read_versions(struct pl_prompt_import *import,
     return status;
 }
 
-/* Labels of the versions that are added: the file's first `skip` are not, and the others move by
+/* Reads the labels of the versions that are added: all except the file's first `skip`, moved by
  * `shift`. */
 static enum pl_status read_labels(struct pl_prompt_import *import,
                                   const struct pl_filed_prompt *filed, int64_t skip, int64_t shift,
@@ -272,7 +272,7 @@ static enum pl_status plan_create(struct pl_prompt_import *import,
     plan->n_versions = filed->n_versions;
     plan->row.latest_version = (int64_t)plan->n_versions;
     plan->row.revision = 1;
-    /* The id of a backup may be another's here. */
+    /* The id of a backup may belong to another user here. */
     if (!needs_id)
         status =
             pl_store_prompt_is_others(import->store, import->user_id, plan->row.id, &needs_id, err);
@@ -283,8 +283,8 @@ static enum pl_status plan_create(struct pl_prompt_import *import,
     return status == PL_OK ? plan_index(import, plan) : status;
 }
 
-/* The number of the file's versions that the library already has: all up to its latest if that one
- * is equal, or all but the last. */
+/* The number of the file's versions that the library already has: all up to its latest if that
+ * one is equal, otherwise all but the last. */
 static size_t count_known(const struct entry *there, const struct pl_import_plan *plan, size_t n)
 {
     size_t latest = (size_t)there->row.latest_version;
@@ -323,7 +323,7 @@ static enum pl_status plan_version(struct pl_prompt_import *import, struct entry
     return status == PL_OK ? plan_index(import, plan) : status;
 }
 
-/* The state that the next file starts from. */
+/* Updates the state for the next file. */
 static enum pl_status remember_plan(struct pl_prompt_import *import, struct entry *there,
                                     const struct pl_import_plan *plan)
 {
@@ -373,7 +373,7 @@ static enum pl_status plan_one(struct pl_prompt_import *import, const struct pl_
     return status;
 }
 
-/* A prompt that cannot be imported is reported, and the others continue. */
+/* Reports a prompt that cannot be imported; the others continue. */
 static enum pl_status tell_problem(struct pl_prompt_import *import, struct pl_str path,
                                    const struct pl_error *err)
 {

@@ -1,10 +1,10 @@
-/* What an import does to a library, prompt by prompt: planned against all that is there, then
- * committed, each prompt in a transaction of its own.
+/* The effect of an import on a library, prompt by prompt: planned against the whole library, then
+ * committed in one transaction.
  *
- * A prompt of a backup is one that is there when it has the same id, any other when it has the same
- * name in the same folder; then it adds a version, unless the latest one says the same already. A
- * backup that goes further than the library adds all that the library lacks, with its numbers and
- * labels. Blocking: on a worker. */
+ * A prompt of a backup matches the prompt with the same id. Any other prompt matches the one with
+ * the same name in the same folder. A match adds a version, unless the latest one has the same
+ * content. A backup with more versions than the library adds all missing ones, with their numbers
+ * and labels. Blocking: on a worker. */
 #ifndef PL_SERVICE_PROMPTS_PROMPT_IMPORT_H
 #define PL_SERVICE_PROMPTS_PROMPT_IMPORT_H
 
@@ -38,10 +38,10 @@ struct pl_label_row {
 struct pl_import_plan {
     struct pl_str path;
     enum pl_import_outcome outcome;
-    struct pl_prompt_row row; /* as it will be; its revision the one that is expected */
-    struct pl_prompt_version_row *versions; /* to be put */
+    struct pl_prompt_row row;               /* the new row, with the expected revision */
+    struct pl_prompt_version_row *versions; /* to be added */
     size_t n_versions;
-    struct pl_label_row *labels; /* to be put */
+    struct pl_label_row *labels; /* to be added */
     size_t n_labels;
 };
 
@@ -51,19 +51,19 @@ struct pl_prompt_import {
     struct pl_arena *arena;
     struct pl_str user_id;
     struct pl_id_seed seed;
-    struct pl_str folder; /* where everything goes; empty: the root */
+    struct pl_str folder; /* the target of everything; empty: the root */
     enum pl_when_there when_there;
 
     PL_VEC(struct pl_import_plan) plans;
-    PL_VEC(struct pl_filed_problem) problems; /* prompts that cannot be taken, and why */
-    struct pl_map by_id, by_place; /* entries of the library, as they are once all is done */
+    PL_VEC(struct pl_filed_problem) problems; /* prompts that cannot be imported, and why */
+    struct pl_map by_id, by_place; /* entries of the library, in their state after the import */
 };
 void pl_prompt_import_deinit(struct pl_prompt_import *import);
 
-/* Plans for all prompts that were read. PL_IO, PL_NOMEM. */
+/* Plans all prompts that were read. PL_IO, PL_NOMEM. */
 enum pl_status pl_prompt_import_plan(struct pl_prompt_import *import, const struct pl_filed *filed,
                                      struct pl_error *err);
-/* Whether a plan has anything to be committed. */
+/* Whether a plan writes anything. */
 bool pl_import_plan_writes(const struct pl_import_plan *plan);
 void pl_import_plan_put(const struct pl_import_plan *plan, struct pl_batch *batch);
 

@@ -1,6 +1,6 @@
 /* Imports files of any kind as prompts. They are read and planned on a worker, then committed in
- * one transaction with the answer: a repeated request after a crash finds all of it or nothing. If
- * another change was committed first, everything is planned again. */
+ * one transaction with the answer: a repeated request after a crash finds all of it or nothing.
+ * If another change was committed first, everything is planned again. */
 #include "promptfile/export.h"
 #include "http/exchange.h"
 #include "json/text.h"
@@ -21,7 +21,7 @@ enum { MAX_TRIES = 100 };
 struct importing {
     struct pl_exchange *x;
     struct pl_prompt_import import;
-    struct pl_batch *batch; /* owned until it is submitted; NULL: nothing is written */
+    struct pl_batch *batch; /* owned until submitted; NULL: nothing to write */
     struct pl_media_import media;
     int n_tries;
 };
@@ -39,7 +39,7 @@ static bool add_problem(struct pl_prompt_import *import, struct pl_str path, con
     return problem.detail.ptr && pl_vec_push(&import->problems, problem);
 }
 
-/* Linked media become local blobs; links that remain are reported. */
+/* Linked media become local blobs; remaining links are reported. */
 static enum pl_status store_media(struct pl_exchange *x, struct pl_prompt_import *import,
                                   struct pl_prompt_file *file)
 {
@@ -49,7 +49,7 @@ static enum pl_status store_media(struct pl_exchange *x, struct pl_prompt_import
     struct pl_error err = {0};
     enum pl_status status = pl_media_import_store(&importing->media, import->arena, file->text,
                                                   &options, &stored, &err);
-    if (status != PL_OK) /* What is no conversation has no media. */
+    if (status != PL_OK) /* a file that is not a conversation has no media */
         return status == PL_NOMEM ? status : PL_OK;
     file->text = stored.text;
     for (size_t i = 0; i < stored.n_notes; i++) {
@@ -192,7 +192,7 @@ static void write_answer(const struct pl_prompt_import *import, struct pl_buf *t
     pl_json_out_close(&out, '}');
 }
 
-/* Earlier plans are dropped. False: the answer is ready. */
+/* Drops earlier plans. False: the answer is ready. */
 static bool begin_plan(struct pl_exchange *x, struct importing *importing)
 {
     if (importing->n_tries++ && !pl_claim_again(x))
@@ -215,7 +215,7 @@ static void import_work(struct pl_exchange *x)
     pl_filed_init(&filed);
     enum pl_status status = read_files(x, import, &files, &n);
     if (status == PL_OK && pl_media_import_wants(&importing->media)) {
-        /* All of it again when they are there. */
+        /* Plan everything again when the media are fetched. */
         importing->n_tries = 0;
         pl_filed_deinit(&filed);
         return;

@@ -23,7 +23,7 @@ struct pl_prompt_text pl_prompt_text_of(const struct pl_prompt_version_row *vers
     return (struct pl_prompt_text){is_structured, version->content};
 }
 
-/* What was gathered, kept in the arena. */
+/* Copies the buffer into the arena. */
 static enum pl_status keep(struct pl_arena *arena, const struct pl_buf *buf, struct pl_str *ret)
 {
     struct pl_str kept = pl_arena_dup(arena, pl_buf_str(buf));
@@ -183,7 +183,7 @@ enum pl_status pl_prompt_check(struct pl_arena *arena, const struct pl_prompt_te
         return check_schema(arena, &doc, base, err);
     if (status == PL_NOMEM)
         return status;
-    /* The place is given within the whole body, because the parser knew only the content. */
+    /* The pointer is relative to the whole body, because the parser knew only the content. */
     status = pl_fail(err, PL_INVALID, "This is not a structured chat: %s", own.message);
     pl_error_point(err, "%s%s", base, own.pointer);
     return status;
@@ -286,7 +286,7 @@ static int order_strs(const void *ctx, const void *a, const void *b)
     return pl_str_cmp(*(const struct pl_str *)a, *(const struct pl_str *)b);
 }
 
-/* The JSON array of tags, sorted, each once. */
+/* Writes the JSON array of tags, sorted, each once. */
 static void write_tags(const struct pl_str *tags, size_t n, struct pl_buf *to)
 {
     const void *sorted[MAX_TAGS], *scratch[MAX_TAGS];

@@ -21,7 +21,7 @@ static struct pl_store *store_of(struct pl_exchange *x)
 
 /* --- making ---------------------------------------------------------------------------------- */
 
-/* What the body says of name, description, folder, tags and pin; the rest stays. */
+/* Reads name, description, folder, tags and pin from the body; missing members stay unchanged. */
 static bool read_details(struct pl_exchange *x, struct pl_prompt_row *row)
 {
     struct pl_error err = {0};
@@ -189,7 +189,7 @@ static void list_work(struct pl_exchange *x)
         return;
     enum pl_status status = terms.status;
     if (status == PL_OK && words.len && !terms.len) {
-        /* A query of punctuation only: it finds nothing. */
+        /* A query of punctuation only finds nothing. */
         pl_exchange_list_begin(x);
         pl_exchange_list_end(x, &args, 0, (struct pl_str){0});
     } else if (status == PL_OK) {
@@ -208,7 +208,7 @@ typedef enum pl_status count_fn(struct pl_store *store, struct pl_arena *arena,
                                 const struct pl_count_query *query, struct pl_count_page *ret_page,
                                 struct pl_error *err);
 
-/* Before the name in a cursor, because the root's name is empty. */
+/* Precedes the name in a cursor, because the root's name is empty. */
 #define NAME_MARK "/"
 
 static enum pl_status write_counts(struct pl_exchange *x, const struct pl_count_page *page)
@@ -321,7 +321,7 @@ static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     struct pl_prompt_row row;
     if (!pl_prompt_find(x, &row) || !pl_exchange_if_match(x, row.revision))
         return;
-    /* The update checks the revision: a concurrent change is not deleted unseen. */
+    /* The update checks the revision, so that a concurrent change is not deleted. */
     if (pl_http_header_get(x->head, "if-match").len)
         pl_batch_update_prompt(batch, &row);
     if (!pl_exchange_bury(x, batch, PL_DELETED_PROMPT, row.id))

@@ -1,5 +1,5 @@
-/* Renders a prompt and splits it: everything before the last message of the user becomes turns
- * of the session, the last message is sent to it. */
+/* Renders a prompt and splits it: everything before the user's last message becomes turns of the
+ * session; the last message is sent to it. */
 #include "service/prompts/prompt_run.h"
 
 #include "agent/context/ask_how.h"
@@ -34,7 +34,7 @@ static enum pl_status read_rows(struct pl_arena *arena, struct pl_str turns, int
     return status;
 }
 
-/* Media in the turns become blobs. */
+/* Replaces media in the turns by blobs. */
 static enum pl_status keep_media(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
                                  struct pl_str turns, struct pl_str *ret_turns,
                                  struct pl_error *err)
@@ -65,7 +65,7 @@ enum pl_status pl_prompt_turns_read(const struct pl_prompt_keeper *keeper, struc
     return status == PL_OK ? read_rows(arena, turns, now_ms, ret_turns, ret_n, err) : status;
 }
 
-/* Everything but the last message, and the beginning of its answer. */
+/* Makes turns of everything except the last message and the prefill of its answer. */
 static enum pl_status make_turns(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
                                  const struct pl_json_doc *doc, const struct pl_prompt_asks *asks,
                                  int64_t now_ms, struct pl_prompt_run *run, struct pl_error *err)
@@ -92,14 +92,14 @@ static enum pl_status make_turns(const struct pl_prompt_keeper *keeper, struct p
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* config.model, if it is a model here that everyone may use. */
+/* config.model, if this server has it and everyone may use it. */
 static enum pl_status find_model(const struct pl_models *models, struct pl_arena *arena,
                                  struct pl_str name, struct pl_str *ret_model)
 {
     const struct pl_model_info *info = name.len ? pl_model_find(models, name) : NULL;
     if (!info || pl_model_replayed(name).len)
         return PL_OK;
-    /* It may outlive the models it was found in. */
+    /* It may outlive the models that it was found in. */
     *ret_model = pl_arena_dup(arena, pl_model_name(info, name));
     return ret_model->ptr ? PL_OK : PL_NOMEM;
 }
@@ -126,7 +126,7 @@ enum pl_status pl_prompt_check_asks(const struct pl_prompt_keeper *keeper, struc
     return pl_ask_how_check(arena, kept, keeper->server->ext, keeper->user_id, err);
 }
 
-/* What is said, with blobs for its media. */
+/* The message, with blobs for its media. */
 static enum pl_status keep_message(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
                                    struct pl_str message, struct pl_str *ret_message,
                                    struct pl_error *err)
@@ -192,7 +192,7 @@ enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
     return status;
 }
 
-/* The first problem says more than that something is wrong. */
+/* Reports the first problem, which is more specific. */
 static void tell_first(const struct pl_rendered *rendered, struct pl_error *err)
 {
     struct pl_str problems = pl_buf_str(&rendered->problems);

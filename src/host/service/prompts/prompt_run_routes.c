@@ -1,17 +1,17 @@
-/* Running a prompt: a session per model, side by side.
+/* Runs a prompt: one session per model, in parallel.
  *
  *     plan (worker) -> a session each -> all begun: "session" answers
  *                                     -> all at rest: "answer" reads what was said (worker),
  *                                        deletes the sessions, answers
  *
- * With an Idempotency-Key the first session's transaction claims it, and the others begin after
- * that. The ids of all sessions come of the seed that is kept with the key. So a repetition after a
- * crash finds what was begun: it begins what was not, waits for what goes on, and says once more
- * what was interrupted, in a session with the next id. "answer" keeps its answer with the key in
- * the transaction that deletes the first session.
+ * With an Idempotency-Key the first session's transaction claims the key; the others begin after
+ * that. The ids of all sessions come from the seed that is stored with the key. So a repetition
+ * after a crash finds the sessions: it begins missing ones, waits for running ones, and repeats
+ * interrupted ones in a session with the next id. "answer" stores its answer with the key in the
+ * transaction that deletes the first session.
  *
- * Everything is of the exchange's arena, and the exchange is answered when nothing is on its way
- * any more: n_waiting counts that. A client that goes away changes nothing. */
+ * Everything is in the exchange's arena. The exchange is answered when no operation is pending;
+ * n_waiting counts them. A client that disconnects changes nothing. */
 #include "agent/background/background_session.h"
 #include "agent/tools/offer.h"
 #include "base/table.h"
@@ -34,11 +34,11 @@
 enum { MAX_MODELS = 8, MAX_TRIES = 8 };
 #define MAX_WAIT_MS (INT64_C(30) * 60 * 1000)
 
-/* Only an item that is ASKED has a session to be read and deleted. */
+/* Only an item in ASKED has a session to be read and deleted. */
 enum item_state {
     ITEM_ASKED,
-    ITEM_REFUSED, /* no session was made */
-    ITEM_GONE,    /* its session was deleted: by its owner, or because it took too long */
+    ITEM_REFUSED, /* no session was created */
+    ITEM_GONE,    /* its session was deleted: by its owner, or after a timeout */
 };
 
 struct item {
@@ -47,22 +47,22 @@ struct item {
     struct pl_background_session background;
     struct pl_session_command bye; /* deletes the session */
     struct pl_prompt_said said;
-    uint32_t n_tries; /* sessions that were made for it before a crash, the last one included */
-    bool is_found;    /* that one is there */
+    uint32_t n_tries; /* sessions created for it before a crash, including the last one */
+    bool is_found;    /* the last one exists */
 };
 
 struct running {
     struct pl_exchange *x;
     struct pl_prompt_run run;
-    struct pl_str tools;    /* JSON: what the models are offered */
-    struct pl_str override; /* JSON: how the answer begins; empty: as the model likes */
+    struct pl_str tools;    /* JSON: the tools offered to the models */
+    struct pl_str override; /* JSON: the prefill of the answer; empty: no prefill */
     struct pl_str prompt_id;
     bool is_answer;
     struct item *items;
     size_t n_items, n_sent, n_waiting;
-    struct pl_id_seed seed; /* of the sessions' ids */
+    struct pl_id_seed seed; /* for the sessions' ids */
     struct pl_timer limit;
-    void (*next)(struct running *running); /* if there is nothing to wait for */
+    void (*next)(struct running *running); /* called when nothing is pending */
 };
 
 /* --- plan (worker) --------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static struct pl_id id_of(const struct running *running, size_t i, uint32_t n_tr
     return pl_id_take(&seed, "sess_");
 }
 
-/* The sessions started before a crash. */
+/* Finds the sessions that were started before a crash. */
 static bool find_begun(struct pl_exchange *x, struct running *running, size_t *ret_n)
 {
     struct pl_error err = {0};
@@ -164,7 +164,7 @@ static bool find_begun(struct pl_exchange *x, struct running *running, size_t *r
     return true;
 }
 
-/* The version that was run before a crash, or the one that the request names. */
+/* The version that was run before a crash, otherwise the one that the request names. */
 static bool find_version(struct pl_exchange *x, struct pl_prompt_row *ret_prompt,
                          struct pl_prompt_version_row *ret_version)
 {
@@ -177,7 +177,7 @@ static bool find_version(struct pl_exchange *x, struct pl_prompt_row *ret_prompt
            pl_prompt_find_version(x, ret_prompt, pl_str_of(number), ret_version);
 }
 
-/* The one that the session was made with, or the server's. */
+/* The model of the session, otherwise the server's default. */
 static struct pl_str model_of(const struct item *item)
 {
     const struct pl_setup *setup = item->running->x->setup;
@@ -188,7 +188,8 @@ static struct pl_str model_of(const struct item *item)
     return info ? pl_model_name(info, name) : name;
 }
 
-/* The request's, or the prompt's own. No built-in tool is offered unless it is asked for. */
+/* The tools of the request, otherwise those of the prompt. Built-in tools are offered only on
+ * request. */
 static bool read_tools(struct pl_exchange *x, struct running *running)
 {
     struct pl_error err = {0};
@@ -207,7 +208,7 @@ static bool read_tools(struct pl_exchange *x, struct running *running)
     return status == PL_OK;
 }
 
-/* The beginning of an answer, for models that continue it. */
+/* The prefill of an answer, for models that continue it. */
 static bool read_prefill(struct pl_exchange *x, struct running *running)
 {
     struct pl_buf text PL_CLEANUP_BUF;
@@ -242,7 +243,7 @@ static void plan(struct pl_exchange *x)
     if (!make_items(x, running) || (claim->is_done && !find_begun(x, running, &n_begun)))
         return;
     running->run.version = claim->note;
-    /* All that is left is to say so. */
+    /* Only the answer is left to do. */
     if (n_begun == running->n_items && !running->is_answer)
         return;
     if (!find_version(x, &prompt, &version) || !make_run(x, &version, &running->run))
@@ -306,7 +307,7 @@ static void finish(struct running *running)
     pl_exchange_finish(running->x);
 }
 
-/* One operation less is pending. */
+/* One pending operation has finished. */
 static void arrived(struct running *running)
 {
     if (--running->n_waiting == 0)
@@ -319,7 +320,7 @@ static void said_bye(struct pl_session_command *command)
 {
     struct item *item = PL_CONTAINER_OF(command, struct item, bye);
     struct running *running = item->running;
-    /* If it was not part of this transaction, the answer gets one of its own. */
+    /* If this transaction did not store the answer, the answer gets its own transaction. */
     if (command->problem == PL_PROBLEM_COUNT)
         pl_claim_is_written(running->x, command->claimed);
     pl_session_command_deinit(command);
@@ -341,7 +342,7 @@ static void keep_answer(struct pl_session_command *command, struct pl_exchange *
         command->writes.kept = pl_buf_str(&x->reply);
 }
 
-/* The sessions existed only for this answer. */
+/* Deletes the sessions, which existed only for this answer. */
 static void leave(struct pl_exchange *x)
 {
     struct running *running = x->state;
@@ -452,7 +453,7 @@ static void done(struct pl_background_session *background)
     arrived(item->running);
 }
 
-/* A session that is deleted is at rest: its run ends with that. */
+/* Deletes sessions that still run, which ends their runs. */
 static void too_late(struct pl_timer *timer)
 {
     struct running *running = PL_CONTAINER_OF(timer, struct running, limit);

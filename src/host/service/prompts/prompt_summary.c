@@ -1,5 +1,5 @@
-/* The words of a difference, counted: runs of letters between spaces, and single characters of scripts without spaces are
- * as the difference cuts them. */
+/* Counts the words of a difference: runs of letters between spaces, and single characters of
+ * scripts without spaces, as the difference splits them. */
 #include "service/prompts/prompt_summary.h"
 
 #include "base/sha/sha256.h"
@@ -67,7 +67,7 @@ static enum pl_status compare(struct pl_exchange *x, const struct pl_prompt_text
     return status;
 }
 
-/* With nothing before it, every word of the first version is new. */
+/* Counts the changes since the previous version; zero if there is none. */
 static enum pl_status count_changes(struct pl_exchange *x,
                                     const struct pl_prompt_version_row *version,
                                     struct words *words, struct pl_error *err)

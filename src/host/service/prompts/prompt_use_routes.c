@@ -12,7 +12,7 @@
 
 /* --- render ---------------------------------------------------------------------------------- */
 
-/* What became of the one message a text prompt was made. */
+/* Writes the rendered message of a text prompt. */
 static enum pl_status write_rendered_text(struct pl_exchange *x, struct pl_json_out *out,
                                           struct pl_str chat)
 {
@@ -117,7 +117,7 @@ static enum pl_status write_format(struct pl_exchange *x, const struct pl_format
     return status;
 }
 
-/* "append", which goes with some exports only; false after a problem. */
+/* The parameter "append", valid for some exports only; false after making a problem. */
 static bool read_append(struct pl_exchange *x, const struct pl_export *export, bool *ret_appends)
 {
     struct pl_str text = pl_target_param(&x->target, "append");
@@ -127,7 +127,7 @@ static bool read_append(struct pl_exchange *x, const struct pl_export *export, b
     return !x->is_problem;
 }
 
-/* Whether a request that is exported lacks its model, which nobody could guess. */
+/* Whether an exported request lacks the model that it requires. */
 static bool lacks_model(struct pl_exchange *x, const struct pl_export *export,
                         const struct pl_format *format, struct pl_str chat)
 {
@@ -135,7 +135,7 @@ static bool lacks_model(struct pl_exchange *x, const struct pl_export *export,
     struct pl_json_notes notes;
     if (export != &pl_export_curl && format != &pl_format_anthropic)
         return false;
-    /* What cannot be read is refused where it is written. */
+    /* An unreadable chat is refused when it is written. */
     if (pl_json_parse_lenient(&x->arena, chat, &pl_json_any, &doc, &notes, NULL) != PL_OK)
         return false;
     const struct pl_json_node *config = pl_json_member(&doc, doc.root, "config", PL_JSON_OBJECT);
@@ -144,7 +144,7 @@ static bool lacks_model(struct pl_exchange *x, const struct pl_export *export,
     return !model || !pl_json_raw(&doc, model).len;
 }
 
-/* The chat with the model of the query, where one is named; false after a problem. */
+/* Puts the model of the query into the chat, if there is one; false after making a problem. */
 static bool put_model(struct pl_exchange *x, struct pl_str *chat)
 {
     struct pl_str model = pl_target_param(&x->target, "model");

@@ -1,6 +1,6 @@
-/* Versions of a prompt and the labels that name them. A version never changes. A change may name
- * the version it is based on (If-Match, or based_on). If another change came first, the answer is
- * 412 with the current version, the sent one, and their difference: no text is lost. */
+/* Versions of a prompt and their labels. A version never changes. A change may name the version
+ * it is based on (If-Match, or based_on). If another change came first, the answer is 412 with
+ * the current version, the sent one, and their difference: no text is lost. */
 #include "base/text/decimal.h"
 #include "http/exchange.h"
 #include "http/json_members.h"
@@ -11,12 +11,12 @@
 #include "service/prompts/routes.h"
 #include "transaction/change.h"
 
-/* A page of versions is read in steps, and ends when it has become this large. */
+/* A page of versions is read in steps of this size, and ends when it is large enough. */
 enum { STEP = 10 };
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-/* The newest comes first: a page begins below a version. */
+/* Versions are listed newest first: a page begins below a version. */
 static bool read_before(struct pl_exchange *x, const struct pl_page_args *args,
                         const struct pl_prompt_row *prompt, int64_t *ret_before)
 {
@@ -120,7 +120,7 @@ static void diff_draft_work(struct pl_exchange *x)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* The problem with the current version, the sent one, and their difference. */
+/* Makes a problem with the current version, the sent one, and their difference. */
 static void answer_conflict(struct pl_exchange *x, const struct pl_prompt_row *prompt,
                             const struct pl_prompt_text *yours)
 {
@@ -155,12 +155,12 @@ static void answer_conflict(struct pl_exchange *x, const struct pl_prompt_row *p
                         "them and send the result with based_on %lld.",
                         (long long)current.version, (long long)current.version);
     if (x->reply.status == PL_OK)
-        x->reply.len--; /* the closing brace, put back below */
+        x->reply.len--; /* the closing brace, added again below */
     pl_buf_add(&x->reply, pl_buf_str(&more));
     pl_buf_addc(&x->reply, '}');
 }
 
-/* The next version of a prompt, into the batch and the answer. */
+/* Adds the next version of a prompt to the batch and the answer. */
 static void put_next(struct pl_exchange *x, struct pl_batch *batch, struct pl_prompt_row *prompt,
                      const struct pl_prompt_text *text, struct pl_prompt_version_row *version)
 {
@@ -243,7 +243,7 @@ static void rollback(struct pl_exchange *x)
 
 /* --- labels ---------------------------------------------------------------------------------- */
 
-/* The version that the label of the path names; false after a problem. */
+/* The version of the label in the path; false after making a problem. */
 static bool find_label(struct pl_exchange *x, const struct pl_prompt_row *prompt,
                        int64_t *ret_version)
 {
@@ -253,7 +253,7 @@ static bool find_label(struct pl_exchange *x, const struct pl_prompt_row *prompt
     return status == PL_OK;
 }
 
-/* Compare and set: false after a problem. */
+/* Compare and set; false after making a problem. */
 static bool is_expected(struct pl_exchange *x, int64_t stands)
 {
     int64_t expected = number_of(x, "expected");
@@ -270,7 +270,7 @@ static bool is_expected(struct pl_exchange *x, int64_t stands)
     return false;
 }
 
-/* The label and the prompt's new revision, in one. */
+/* Writes the label and the prompt's new revision together. */
 static void put_label(struct pl_exchange *x, struct pl_batch *batch, struct pl_prompt_row *prompt,
                       int64_t version)
 {

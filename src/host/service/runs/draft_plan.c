@@ -1,5 +1,6 @@
-/* What a request to run a draft means: its content or a version of a prompt, the variables, the models, the tools. All of
- * it on a worker, so that nothing is asked before everything is known to be right. */
+/* Reads a request to run a draft: its content or a version of a prompt, the variables, the
+ * models, the tools. All of it on a worker, so that no model is called before the whole request
+ * is known to be valid. */
 #include "agent/context/ask_how.h"
 #include "io/clock.h"
 #include "access/meter.h"
@@ -24,7 +25,7 @@ static bool fail(struct pl_exchange *x, enum pl_status status, const struct pl_e
 
 /* --- the text -------------------------------------------------------------------------------- */
 
-/* The prompt is named in the body, not in the path. */
+/* The body names the prompt, not the path. */
 static bool find_prompt(struct pl_exchange *x, struct pl_draft_runs *runs,
                         struct pl_prompt_text *ret_text)
 {
@@ -85,7 +86,7 @@ static bool fill_in(struct pl_exchange *x, struct pl_draft_runs *runs,
 
 /* --- what it asks ---------------------------------------------------------------------------- */
 
-/* The chat as turns; the beginning of the answer is no turn of it. */
+/* The chat as turns; the prefill of the answer is not a turn. */
 static enum pl_status make_turns(struct pl_exchange *x, struct pl_draft_runs *runs,
                                  const struct pl_json_doc *doc, const struct pl_prompt_asks *asks,
                                  struct pl_error *err)
@@ -189,7 +190,8 @@ static bool read_models(struct pl_exchange *x, struct pl_draft_runs *runs,
     return true;
 }
 
-/* The request's, or the prompt's own. No built-in tool is offered unless it is asked for. None of them is run. */
+/* The tools of the request, otherwise those of the prompt. Built-in tools are offered only on
+ * request. No tool is run. */
 static bool write_tools(struct pl_exchange *x, struct pl_draft_run *run,
                         const struct pl_prompt_asks *asks)
 {
@@ -239,7 +241,7 @@ static bool prepare(struct pl_exchange *x, struct pl_draft_runs *runs, struct pl
     return status == PL_OK || fail(x, status, &err);
 }
 
-/* Limits that several nodes share, for one of the runs. */
+/* Fetches limits that several nodes share, for one of the runs. */
 static void fetch_limits(struct pl_exchange *x, const struct pl_draft_runs *runs)
 {
     enum { BYTES_PER_TOKEN = 4 };

@@ -1,11 +1,12 @@
-/* Runs at work. All items of a request begin together and end one by one; the exchange ends with the last.
+/* Runs under way. All items of a request begin together and end one by one; the exchange ends with
+ * the last.
  *
  *     machine draft_run
  *
  *     NEW -> ASKED -> OVER
  *     NEW -> OVER                     it may not begin, or could not
  *
- * A client that goes away stops them all: nobody would read what they say. */
+ * A client that disconnects stops them all: nobody would read their answers. */
 #include "service/runs/draft_run.h"
 
 #include "access/model_list.h"
@@ -57,7 +58,7 @@ static void write_error(struct pl_json_out *out, const struct pl_draft_run *run)
     pl_json_out_close(out, '}');
 }
 
-/* Of a run that is over. */
+/* The members of a run that is over. */
 static void write_end(struct pl_json_out *out, const struct pl_draft_run *run)
 {
     pl_put_text(out, "status", pl_str_of(run->status));
@@ -153,7 +154,7 @@ static int64_t count_of(const struct pl_json_doc *doc, const char *name)
     return is_int ? n : -1;
 }
 
-/* What it used by its own account, or else about. */
+/* Settles with the reported usage, or with an estimate. */
 static void settle(struct pl_draft_run *run, enum pl_meter_outcome outcome)
 {
     struct pl_exchange *x = run->all->x;
@@ -182,7 +183,7 @@ static void settle(struct pl_draft_run *run, enum pl_meter_outcome outcome)
                     pl_loop_unix_ms(x->shard->loop));
 }
 
-/* The last call of a function: the runs may be gone. */
+/* Must be the last call of a function: it may free the runs. */
 static void end(struct pl_draft_run *run, const char *status, enum pl_meter_outcome outcome)
 {
     struct pl_draft_runs *runs = run->all;
@@ -220,7 +221,7 @@ void pl_draft_run_stop(struct pl_draft_run *run)
 
 static void stop_all(struct pl_draft_runs *runs)
 {
-    runs->n_open++; /* so that the runs are there until the last is looked at */
+    runs->n_open++; /* keeps the runs until the last one was checked */
     for (size_t i = 0; i < runs->n_items; i++)
         if (runs->items[i].state == PL_DRAFT_RUN_ASKED)
             pl_draft_run_stop(&runs->items[i]);
@@ -261,7 +262,7 @@ static void note_said(struct pl_draft_run *run, size_t n)
     run->n_said += n;
 }
 
-/* True: it was ended, because nobody could keep what it says. */
+/* True: the run was ended, because its output is too large to keep. */
 static bool is_too_much(struct pl_draft_run *run)
 {
     const struct pl_exchange *x = run->all->x;
@@ -297,7 +298,7 @@ static void write_call(struct pl_json_out *out, struct pl_str tool_name, struct 
     pl_put_raw(out, "arguments", arguments.len ? arguments : PL_STR("{}"));
 }
 
-/* No tool is run: what is asked for is the answer. */
+/* No tool is run: the call itself is the answer. */
 static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
                     struct pl_str proof)
 {
@@ -320,7 +321,7 @@ static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
     pl_json_out_close(&out, '}');
 }
 
-/* A block that comes whole is what only a session shows; its text is said. */
+/* Only a session shows whole blocks; here a block's text is output. */
 static void on_block(void *ctx, const struct pl_model_block *block)
 {
     struct pl_draft_run *run = ctx;
@@ -375,7 +376,7 @@ static const struct pl_model_ops ops = {
 
 /* --- the beginning --------------------------------------------------------------------------- */
 
-/* The key's list has the name it is called by, or those of all models behind it. */
+/* Whether the key's list has the requested name, or the names of all its targets. */
 static bool may_use(const struct pl_exchange *x, const struct pl_draft_run *run,
                     const struct pl_model_target *targets, size_t n)
 {
@@ -390,7 +391,7 @@ static bool may_use(const struct pl_exchange *x, const struct pl_draft_run *run,
     return may;
 }
 
-/* False: it has failed, and the reason is told. */
+/* False: the run has failed, and the reason was reported. */
 static bool admit(struct pl_draft_run *run)
 {
     struct pl_draft_runs *runs = run->all;

@@ -1,4 +1,4 @@
-/* Runs: one table per file of routes (http/routes/route.h), and what followers of lists are told. */
+/* Runs: one table per file of routes (http/routes/route.h), and events for followers of lists. */
 #ifndef PL_SERVICE_RUNS_ROUTES_H
 #define PL_SERVICE_RUNS_ROUTES_H
 
@@ -10,7 +10,7 @@ extern const struct pl_route pl_routes_runs[];
 
 /* POST /api/run */
 void pl_draft_runs_start(struct pl_exchange *x);
-/* run:updated, for those who follow the lists of its user. Any thread. */
+/* Sends run:updated to the followers of its user's lists. Any thread. */
 void pl_run_tell(struct pl_server *server, const struct pl_model_run *run);
 
 #endif

@@ -1,4 +1,4 @@
-/* Calls of models that are over: each one, and their sums over time. */
+/* Finished calls of models: single ones, and their sums over time. */
 #include "base/text/decimal.h"
 #include "http/exchange.h"
 #include "http/json_members.h"
@@ -98,7 +98,7 @@ static void run_get(struct pl_exchange *x)
     pl_exchange_work(x, get_work, NULL);
 }
 
-/* One that is over stays as it is, and is told. */
+/* A finished run is not changed, and is returned. */
 static void run_stop(struct pl_exchange *x)
 {
     if (!pl_draft_run_stop_anywhere(x->shard->server, x->caller.user_id, x->args[0])) {
@@ -129,7 +129,7 @@ static bool read_filter(struct pl_exchange *x, struct pl_model_run_query *query)
            pl_param_time(x, "to", INT64_MAX, &query->to_ms);
 }
 
-/* "ms id" of the last one. */
+/* "ms id" of the last item. */
 static bool read_cursor(struct pl_exchange *x, struct pl_str cursor,
                         struct pl_model_run_query *query)
 {
@@ -194,7 +194,7 @@ static void write_sum(struct pl_json_out *out, const struct pl_model_run_sum *su
     pl_json_out_close(out, '}');
 }
 
-/* Minutes east of Greenwich, for days that begin at midnight of the reader. */
+/* Minutes east of Greenwich, for days that begin at the reader's midnight. */
 static bool read_offset(struct pl_exchange *x, int64_t *ret_ms)
 {
     struct pl_str text = pl_target_param(&x->target, "utc_offset");

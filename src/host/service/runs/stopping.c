@@ -1,4 +1,5 @@
-/* The runs at work, by their ids: any shard may be asked to stop one, and the shard that has it does. */
+/* The running drafts by their ids: any shard may get the request to stop one, and the run's own
+ * shard stops it. */
 #include "base/mem.h"
 #include "base/table.h"
 #include "service/runs/draft_run.h"
@@ -27,7 +28,7 @@ void pl_draft_run_leave(struct pl_draft_run *run)
     pthread_mutex_unlock(&lock);
 }
 
-/* The shard where it is at work; NULL: nowhere. */
+/* The shard where it runs; NULL: it does not run. */
 static struct pl_shard *find_shard(struct pl_server *server, struct pl_str user_id,
                                    struct pl_str id, struct pl_draft_run **ret_run)
 {
@@ -51,7 +52,8 @@ struct stopping {
     char user_id[PL_ID_MAX], id[PL_ID_MAX];
 };
 
-/* On the shard of the run, which nobody else frees: what is found stays for this call. */
+/* On the shard of the run. Only this shard frees the run, so the found one stays valid for this
+ * call. */
 static void open_stopping(struct pl_letter *letter)
 {
     struct stopping *stopping = PL_CONTAINER_OF(letter, struct stopping, letter);

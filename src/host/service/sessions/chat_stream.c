@@ -29,7 +29,7 @@ bool pl_chat_stream_check(struct pl_exchange *x, const struct pl_session_event *
     return false;
 }
 
-/* What the session said to the message. */
+/* Reads the session's reply to the message. */
 static enum pl_status read_reply(struct pl_exchange *x, struct pl_str text,
                                  struct pl_chat_events *chat, bool *ret_is_duplicate)
 {
@@ -57,7 +57,7 @@ void pl_chat_stream_open(struct pl_exchange *x, struct pl_session_command *comma
     };
     enum pl_status status = read_reply(x, pl_buf_str(&command->reply), &chat, &is_duplicate);
     if (status != PL_OK || is_duplicate) {
-        /* It is said, whatever becomes of the stream. */
+        /* The message is stored, even if there is no stream. */
         pl_exchange_answer(x, command);
         return;
     }

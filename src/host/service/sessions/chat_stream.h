@@ -1,4 +1,5 @@
-/* POST …/chat with Accept: text/event-stream: the answer is the events of that chat, to its end. */
+/* POST …/chat with Accept: text/event-stream: the answer is the event stream of that chat, until
+ * its end. */
 #ifndef PL_SERVICE_SESSIONS_CHAT_STREAM_H
 #define PL_SERVICE_SESSIONS_CHAT_STREAM_H
 
@@ -6,10 +7,10 @@
 
 /* Whether the request wants its chat as an event stream. */
 bool pl_chat_stream_is_wanted(const struct pl_exchange *x);
-/* Whether this message has a chat of its own to follow; else the problem is made. */
+/* Whether this message starts a chat that can be followed; false after making a problem. */
 bool pl_chat_stream_check(struct pl_exchange *x, const struct pl_session_event *event);
-/* `then` of the ask that sends the message: takes the connection. A repeated message is answered as
- * JSON. */
+/* The `then` of the command that sends the message: takes over the connection. A repeated
+ * message is answered as JSON. */
 void pl_chat_stream_open(struct pl_exchange *x, struct pl_session_command *command);
 
 #endif

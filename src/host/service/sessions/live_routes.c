@@ -20,7 +20,7 @@ static void events_looked(struct pl_exchange *x, struct pl_session_command *comm
     pl_events_open(x, x->args[0]);
 }
 
-/* The session is looked up first, so that one of another user is a plain 404. */
+/* Finds the session first, so that another user's session is a plain 404. */
 static void events_open(struct pl_exchange *x)
 {
     pl_exchange_look(x, events_looked);

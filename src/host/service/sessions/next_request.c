@@ -4,7 +4,7 @@
 #include "io/clock.h"
 #include "shard/setup.h"
 
-/* The model that would be asked: the session's own, or the server's default. */
+/* The model of the request: the session's own, or the server's default. */
 static struct pl_str model_of(const struct pl_exchange *x, const struct pl_session_record *record)
 {
     struct pl_str name =

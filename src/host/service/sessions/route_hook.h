@@ -5,8 +5,9 @@
 #include "extproto/hook.h"
 #include "http/exchange.h"
 
-/* Goes on with `go`, at once or when every extension that wants this event has let it pass; else the exchange is answered
- * with 403 and the reason. `session_id`: what it begins from, may be empty; `reason`: what is done, in a word. */
+/* Calls `go`, at once or when every subscribed extension has allowed it; otherwise answers with
+ * 403 and the reason. `session_id`: the session it starts from, may be empty; `reason`: the
+ * operation, as one word. */
 void pl_exchange_hook(struct pl_exchange *x, enum pl_ext_hook hook, struct pl_str session_id,
                       const char *reason, void (*go)(struct pl_exchange *x));
 

@@ -1,4 +1,5 @@
-/* Sessions, their turns, copies of them, and listening to them: one table per file of routes (http/routes/route.h). */
+/* Sessions, their turns, copies and live events: one table per file of routes
+ * (http/routes/route.h). */
 #ifndef PL_SERVICE_SESSIONS_ROUTES_H
 #define PL_SERVICE_SESSIONS_ROUTES_H
 

@@ -2,7 +2,7 @@
 
 #include "service/blobs/content_parts.h"
 
-/* The member of the object that may have media; NULL: this event has none. */
+/* The member of the object that may have media; NULL: none in this event. */
 static const char *member_of(const struct pl_session_event *event)
 {
     return event->kind == PL_SE_CHAT            ? "message"

@@ -28,7 +28,7 @@ void pl_exchange_position(struct pl_exchange *x, const struct pl_session_command
                        (long long)command->position);
 }
 
-/* Which node has the session: for people who look for a fault, and for proxies. */
+/* Names the node that has the session, for troubleshooting and for proxies. */
 static void tell_owner(struct asking *asking)
 {
     const struct pl_server *server = asking->x->shard->server;
@@ -42,7 +42,7 @@ static void tell_owner(struct asking *asking)
         pl_exchange_header(asking->x, "X-Parley-Owner", "%s", name);
 }
 
-/* The session's reply as the answer. It is made once: with an Idempotency-Key it is needed before
+/* Makes the answer from the session's reply, once: with an Idempotency-Key it is needed before
  * the transaction, which stores it. */
 static void fill_answer(struct asking *asking)
 {
@@ -60,7 +60,8 @@ static void fill_answer(struct asking *asking)
     pl_buf_add(&x->reply, pl_buf_str(&command->reply));
 }
 
-/* What was committed for its key. The answer is in the row then, and made here as it is there. */
+/* Notes what was committed for the key. The row then has the answer, and this makes the same
+ * one. */
 static void take_claimed(struct asking *asking)
 {
     const struct pl_session_command *command = &asking->command;

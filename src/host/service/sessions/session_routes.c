@@ -1,4 +1,4 @@
-/* Sessions themselves: make, list, look, change, delete. */
+/* Sessions themselves: create, list, read, change, delete. */
 #include "access/audit.h"
 #include "agent/context/replay_source.h"
 #include "agent/tools/offer.h"
@@ -18,7 +18,7 @@
 
 /* --- making ---------------------------------------------------------------------------------- */
 
-/* True when the named model is one there is; NULL for no name. */
+/* Whether the named model exists; *model becomes its full name. */
 static bool check_model(struct pl_exchange *x, struct pl_str *model)
 {
     if (!model->len)
@@ -36,13 +36,13 @@ static bool check_model(struct pl_exchange *x, struct pl_str *model)
     return true;
 }
 
-/* A session that is being made or changed: x->state. */
+/* A session that is being created or changed: x->state. */
 struct making {
     struct pl_str model;
-    struct pl_solution solution; /* what it starts from */
-    struct pl_str system_prompt; /* with the role; of the solution, or the body's own */
+    struct pl_solution solution; /* the start of the session */
+    struct pl_str system_prompt; /* with the role; from the solution or the body */
     struct pl_str settings, tools;
-    bool has_prompt; /* CHANGE: solution or role are among what changes */
+    bool has_prompt; /* CHANGE: the solution or the role changes */
     const struct pl_share_link *link;
 };
 
@@ -54,7 +54,7 @@ static struct making *begin_making(struct pl_exchange *x)
     return making;
 }
 
-/* The turns it starts with, and its link, in the transaction that makes it. */
+/* Adds the first turns and the link to the transaction that creates the session. */
 static void extend_made(struct pl_session_command *command, struct pl_batch *batch)
 {
     struct pl_exchange *x = pl_session_command_exchange(command);
@@ -75,7 +75,7 @@ static void extend_made(struct pl_session_command *command, struct pl_batch *bat
         pl_session_command_claim(command, batch);
 }
 
-/* Makes the link that goes with the answer to the ask; false: answered with a problem. */
+/* Makes the link for the answer; false after answering with a problem. */
 static bool share(struct pl_exchange *x, struct pl_session_command *command)
 {
     struct making *making = x->state;
@@ -92,14 +92,14 @@ static bool share(struct pl_exchange *x, struct pl_session_command *command)
     return false;
 }
 
-/* How its models are asked, of the body: JSON as it stands there; null and absent are none. */
+/* A member of the body as JSON; empty if null or absent. */
 static struct pl_str json_of(struct pl_exchange *x, const char *name)
 {
     struct pl_str json = pl_body_raw(x, name);
     return pl_str_eq(json, PL_STR("null")) ? (struct pl_str){0} : json;
 }
 
-/* True when the tools are some there are. */
+/* Whether the tools exist. */
 static bool check_tools(struct pl_exchange *x)
 {
     struct pl_error err = {0};
@@ -151,7 +151,7 @@ static void make_session(struct pl_exchange *x)
     pl_session_command_send(command);
 }
 
-/* Settings of the body, merged into those of the solution. */
+/* Merges the settings of the body into those of the solution. */
 static enum pl_status merge_settings(struct pl_exchange *x, struct pl_str base,
                                      struct pl_str *ret_settings)
 {
@@ -170,7 +170,7 @@ static enum pl_status merge_settings(struct pl_exchange *x, struct pl_str base,
     return status == PL_OK && !ret_settings->ptr ? PL_NOMEM : status;
 }
 
-/* What it starts from: the solution, then the role after its system prompt; members of the body
+/* Reads the solution, then the role, which follows its system prompt; members of the body
  * override both. */
 static enum pl_status read_solution(struct pl_exchange *x, struct pl_str solution_id,
                                     struct pl_str biz_role_id, struct pl_error *err)
@@ -196,8 +196,8 @@ static enum pl_status read_solution(struct pl_exchange *x, struct pl_str solutio
     return status;
 }
 
-/* Whether the session a model plays is the caller's; a change of a session that is there is looked
- * at by its driver. */
+/* Checks that a replayed session is the caller's. For a change of an existing session, its
+ * driver checks this. */
 static void prepare_session(struct pl_exchange *x)
 {
     const struct making *making = x->state;
@@ -225,7 +225,7 @@ static void create_go(struct pl_exchange *x)
     make_session(x);
 }
 
-/* Whoever begins a session leaves the one before: extensions may refuse that. */
+/* Creating a session leaves the previous one, which extensions may refuse. */
 static void session_create(struct pl_exchange *x)
 {
     struct making *making = begin_making(x);
@@ -363,7 +363,8 @@ static struct pl_session_command *begin_change(struct pl_exchange *x)
     return command;
 }
 
-/* True makes a link, which is answered; false ends all there are. False: answered with a problem. */
+/* True creates a link, which is answered; false ends all links. Returns false after answering
+ * with a problem. */
 static bool change_sharing(struct pl_exchange *x, struct pl_session_command *command)
 {
     command->event.settings.has_shared = pl_body_has(x, "shared");
@@ -413,7 +414,7 @@ static void change_session(struct pl_exchange *x)
         pl_session_command_send(command);
 }
 
-/* The solution and the role it will have, of which the body may name one. */
+/* Reads the new solution and role; the body may name only one of them. */
 static void prepare_change(struct pl_exchange *x)
 {
     struct pl_session_record record;
@@ -472,7 +473,7 @@ static void session_sharing(struct pl_exchange *x)
         pl_session_command_send(command);
 }
 
-/* A running replay: slower, faster, paused, resumed. */
+/* Changes a running replay: slower, faster, paused, resumed. */
 static void session_replay_change(struct pl_exchange *x)
 {
     struct pl_session_command *command = begin_change(x);

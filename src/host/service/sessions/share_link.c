@@ -1,4 +1,4 @@
-/* Links with which anybody may read a session: made, kept as a hash, told once. */
+/* Links that let anybody read a session: created, stored as a hash, shown once. */
 #include "service/sessions/share_link.h"
 
 #include "access/key_table.h"
@@ -36,7 +36,7 @@ struct pl_share_row pl_share_link_row(const struct pl_share_link *link, struct p
 void pl_share_link_write(const struct pl_share_link *link, bool has_token, struct pl_json_out *out)
 {
     char path[sizeof "/api/share/" + PL_TICKET_SIZE];
-    const char *page = path + strlen("/api"); /* where people read it */
+    const char *page = path + strlen("/api"); /* the address for people */
     snprintf(path, sizeof path, "/api/share/%s", link->token);
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "id");
@@ -60,7 +60,7 @@ static void add_member(const struct pl_share_link *link, bool has_token, struct 
 {
     struct pl_json_out out = pl_json_out(session);
     if (session->len)
-        session->len--; /* the closing brace, put back below */
+        session->len--; /* the closing brace, added again below */
     pl_buf_adds(session, ",\"share\":");
     pl_share_link_write(link, has_token, &out);
     pl_buf_addc(session, '}');

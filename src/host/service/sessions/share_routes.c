@@ -1,4 +1,4 @@
-/* Links with which anybody can read a session. */
+/* Links that let anybody read a session. */
 #include "access/audit.h"
 #include "access/key_table.h"
 #include "agent/session_copy.h"
@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/* False when out of memory. */
+/* False if out of memory. */
 static bool keep_without_token(struct pl_exchange *x)
 {
     PL_CLEANUP_BUF struct pl_buf kept;
@@ -63,7 +63,7 @@ static void session_share(struct pl_exchange *x)
     pl_session_command_send(command);
 }
 
-/* The session that the link of the route leads to. */
+/* Finds the session of the link in the route. */
 static enum pl_status find_shared(struct pl_exchange *x, struct pl_session_record *ret_record,
                                   struct pl_error *err)
 {
@@ -140,7 +140,7 @@ static void share_get(struct pl_exchange *x)
 /* --- media of a shared session --------------------------------------------------------------- */
 
 struct naming {
-    struct pl_str mark; /* how a turn names the blob */
+    struct pl_str mark; /* the blob's reference in a turn */
     bool is_named;
 };
 
@@ -152,7 +152,7 @@ static enum pl_status look_for(struct pl_turn_walk *walk, const struct pl_turn_r
     return PL_OK;
 }
 
-/* A link shows the media of its session, and no other blob of its owner. */
+/* A link shows only the media of its session, no other blob of the owner. */
 static enum pl_status check_named(struct pl_exchange *x, const struct pl_session_record *record,
                                   struct pl_error *err)
 {

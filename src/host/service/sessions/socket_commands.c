@@ -1,4 +1,4 @@
-/* Commands of a client to a session over its socket: the same as those of the routes of turns. */
+/* A client's commands to a session over its socket: the same as those of the turn routes. */
 #include "service/sessions/socket_commands.h"
 
 #include "agent/chat_message.h"
@@ -11,12 +11,12 @@
 
 struct sending {
     struct pl_session_command command;
-    struct pl_ws_live *ws; /* kept until it is answered */
+    struct pl_ws_live *ws; /* held until it is answered */
     struct pl_arena arena;
-    struct pl_str id;       /* arena, as the event's strings */
-    struct pl_str trace_id; /* arena; empty: none */
+    struct pl_str id;       /* arena, like the event's strings */
+    struct pl_str trace_id; /* arena; empty: no trace */
     struct pl_job job;
-    struct pl_media_keep keep; /* of what has media, before it is sent */
+    struct pl_media_keep keep; /* stores media before the event is sent */
 };
 
 static void sending_destroy(struct sending *sending)
@@ -38,7 +38,7 @@ static void finish_sending(struct sending *sending)
     sending_destroy(sending);
 }
 
-/* Whether it was answered so before. */
+/* Whether the same answer was given before. */
 static void repeats_run(struct pl_job *job)
 {
     struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
@@ -74,7 +74,7 @@ static void on_sent(struct pl_session_command *command)
     pl_workers_submit(command->home->server->workers, command->home->loop, &sending->job);
 }
 
-/* Media are kept before the session hears of them. */
+/* Media are stored before the session gets them. */
 static void on_kept(struct pl_media_keep *keep)
 {
     struct sending *sending = PL_CONTAINER_OF(keep, struct sending, keep);
@@ -162,7 +162,7 @@ static enum pl_status read_result(struct sending *sending, const struct pl_json_
     return PL_OK;
 }
 
-/* The frame's bytes are the socket's: they are copied, and read again there. */
+/* The frame's bytes belong to the socket, so they are copied and parsed again. */
 static void send_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
                        read_event_fn *read)
 {

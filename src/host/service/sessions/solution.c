@@ -1,4 +1,4 @@
-/* The prompt of the library that a session starts from, and the one whose text is its role. */
+/* The library prompt that a session starts from, and the one that is its role. */
 #include "service/sessions/solution.h"
 
 #include "json/edit/edit.h"
@@ -53,7 +53,7 @@ static enum pl_status find_by_name(const struct reading *r, struct pl_str name,
     return n_found ? PL_OK : PL_NOT_FOUND;
 }
 
-/* "name@label": the label follows the last @; a name that is there as a whole comes first. */
+/* "name@label": the label follows the last @. A prompt with the whole name has precedence. */
 static enum pl_status find_prompt(const struct reading *r, struct pl_str name,
                                   struct pl_prompt_row *ret_prompt, struct pl_str *ret_version)
 {
@@ -84,8 +84,8 @@ static bool is_role(const struct pl_json_doc *chat, const struct pl_json_node *m
     return pl_json_is(node, PL_JSON_STRING) && pl_json_text_is(chat, node, pl_str_of(role));
 }
 
-/* The last answer is followed by the task, which a person will say in their own words: it is left
- * out, with the variables it has. A prompt that is one text is that text. */
+/* Removes the task after the last answer, with its variables: a person will write it. A prompt
+ * that is one text stays that text. */
 static enum pl_status leave_out_task(const struct reading *r, struct pl_str chat,
                                      struct pl_str *ret_chat)
 {
@@ -117,7 +117,7 @@ static enum pl_status leave_out_task(const struct reading *r, struct pl_str chat
     return status == PL_OK && !ret_chat->ptr ? PL_NOMEM : status;
 }
 
-/* The prompt as a structured chat with nothing left to fill in. */
+/* The prompt as a structured chat with all variables filled in. */
 static enum pl_status read_chat(const struct reading *r, struct pl_str name,
                                 struct pl_json_doc *ret_chat)
 {

@@ -22,7 +22,7 @@
 
 /* --- history --------------------------------------------------------------------------------- */
 
-/* view=context leaves out what the newest compaction has archived. */
+/* view=context omits turns that the newest compaction has archived. */
 static enum pl_status begin_at_compaction(struct pl_exchange *x, struct pl_turn_query *query,
                                           struct pl_error *err)
 {
@@ -107,7 +107,7 @@ static void turn_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
-/* Among the open turns, or in the store: both at one position. */
+/* Looks among the open turns and in the store, both at one position. */
 static void turn_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
     struct pl_session_snapshot look;
@@ -150,7 +150,7 @@ static void refuse(struct pl_exchange *x, struct pl_session_command *command, en
     pl_exchange_finish(x);
 }
 
-/* Media are kept before the session hears of them. */
+/* Media are stored before the session gets them. */
 struct saying {
     struct pl_media_keep keep;
     struct pl_exchange *x;
@@ -260,7 +260,7 @@ static void session_questions(struct pl_exchange *x)
     pl_exchange_look(x, questions_looked);
 }
 
-/* What was answered already: the same again is fine, anything else is a conflict. */
+/* The question was answered before: the same answer is fine, another one is a conflict. */
 static void repeats_work(struct pl_exchange *x)
 {
     const struct pl_session_command *command = x->state;
@@ -315,7 +315,7 @@ static void session_tool_result(struct pl_exchange *x)
 
 /* --- context --------------------------------------------------------------------------------- */
 
-/* What the next model call of a loop would be sent, were it to answer the newest message. */
+/* The next request to the model of a loop, if it answered the newest message now. */
 struct viewing {
     struct pl_request request;
     struct pl_segments segments;
@@ -335,7 +335,8 @@ static void write_segment(struct pl_json_out *out, const struct viewing *viewing
     pl_json_out_close(out, '}');
 }
 
-/* The window, where a summary is made by itself, and the room that an answer may take. */
+/* The context window, the size that triggers an automatic summary, and the room reserved for an
+ * answer. */
 static void write_window(struct pl_exchange *x, struct pl_json_out *out,
                          const struct viewing *viewing)
 {
@@ -353,8 +354,8 @@ static void write_window(struct pl_exchange *x, struct pl_json_out *out,
     pl_json_out_int(out, facts && facts->max_output < window ? facts->max_output : 0);
 }
 
-/* The turns that the next summary would replace: those of the session that are in the request, oldest first. They
- * come after the leading system turns. */
+/* The turns that the next summary would replace: the session's turns in the request, oldest
+ * first. They follow the leading system turns. */
 static enum pl_status write_trimmed(struct pl_exchange *x, struct pl_json_out *out,
                                     const struct pl_request *request)
 {

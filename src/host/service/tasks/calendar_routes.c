@@ -13,14 +13,14 @@ enum {
     MAX_DAYS = 62,
     DEFAULT_DAYS = 7,
     MAX_ENTRIES = 1000,
-    N_ROOM = 4 * MAX_ENTRIES, /* for runs, of which the earliest are kept now and then */
-    MAX_TASKS = 1000,         /* that it looks at */
+    N_ROOM = 4 * MAX_ENTRIES, /* for runs; reduced to the earliest from time to time */
+    MAX_TASKS = 1000,         /* that it considers */
     MAX_RUNS = 20000,         /* that it reads */
     PAGE = 100,
 };
 #define DAY_MS (INT64_C(86400) * 1000)
 
-/* One of the user's tasks, and when it is due next in the part that is still to come. */
+/* A task of the user, and its next time in the future part. */
 struct dated {
     struct pl_task_row task;
     struct pl_task_when when;
@@ -30,7 +30,7 @@ struct dated {
 struct entry {
     const struct dated *task;
     int64_t at_ms;
-    const struct pl_task_run_row *run; /* of what is past */
+    const struct pl_task_run_row *run; /* of a past entry */
 };
 
 struct calendar {
@@ -38,9 +38,9 @@ struct calendar {
     int64_t from_ms, to_ms, now_ms;
     struct dated *tasks; /* arena */
     size_t n_tasks;
-    struct dated **due; /* arena; those still to come as a heap, the earliest first */
+    struct dated **due; /* arena; heap of tasks with a future time, earliest first */
     size_t n_due;
-    struct entry *entries; /* arena; what was run, then what is to come */
+    struct entry *entries; /* arena; past runs, then future occurrences */
     size_t n_entries, n_runs;
     bool is_complete;
 };
@@ -128,9 +128,9 @@ static bool add_past(struct calendar *calendar)
     return true;
 }
 
-/* --- what is to come --------------------------------------------------------------------------- */
+/* --- what is to come ------------------------------------------------------------------------- */
 
-/* Of two at the same second the task that was listed first is first. */
+/* At the same second, the task that was listed first is first. */
 static bool is_before(const struct dated *one, const struct dated *other)
 {
     return one->next_s != other->next_s ? one->next_s < other->next_s : one < other;
@@ -176,7 +176,8 @@ static void push_next(struct calendar *calendar, struct dated *task, int64_t aft
         push(calendar, task);
 }
 
-/* All tasks side by side, so that a task of every minute costs no more than the shown part. */
+/* All tasks side by side, so that a task that runs every minute costs no more than the shown
+ * part. */
 static void add_future(struct calendar *calendar)
 {
     struct pl_zones *zones = calendar->x->shard->server->zones;
@@ -201,7 +202,7 @@ static void add_future(struct calendar *calendar)
     }
 }
 
-/* --- the answer -------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------ */
 
 static void write_entry(struct pl_json_out *out, const struct entry *entry,
                         const struct pl_tzif *zone)
@@ -225,7 +226,7 @@ static void write_calendar(struct calendar *calendar)
     for (size_t i = 0; i < calendar->n_entries; i++) {
         const struct pl_tzif *zone = NULL;
         struct pl_error err = {0};
-        /* A zone that is gone is shown as UTC. */
+        /* A zone that no longer exists is shown as UTC. */
         if (pl_zones_find(x->shard->server->zones, calendar->entries[i].task->task.timezone, &zone,
                           &err) != PL_OK)
             zone = NULL;

@@ -1,4 +1,4 @@
-/* Records and reports how a run ended, and starts what follows it. */
+/* Records and reports the end of a run, and starts the next one. */
 #include "agent/chat_message.h"
 #include "agent/background/unattended.h"
 #include "http/json_members.h"
@@ -69,7 +69,7 @@ static void dropped_queue(void *ctx, enum pl_status status, const struct pl_erro
     (void)ctx, (void)status, (void)err;
 }
 
-/* The task was stopped meanwhile: its waiting runs are cancelled. */
+/* The task was stopped meanwhile: cancels its waiting runs. */
 static void drop_queue(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
@@ -118,7 +118,8 @@ static void written_down(void *ctx, enum pl_status status, const struct pl_error
 {
     struct pl_task_run *run = ctx;
     struct pl_scheduler *scheduler = run->scheduler;
-    bool is_new = run->row.session_id.len == 0; /* its row was made with this */
+    /* It has no session. This batch creates its row, unless it was queued. */
+    bool is_new = run->row.session_id.len == 0;
     if (pl_scheduler_is_over(scheduler)) {
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, err);
         return;
@@ -195,7 +196,7 @@ void pl_task_run_skip(struct pl_task_run *run)
     if (run->status == PL_OK)
         end(run);
     else
-        pl_task_run_destroy(run); /* its row went with the task */
+        pl_task_run_destroy(run); /* its row was deleted with the task */
 }
 
 /* --- of another process ----------------------------------------------------------------------- */
@@ -225,7 +226,7 @@ void pl_task_run_leave(struct pl_task_run *run)
 
 /* --- the session's end ------------------------------------------------------------------------ */
 
-/* Why the last turn failed. */
+/* Reads why the last turn failed. */
 static void read_error(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
@@ -284,7 +285,7 @@ void pl_task_run_end(struct pl_background_session *background)
     bool is_lost =
         background->problem != PL_PROBLEM_COUNT && background->problem != PL_PROBLEM_NOT_FOUND;
     if (pl_scheduler_is_over(scheduler) || (is_lost && is_ending)) {
-        pl_task_run_destroy(run); /* the next start writes it down */
+        pl_task_run_destroy(run); /* the next start records it */
         return;
     }
     pl_timer_stop(scheduler->shard->loop, &run->timer);

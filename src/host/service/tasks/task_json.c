@@ -25,7 +25,7 @@ void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task)
     pl_json_out_open(out, '{');
     pl_put_text(out, "id", task->id);
     pl_put_text(out, "title", task->title);
-    /* Seed 003 has a text here, always. */
+    /* Seed 003 requires a text here. */
     pl_put_text(out, "prompt", task->prompt.ptr ? task->prompt : PL_STR(""));
     pl_put_text(out, "cron", task->cron);
     pl_put_text(out, "timezone", task->timezone);
@@ -35,7 +35,7 @@ void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task)
     pl_put_text(out, "model", task->model);
     pl_put_raw(out, "prompt_ref", task->prompt_ref);
     pl_put_text(out, "overlap", task->overlap);
-    /* At its end it is looked at, not run. */
+    /* At its expiry a task is only examined, not run. */
     bool is_due = task->enabled && !(task->expires_ms && task->next_ms >= task->expires_ms);
     pl_put_time(out, "next_run_at", is_due ? task->next_ms : INT64_MAX);
     pl_put_time(out, "last_run_at", task->last_ms);
@@ -46,7 +46,7 @@ void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task)
     pl_json_out_close(out, '}');
 }
 
-/* Stored statuses, and their names in seed 003: there a run is running, completed or failed. */
+/* Stored statuses and their names in seed 003, where a run is running, completed or failed. */
 static const struct {
     const char *status, *told;
     bool is_reason;

@@ -10,13 +10,13 @@
 void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task);
 void pl_task_run_write(struct pl_json_out *out, const struct pl_task_run_row *run);
 
-/* Cut, not rounded to zero. */
+/* Rounds down, not toward zero. */
 static inline int64_t pl_task_seconds(int64_t unix_ms)
 {
     return unix_ms / 1000 - (unix_ms % 1000 < 0);
 }
 
-/* "at" in UTC and "local" as the zone's clock shows it: "2026-03-29T03:00:00+02:00". */
+/* Writes "at" in UTC and "local" in the zone's time: "2026-03-29T03:00:00+02:00". */
 void pl_task_write_instant(struct pl_json_out *out, const struct pl_tzif *zone, int64_t unix_s);
 
 /* A copy with its strings in the arena; PL_NOMEM. */

@@ -1,4 +1,4 @@
-/* What a task says: its own words, or a prompt of the library as it is when the task runs. */
+/* The message of a task: its own text, or a library prompt as it is when the task runs. */
 #include "service/tasks/task_message.h"
 
 #include "agent/chat_message.h"
@@ -8,7 +8,7 @@
 #include "service/prompts/prompt_run.h"
 #include "service/request_options.h"
 
-/* The member as text, whether it is a string or a number. */
+/* The member as text; it is a string or a number. */
 static enum pl_status read_version(struct pl_arena *arena, const struct pl_json_doc *doc,
                                    struct pl_str *ret_version)
 {

@@ -1,6 +1,6 @@
 /* Takes over the runs of an earlier process: runs that wait for a person are still active, and some
- * may wait for an earlier run. Until they are known, a task whose run was going on would seem to have
- * none, so a store that cannot be read is asked again.
+ * may wait for an earlier run. Until they are known, a task with an active run would seem to have
+ * none, so a failed read is retried.
  *
  *     machine task-recovery
  *
@@ -54,8 +54,8 @@ enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
     return pl_store_run_list(store, arena, &query, ret_page, err);
 }
 
-/* Whether this scheduler has it already: of an earlier taking up. Looked at on a worker, so the ids are
- * those that the first shard has put down before. */
+/* Whether this scheduler already has the run from an earlier recovery. Runs on a worker, so it
+ * uses the ids that the first shard listed before. */
 static bool is_ours(const struct pl_scheduler *scheduler, struct pl_str run_id)
 {
     const struct pl_task_recovery *up = &scheduler->recovery;
@@ -65,7 +65,7 @@ static bool is_ours(const struct pl_scheduler *scheduler, struct pl_str run_id)
     return false;
 }
 
-/* Of several nodes that find the same run, one takes it. One that is queued is taken when it begins. */
+/* If several nodes find the same run, one takes it. A queued run is taken when it begins. */
 static enum pl_status adopt(struct pl_scheduler *scheduler, struct pl_str run_id,
                             bool *ret_is_taken)
 {
@@ -90,7 +90,7 @@ static enum pl_status take_up_runs(struct pl_scheduler *scheduler, const struct 
     if (status != PL_OK)
         return status;
     *ret_n = page.n_items;
-    /* Of the queue, the oldest. */
+    /* Of the queue, only the oldest. */
     for (size_t i = is_queued && page.n_items ? page.n_items - 1 : 0; i < page.n_items; i++) {
         bool is_free = !page.items[i].is_elsewhere && !is_ours(scheduler, page.items[i].id);
         if (is_free && !is_queued)
@@ -184,7 +184,7 @@ static void have_read(struct pl_job *job)
         pl_scheduler_look(scheduler);
 }
 
-/* False: out of memory. */
+/* False if out of memory. */
 static bool list_own(struct pl_scheduler *scheduler)
 {
     struct pl_task_recovery *up = &scheduler->recovery;

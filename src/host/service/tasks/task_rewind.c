@@ -1,6 +1,6 @@
-/* The wall clock was set back, or a server starts and does not know what it showed before. Tasks
- * that were advanced by the later time would wait for it to come again, so each gets the next time
- * by the present clock. An occurrence that ran has its row, so it does not run again; the task only
+/* The wall clock was set back, or a server starts and does not know the earlier time. Tasks that
+ * were advanced by the later clock would wait for that time again, so each gets its next time by
+ * the present clock. An occurrence that ran has its row, so it does not run again; the task only
  * advances. */
 #include "service/tasks/scheduler_int.h"
 

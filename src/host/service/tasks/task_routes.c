@@ -21,9 +21,9 @@
 /* State of a change until it is durable. */
 struct changing {
     struct pl_id_seed seed;
-    struct pl_id id;         /* of a new one */
-    struct pl_task_row task; /* as it will be */
-    int enabled;             /* start and stop: 1 and 0; -1: as the body says */
+    struct pl_id id;         /* of a new task */
+    struct pl_task_row task; /* the new values */
+    int enabled;             /* start and stop: 1 and 0; -1: as in the body */
 };
 
 /* --- what a body says ------------------------------------------------------------------------ */
@@ -63,7 +63,7 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
         pl_option_refuse(x, "The prompt has no such version or label.", "/prompt_ref/version");
         return;
     }
-    /* A prompt that loses a variable later does not stop the task: there it is not refused. */
+    /* Refused only here: a prompt that loses a variable later does not stop the task. */
     struct pl_render_opts opts = {.refuses_unknown = true};
     struct pl_prompt_version_row row;
     if (status == PL_OK)
@@ -131,7 +131,7 @@ static void read_expiry(struct pl_exchange *x, struct pl_task_row *task, int64_t
         task->expires_ms = unix_us / 1000;
 }
 
-/* Members that need no further look; what is not there stays. */
+/* Members that need no further checks; missing members stay unchanged. */
 static void read_plain(struct pl_exchange *x, struct pl_task_row *task)
 {
     const struct {
@@ -149,7 +149,7 @@ static void read_plain(struct pl_exchange *x, struct pl_task_row *task)
     task->skip_confirmations = pl_body_bool(x, "skip_confirmations", task->skip_confirmations);
 }
 
-/* From now on: earlier occurrences are not made up for. */
+/* Computes the next time from now on: earlier occurrences are not made up for. */
 static void set_time(struct pl_exchange *x, struct changing *changing)
 {
     struct pl_task_row *task = &changing->task;
@@ -172,7 +172,7 @@ static void write_changed(struct pl_exchange *x, const struct changing *changing
 
 /* --- making ---------------------------------------------------------------------------------- */
 
-/* Two at once may both find room; then the batch of one of them fails, and it looks again. */
+/* Two requests at once may both find room. Then the batch of one fails, and it checks again. */
 static bool has_room(struct pl_exchange *x, struct pl_str user_id)
 {
     int64_t most = pl_meter_quota(x->shard->server->meter, user_id, PL_LIMIT_TASKS);
@@ -265,7 +265,7 @@ static void get(struct pl_exchange *x)
     pl_exchange_work(x, get_work, NULL);
 }
 
-/* Cursor: the id of the last item. */
+/* The cursor is the id of the last item. */
 static void list_work(struct pl_exchange *x)
 {
     struct pl_page_args args;

@@ -15,7 +15,7 @@
  *     NEW, PREPARING, SENDING, AT_WORK, LOST, PUT_OFF, QUEUEING, WAITING -> OVER
  *     READING, WRITING, UNWRITTEN -> OVER
  *
- * What ends before its end was written down is written down by the next process. */
+ * If a run is dropped before its end is recorded, the next process records it. */
 #include "service/tasks/task_run_int.h"
 
 #include "agent/background/unattended.h"
@@ -215,7 +215,7 @@ void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
 
 /* --- at work --------------------------------------------------------------------------------- */
 
-/* A stop without an owner: it is freed when it is answered. */
+/* A stop without an owner: freed when it is answered. */
 struct stopping {
     struct pl_session_command command;
     size_t n_user;
@@ -281,7 +281,7 @@ void pl_task_run_watch(struct pl_task_run *run)
 {
     struct pl_loop *loop = run->scheduler->shard->loop;
     int64_t now_ms = pl_loop_now_ms(loop);
-    /* A run of another process is known by the wall clock only. */
+    /* The start of another process's run is known only by the wall clock. */
     if (!run->began_ms) {
         int64_t gone_ms = pl_loop_unix_ms(loop) - run->row.triggered_ms;
         run->began_ms =
@@ -291,7 +291,7 @@ void pl_task_run_watch(struct pl_task_run *run)
     pl_timer_start(loop, &run->timer, left_ms < 0 ? 0 : left_ms, on_limit);
 }
 
-/* In the transaction that makes the session. On the session's shard: only looks. */
+/* In the transaction that creates the session. On the session's shard: read-only. */
 static void extend(struct pl_background_session *background, struct pl_batch *batch)
 {
     struct pl_task_run *run = background->ctx;
@@ -311,7 +311,7 @@ static void forget_session(struct pl_task_run *run)
     run->row.session_id = (struct pl_str){0};
 }
 
-/* Whether to try again: the machine is short of something. */
+/* Whether to retry: the machine lacks some resource. */
 static bool may_pass(enum pl_problem problem)
 {
     return pl_problem_info(problem)->is_retryable;
@@ -327,7 +327,7 @@ static void on_refused(struct pl_task_run *run)
     else if (is_lost && run->origin == PL_TASK_ORIGIN_DUE)
         pl_task_run_leave(run);
     else if (problem == PL_PROBLEM_NOT_FOUND && run->origin == PL_TASK_ORIGIN_QUEUED)
-        pl_task_run_leave(run); /* another scheduler has it, or it went with its task */
+        pl_task_run_leave(run); /* another scheduler has it, or it was deleted with its task */
     else if (run->start || is_lost || may_pass(problem))
         pl_task_run_put_off(run, problem, &run->background.err);
     else
@@ -409,7 +409,8 @@ static void prepare(struct pl_job *job)
     run->err = (struct pl_error){0};
     run->fresh = run->task;
     run->status = PL_OK;
-    /* A run that waited may be cancelled. The shard reads the row itself meanwhile. */
+    /* A waiting run may have been cancelled. The shard reads run->task meanwhile, so run->fresh
+     * gets the new row. */
     if (is_queued)
         run->status = pl_store_task_get(store, &run->arena, run->task.user_id, run->row.task_id,
                                         &run->fresh, &run->err);
@@ -452,12 +453,12 @@ static void begin(struct pl_task_run *run)
 
 void pl_task_run_resume(struct pl_task_run *run)
 {
-    /* Its time starts now, not when it entered the queue. */
+    /* Its time limit starts now, not when it entered the queue. */
     run->row.triggered_ms = pl_loop_unix_ms(run->scheduler->shard->loop);
     begin(run);
 }
 
-/* A row of its own, due then. */
+/* Makes its own row, due at due_ms. */
 static void make_row(struct pl_task_run *run, int64_t due_ms, struct pl_id_seed *seed)
 {
     run->run_id = pl_id_take(seed, "run_");
@@ -487,7 +488,7 @@ bool pl_task_run_due(struct pl_scheduler *scheduler, const struct pl_due_task *d
     return true;
 }
 
-/* One that has its row already. */
+/* Creates a run that already has its row. */
 static struct pl_task_run *resume(struct pl_scheduler *scheduler, enum pl_task_origin origin,
                                   const struct pl_task_row *task, const struct pl_task_run_row *row)
 {

@@ -78,7 +78,7 @@ static void occurrences_work(struct pl_exchange *x)
         to_ms = task.expires_ms;
     struct pl_json_out out = pl_exchange_list_begin(x);
     int64_t at_s =
-        pl_task_seconds(from_ms) - (from_ms % 1000 == 0); /* one at `from` belongs to it */
+        pl_task_seconds(from_ms) - (from_ms % 1000 == 0); /* an occurrence at `from` is included */
     for (size_t i = 0; i < args.limit && pl_cron_next(&when.cron, when.zone, at_s, &at_s) &&
                        at_s < to_ms / 1000 + (to_ms % 1000 > 0);
          i++) {

@@ -1,17 +1,17 @@
-/* Runs that wait until their user has a turn free. A user has PL_MAX_RUNNING turns at work; the run
- * of a task that would be one more is written down as queued, so that a restart finds it, and is
- * begun when one of the user's turns has ended: by due time, and no user waits for another's.
+/* Runs that wait until their user has a free turn. A user may have PL_MAX_RUNNING turns at work. A
+ * task's run beyond that is recorded as queued, so that a restart finds it. It begins when one of
+ * the user's turns has ended, in the order of due times. Users do not wait for each other.
  *
  *     prepared --no room--> row "queued" is durable -> waiting --room, reserved--> prepared -> sent
  *
- * A run that is granted room keeps it reserved until its session is counted (or refused), so never
- * more are begun than there is room for. */
+ * A run keeps its reserved room until its session is counted (or refused), so no more runs begin
+ * than there is room for. */
 #include "agent/running_turns.h"
 #include "service/tasks/task_run_int.h"
 
 /* --- room ------------------------------------------------------------------------------------ */
 
-/* A session that is counted already and whose answer is on the way counts twice for a moment. */
+/* A session that is already counted, with its answer still under way, counts twice for a moment. */
 static bool has_room(struct pl_scheduler *scheduler, struct pl_str user_id)
 {
     size_t n = pl_running_of(scheduler->server, user_id);
@@ -44,7 +44,7 @@ static void on_room_timer(struct pl_timer *timer)
     pl_scheduler_go_through_waiting(PL_CONTAINER_OF(timer, struct pl_scheduler, room_timer));
 }
 
-/* Sorted by due time; the timer covers ends of turns that are not announced. */
+/* Inserts by due time. The timer covers turns that end without an announcement. */
 static void enqueue(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
@@ -64,7 +64,7 @@ static void enqueue(struct pl_task_run *run)
 
 void pl_scheduler_go_through_waiting(struct pl_scheduler *scheduler)
 {
-    struct pl_str full = {0}; /* a user without room, mostly that of the next one, too */
+    struct pl_str full = {0}; /* a user without room; mostly the next run's user too */
     if (pl_scheduler_is_over(scheduler) || pl_life_is_ending(&scheduler->server->life))
         return;
     pl_timer_stop(scheduler->shard->loop, &scheduler->room_timer);

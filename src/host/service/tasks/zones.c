@@ -10,12 +10,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MAX_SHOWN = 100 }; /* bytes of an invalid name that are shown */
+enum { MAX_SHOWN = 100 }; /* shown bytes of an invalid name */
 
 struct zone {
     struct pl_table_link link; /* key: the name, after this struct */
     struct pl_file file;       /* owned */
-    struct pl_tzif tzif;       /* looks into the file */
+    struct pl_tzif tzif;       /* points into the file */
 };
 
 struct pl_zones {

@@ -1,12 +1,13 @@
-/* The line: leases and taking over, as a few statements on a connection that nobody else uses.
+/* The line: leases and taking over, as a few statements on a separate connection.
  *
- * A take-over is a transaction of its own, and durable before it is told. It locks the row in commits
- * first, which every transaction of that writer holds to its end: whatever was under way is committed
- * or rolled back then, and nothing begins after it. Then it looks again whether the node is due. */
+ * A take-over has its own transaction, which is durable before it is reported. It first locks the
+ * row in commits, which every transaction of that writer holds to its end: so every transaction in
+ * progress has then ended, and no new one can begin. Then it checks again whether the node is
+ * due. */
 #include "store/node/node_line_int.h"
 #include "base/mem.h"
 
-/* Asks, with the node in ?1, and leaves the result open. */
+/* Runs a query with the node in ?1, and leaves the result open. */
 static enum pl_status ask(struct pl_node_line *line, enum pl_sql sql, const struct pl_node_id *node,
                           struct pl_error *err)
 {
@@ -15,7 +16,7 @@ static enum pl_status ask(struct pl_node_line *line, enum pl_sql sql, const stru
     return line->store->ops->query(line->db, sql, &value, 1, err);
 }
 
-/* The same where only the number of rows matters. */
+/* The same if only success matters. */
 static enum pl_status run(struct pl_node_line *line, enum pl_sql sql, const struct pl_node_id *node,
                           struct pl_error *err)
 {
@@ -62,7 +63,7 @@ static enum pl_status enter(struct pl_node_line *line, const struct pl_node_abou
     pl_params_int(&params, about->protocol);
     pl_params_text(&params, about->address.ptr ? about->address : PL_STR(""));
     pl_params_int(&params, PL_LEASE_TTL_MS);
-    /* Durable, unlike renewals: a node without its row gets no letters, and has to enter again. */
+    /* Durable, unlike renewals: a node without its row gets no letters and must enter again. */
     enum pl_status status = pl_node_line_begin(line, err);
     if (status == PL_OK)
         status =
@@ -134,7 +135,7 @@ static void read_node(struct pl_read *read, struct pl_node_seen *node)
     };
 }
 
-/* `me`: whose letters are looked for. */
+/* `me` is the node whose letters are looked for. */
 static void read_view(struct pl_read *read, const struct pl_node_id *me,
                       struct pl_node_view *ret_view)
 {
@@ -272,7 +273,7 @@ enum pl_status pl_node_line_become(struct pl_node_line *line, enum pl_node_state
 
 /* --- taking over ----------------------------------------------------------------------------- */
 
-/* In the transaction, after the writer's row is locked. */
+/* Called within the transaction, after the writer's row is locked. */
 static enum pl_status look_again(struct pl_node_line *line, const struct pl_node_id *dead,
                                  bool is_unheard, bool *ret_is_due, struct pl_error *err)
 {
@@ -318,8 +319,8 @@ static enum attempt attempt(struct pl_node_line *line, const struct pl_node_id *
                                     : ATTEMPT_FAILED;
 }
 
-/* Whether the node is due is looked at before a connection is ended: one that holds its lease may have
- * a long transaction. */
+/* Before it ends a connection, it checks that the node is due: a node with a valid lease may have a
+ * long transaction. */
 enum pl_status pl_node_line_take_over(struct pl_node_line *line, const struct pl_node_id *dead,
                                       bool is_unheard, bool *ret_is_taken, struct pl_error *err)
 {
@@ -355,7 +356,7 @@ enum pl_status pl_node_line_fence(struct pl_node_line *line, const struct pl_nod
         status = pl_node_line_end(line, status, err);
         if (status == PL_OK)
             return PL_OK;
-        /* Its connection may outlive it, in the middle of a transaction. */
+        /* The dead process's connection may still exist, within a transaction. */
         status = line->store->ops->line->connect(line->db, err);
         if (status == PL_OK)
             status = run(line, PL_SQL_NODE_END_WRITER, dead, err);

@@ -1,4 +1,4 @@
-/* The line from inside: its transactions. */
+/* The internals of a line: its transactions. */
 #ifndef PL_STORE_NODE_LINE_INT_H
 #define PL_STORE_NODE_LINE_INT_H
 
@@ -11,10 +11,11 @@ struct pl_node_line {
     struct pl_node_id writer;
 };
 
-/* All zeros where these are not the bytes of one. */
+/* All zeros if the bytes are not an id. */
 struct pl_node_id pl_node_id_of(struct pl_str bytes);
 
-/* A durable transaction; the end commits what went well, and rolls back the rest. */
+/* A durable transaction; pl_node_line_end commits it if `status` is PL_OK, and rolls it back
+ * otherwise. */
 enum pl_status pl_node_line_begin(struct pl_node_line *line, struct pl_error *err);
 enum pl_status pl_node_line_end(struct pl_node_line *line, enum pl_status status,
                                 struct pl_error *err);

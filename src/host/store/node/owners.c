@@ -1,4 +1,5 @@
-/* Owners of sessions: claims in a batch, the row, and the sessions of nodes that are gone. */
+/* Owners of sessions: claims in a batch, reading the owner, and the sessions of nodes that are
+ * gone. */
 #include "store/node/owners.h"
 #include "store/node/node_line_int.h"
 

@@ -1,5 +1,5 @@
-/* Packages go in transactions of about a megabyte: one of 64 would hold up every other change of this node, and a
- * writer that is silent for long is taken for stuck. */
+/* Packages are written in transactions of about a megabyte: one of 64 would delay every other
+ * change of this node, and a writer that is silent for long is taken for stuck. */
 #include "store/node/packages.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ static const int64_t KEEP_MS = 3600 * 1000;
 struct putting {
     struct pl_store *store;
     struct pl_str artifact;
-    struct pl_batch *batch; /* owned; NULL: none is begun */
+    struct pl_batch *batch; /* owned; NULL: none begun */
     struct pl_error *err;
 };
 
@@ -105,13 +105,13 @@ enum pl_status pl_store_package_has(struct pl_store *store, struct pl_str artifa
     return status;
 }
 
-/* A row: a file, or a later part of the one before. */
+/* A row: a file, or a further part of the file before. */
 struct part {
     struct pl_package_file file;
     int64_t number;
 };
 
-/* How many parts the file has whose first part this is, and of how many bytes. */
+/* The number of parts of the file that begins here, and its size. */
 static size_t measure(const struct part *parts, size_t n, size_t *ret_bytes)
 {
     size_t i = 0, n_bytes = 0;

@@ -1,5 +1,6 @@
-/* The files of packages (store/extensions.h), for nodes that do not have them: an extension is added on one, and runs
- * on all. Bytes are as they were given; whether they are those of the artifact is for the reader to find out. */
+/* The files of packages (store/extensions.h), for nodes that do not have them: an extension is
+ * added on one node and runs on all. The bytes are stored unchecked: the reader verifies that they
+ * match the artifact. */
 #ifndef PL_STORE_PACKAGES_H
 #define PL_STORE_PACKAGES_H
 
@@ -10,18 +11,19 @@ struct pl_package_file {
     bool is_executable;
 };
 
-/* In several transactions, because a package may be large: nobody sees it before it is whole. One that is there
- * already stays. Blocks. */
+/* Uses several transactions, because a package may be large; nobody sees it before it is complete.
+ * An existing package stays. Blocks. */
 enum pl_status pl_store_package_put(struct pl_store *store, struct pl_str artifact,
                                     const struct pl_package_file *files, size_t n, int64_t now_ms,
                                     struct pl_error *err);
 enum pl_status pl_store_package_has(struct pl_store *store, struct pl_str artifact, bool *ret_has,
                                     struct pl_error *err);
-/* By path. PL_NOT_FOUND: it is not there, or not whole. */
+/* Sorted by path. PL_NOT_FOUND: missing or incomplete. */
 enum pl_status pl_store_package_get(struct pl_store *store, struct pl_arena *arena,
                                     struct pl_str artifact, struct pl_package_file **ret_files,
                                     size_t *ret_n, struct pl_error *err);
-/* Removes those of no extension, but for what was put in the last hour: its extension may be on the way. */
+/* Removes packages without an extension, except those put in the last hour: their extension may
+ * follow. */
 void pl_batch_sweep_packages(struct pl_batch *batch, int64_t now_ms);
 
 #endif

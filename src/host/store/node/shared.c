@@ -1,5 +1,6 @@
-/* Rows that nodes share besides sessions. A row that only one of many may take is deleted by a statement
- * that fails if there is nothing to delete, so the batch has the outcome. */
+/* Rows that nodes share besides sessions. A row that only one process may take is deleted by a
+ * statement that fails if there is nothing to delete, so the status of the batch tells who got
+ * it. */
 #include "store/node/shared.h"
 
 #include "base/mem.h"
@@ -22,7 +23,7 @@ static enum pl_status fail_memory(struct pl_error *err)
     return pl_fail(err, PL_NOMEM, "out of memory");
 }
 
-/* A batch of which nothing but its outcome matters. */
+/* Commits a batch if only its status matters. */
 static enum pl_status commit(struct pl_store *store, struct pl_batch *batch, struct pl_error *err)
 {
     return batch ? pl_store_commit(store, batch, err) : fail_memory(err);
@@ -123,7 +124,7 @@ void pl_batch_sweep_shared(struct pl_batch *batch)
     write_plain(batch, PL_SQL_GRANT_SWEEP);
 }
 
-/* --- the code of the first start --------------------------------------------------------------- */
+/* --- the code of the first start ------------------------------------------------------------- */
 
 enum pl_status pl_store_login_code_put(struct pl_store *store, struct pl_str code, int64_t lasts_ms,
                                        struct pl_error *err)
@@ -176,7 +177,7 @@ void pl_batch_end_login_code(struct pl_batch *batch)
     write_plain(batch, PL_SQL_LOGIN_CODE_END);
 }
 
-/* --- grants ------------------------------------------------------------------------------------ */
+/* --- grants ---------------------------------------------------------------------------------- */
 
 struct pl_grant_line {
     struct pl_store *store; /* borrowed */
@@ -234,7 +235,7 @@ enum pl_status pl_grant_line_take(struct pl_grant_line *line, const struct pl_gr
     return read.status;
 }
 
-/* --- what a node that is gone has left ---------------------------------------------------------- */
+/* --- what a node that is gone has left ------------------------------------------------------- */
 
 enum pl_status pl_store_task_runs_fail_of(struct pl_store *store, const struct pl_node_id *gone,
                                           struct pl_str error, int64_t now_ms, struct pl_error *err)

@@ -1,20 +1,21 @@
-/* Deleted objects that can be restored. Meanwhile they belong to nobody (0017_deleted.sql), so they are in no list,
- * search or count of their user. They are in no index of terms, and links to a session are gone for good. */
+/* Deleted records that can be restored. Until then they belong to nobody (0017_deleted.sql), so
+ * they are in no list, search or count of their user. They are in no index of terms, and shared
+ * links to a session are deleted permanently. */
 #include "base/text/decimal.h"
 #include "store/library.h"
 #include "store/page.h"
 #include "store/store_int.h"
 
-/* Belongs to no user: ids are made at random. */
+/* Never the id of a user: ids are random. */
 #define NOBODY PL_STR("user_00000000-0000-0000-0000-000000000000")
 
 enum { MAX_STEPS = 3, EXPIRE_AT_ONCE = 500 };
 
-/* `before` and `after` are statements about (id, user), until 0. */
+/* `before` and `after` are statements on (id, user); the list ends where is_there is false. */
 static const struct kind {
     const char *name, *prefix; /* NULL: its id is a number */
     enum pl_sql bury, raise, buried, drop, full, old;
-    bool has_blobs; /* which are let go of by these, before drop, full and old: */
+    bool has_blobs; /* released by these statements, before drop, full and old: */
     enum pl_sql drop_blobs, full_blobs, old_blobs;
     struct {
         bool is_there;
@@ -87,7 +88,7 @@ static void write_of(struct pl_batch *batch, const struct kind *kind, enum pl_sq
     pl_batch_write(batch, sql, &params);
 }
 
-/* All but the newest `n_kept` deleted things of a user go for good. */
+/* Permanently deletes all but the newest `n_kept` deleted records of a user. */
 static void keep_newest(struct pl_batch *batch, const struct kind *kind, struct pl_str user_id,
                         int64_t n_kept)
 {
@@ -100,7 +101,7 @@ static void keep_newest(struct pl_batch *batch, const struct kind *kind, struct 
     }
 }
 
-/* Changes of the memories of a user wait for each other: their chains are of several rows. */
+/* Serialises changes of a user's memories: their chains span several rows. */
 static void lock(struct pl_batch *batch, const struct kind *kind, struct pl_str user_id)
 {
     struct pl_params params = {.err = &batch->err};

@@ -1,20 +1,20 @@
-/* Group commit over a network: BEGIN, the statements of all batches and COMMIT go out together and
- * cost one round trip (libpq's pipeline mode). When a statement fails, the whole is rolled back and
- * each batch is tried again alone, so that it fails or not for its own sake.
+/* Group commit over a network: BEGIN, the statements of all batches and COMMIT are sent together
+ * and cost one round trip (libpq's pipeline mode). If a statement fails, everything is rolled back
+ * and each batch is tried again alone, so that it succeeds or fails by itself.
  *
- * A connection that is cut between COMMIT and its answer leaves open what happened. So each process
- * has a row in the table commits, and every transaction first writes its number there:
+ * If a connection is cut between COMMIT and its answer, the result is unknown. So each process has
+ * a row in the table commits, and every transaction first writes its number there:
  *
  *     group 41: UPDATE commits SET number = 41 WHERE writer = … (only in generation 7)
  *     … cut …
  *     again:    UPDATE commits SET generation = 8 … RETURNING number
  *
- * The second waits for the row, should the server still be busy with the first; then the number
- * says whether group 41 is durable; and the new generation makes it fail if it comes in even later.
- * An acknowledged batch is neither lost nor made twice.
+ * If the server is still busy with the first statement, the second waits for the row. Then the
+ * number says whether group 41 is durable, and because of the new generation group 41 fails if it
+ * arrives even later. An acknowledged batch is neither lost nor committed twice.
  *
- * A node that finds its row fenced, or gone, was taken over by another: its transaction fails as a
- * whole, and nothing of it commits until it has entered as a new writer. */
+ * If a node finds its row fenced or gone, another node has taken over: the whole transaction fails,
+ * and the node commits nothing until it has entered as a new writer. */
 #include "store/postgres/postgres_int.h"
 #include "cluster/commit_mark.h"
 #include "io/clock.h"
@@ -25,21 +25,21 @@
 enum { FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 1000, MAX_ATTEMPTS = 5, MAX_TRIES = 3 };
 enum { GONE_ROWS_KEPT_MS = 24 * 3600 * 1000 };
 
-/* The outcome of one transaction. */
+/* The result of one transaction. */
 enum outcome {
     COMMITTED, /* durable */
-    FAILED,    /* rolled back; a batch was at fault, or the server is */
-    CUT,       /* nobody knows */
+    FAILED,    /* rolled back, because of a batch or of the server */
+    CUT,       /* unknown */
 };
 
 struct transaction {
     struct postgres_db *db;
     struct pl_batch **batches;
     size_t n_batches;
-    struct pl_batch *culprit; /* of FAILED: the batch of the statement; NULL: none */
-    bool is_replaced;         /* of FAILED: the mark was refused */
-    bool is_contended;        /* of FAILED: another transaction was in the way */
-    enum pl_status status;    /* of FAILED */
+    struct pl_batch *culprit; /* if FAILED: the batch of the failed statement; NULL: none */
+    bool is_replaced;         /* if FAILED: the mark was refused */
+    bool is_contended;        /* if FAILED: another transaction conflicted */
+    enum pl_status status;    /* if FAILED */
     struct pl_error err;
 };
 
@@ -83,8 +83,8 @@ static enum pl_status fail_replaced(struct pl_error *err)
     return pl_fail(err, PL_CONFLICT, "this node was taken over by another one");
 }
 
-/* After a reconnect: a database that has less than it acknowledged went back in time, as after a
- * failover to a standby that lagged. Memory is then newer than the store. */
+/* After a reconnect: if the database has less than it acknowledged, it went back in time, as after
+ * a failover to a lagging standby. Memory is then newer than the store. */
 static void look_for_rewind(struct postgres_db *db, int64_t durable)
 {
     struct pl_commit_mark_row row = {.is_there = true, .number = durable};
@@ -105,8 +105,8 @@ static void pause_ms(int64_t ms)
     nanosleep(&time, NULL);
 }
 
-/* Connects anew and enters the next generation; *ret_number is the last transaction that is
- * durable. Tries until the deadline. PL_CONFLICT: this writer was replaced. */
+/* Reconnects and begins the next generation; *ret_number is the last durable transaction. Retries
+ * until the deadline. PL_CONFLICT: this writer was replaced. */
 static enum pl_status resume(struct postgres_db *db, int64_t deadline_ms, int64_t *ret_number,
                              struct pl_error *err)
 {
@@ -152,7 +152,7 @@ static bool send_plain(struct postgres_db *db, const char *text)
     return libpq.PQsendQueryParams(db->conn, text, 0, NULL, NULL, NULL, NULL, 1);
 }
 
-/* BEGIN, the mark, every statement, COMMIT. */
+/* Sends BEGIN, the mark, every statement, COMMIT. */
 static bool send_all(const struct transaction *transaction)
 {
     struct postgres_db *db = transaction->db;
@@ -170,7 +170,7 @@ static bool send_all(const struct transaction *transaction)
     return is_sent && send_plain(db, "COMMIT") && libpq.PQpipelineSync(db->conn);
 }
 
-/* A deadlock, a change at the same time, a lock that was held too long: the next try may succeed. */
+/* A deadlock, a concurrent change, a lock held too long: the next attempt may succeed. */
 static bool is_contended(const PGresult *result)
 {
     static const char *const states[] = {"40P01", "40001", "55P03"};
@@ -181,8 +181,8 @@ static bool is_contended(const PGresult *result)
     return false;
 }
 
-/* One statement's answer: its result and the NULL after it. The first failure is kept, those that
- * follow from it are not. False: the connection is gone. */
+/* Reads one statement's answer: its result and the NULL after it. Keeps the first failure, not the
+ * ones that follow from it. False: the connection is gone. */
 static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
 {
     struct postgres_db *db = transaction->db;
@@ -206,8 +206,8 @@ static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
 static bool take_all(struct transaction *transaction)
 {
     PGresult *sync = NULL;
-    bool is_alive = take_answer(transaction, NULL);        /* of BEGIN */
-    is_alive = is_alive && take_answer(transaction, NULL); /* of the mark */
+    bool is_alive = take_answer(transaction, NULL);        /* BEGIN */
+    is_alive = is_alive && take_answer(transaction, NULL); /* the mark */
     transaction->is_replaced = is_alive && transaction->status == PL_NOT_FOUND;
     for (size_t i = 0; is_alive && i < transaction->n_batches; i++)
         for (size_t k = 0; is_alive && k < transaction->batches[i]->n_writes; k++)
@@ -218,8 +218,8 @@ static bool take_all(struct transaction *transaction)
     return is_alive && libpq.PQexitPipelineMode(transaction->db->conn);
 }
 
-/* All statements must be known to the server before: one that is prepared in between would be
- * skipped with the rest after a failure. */
+/* All statements must be prepared before: one prepared within the pipeline would be skipped after a
+ * failure. */
 static enum pl_status prepare_all(struct transaction *transaction)
 {
     struct postgres_db *db = transaction->db;
@@ -251,15 +251,16 @@ static enum outcome run_transaction(struct transaction *transaction)
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-/* A database server that went away while nothing was in progress: no doubt about anything yet. */
+/* Whether the connection still works. If the server went away while nothing was in progress,
+ * nothing is in doubt yet. */
 static bool is_alive(struct postgres_db *db)
 {
     return postgres_is_connected(db) && libpq.PQconsumeInput(db->conn) && postgres_is_connected(db);
 }
 
-/* COMMITTED or FAILED, with certainty; anything but PL_OK: it could not be found out, or this
+/* Determines COMMITTED or FAILED with certainty. Any result but PL_OK: this was impossible, or this
  * writer was replaced. A transaction that was not sent yet is refused after a few seconds. One that
- * was sent is waited for much longer, since only the database knows its outcome. */
+ * was sent may take much longer, since only the database knows its result. */
 static enum pl_status settle(struct transaction *transaction, enum outcome *ret_outcome,
                              struct pl_error *err)
 {
@@ -310,7 +311,7 @@ static enum pl_status commit_some(struct postgres_db *db, struct pl_batch **batc
             return status;
         if (outcome == COMMITTED)
             db->acknowledged = db->number;
-        /* Several are tried one by one anyway. */
+        /* Several batches are retried one by one anyway. */
         is_over = outcome == COMMITTED || !transaction.is_contended || n > 1 || i + 1 == MAX_TRIES;
     }
     bool is_nobodys = outcome == FAILED && !transaction.culprit && !postgres_is_connected(db);

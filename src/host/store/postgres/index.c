@@ -1,8 +1,8 @@
-/* An index on a large table, built while others write (migrate.c).
+/* Builds an index on a large table while others write (migrate.c).
  *
- * CREATE INDEX CONCURRENTLY waits for every transaction that is older than it. So programs that start at the
- * same time must not wait for each other in a statement: a program that does not get the lock asks again
- * later. A build that was cut off leaves an index that is not valid, which is dropped first. */
+ * CREATE INDEX CONCURRENTLY waits for all older transactions. So programs that start at the same
+ * time must not wait for each other within a statement: a program that does not get the lock tries
+ * again later. An interrupted build leaves an invalid index, which is dropped first. */
 #include "io/clock.h"
 #include "store/postgres/postgres_int.h"
 
@@ -13,7 +13,7 @@ enum { BUILD_MS = 3600000, ASK_AGAIN_MS = 200, TEXT_MAX = 2048 };
 
 #define BUILD_LOCK "(5786939312)"
 
-/* The number that a statement with the name in $1 answers. */
+/* Runs a statement with the name in $1 that returns a number. */
 static enum pl_status ask(struct postgres_db *db, const char *text, const char *name,
                           int64_t *ret_number, struct pl_error *err)
 {
@@ -51,7 +51,7 @@ static enum pl_status build(struct postgres_db *db, const char *name, const char
     return status == PL_OK ? postgres_say(db, text, until_ms, err) : status;
 }
 
-/* Under the lock; another program may have built it meanwhile. */
+/* Called with the lock held; another program may have built the index in the meantime. */
 static enum pl_status build_once(struct postgres_db *db, const char *name, const char *definition,
                                  struct pl_error *err)
 {
@@ -61,7 +61,7 @@ static enum pl_status build_once(struct postgres_db *db, const char *name, const
         status = build(db, name, definition, err);
     enum pl_status unlocked =
         postgres_say(db, "SELECT pg_advisory_unlock" BUILD_LOCK, postgres_deadline(db), NULL);
-    (void)unlocked; /* without a connection nobody has the lock */
+    (void)unlocked; /* without a connection nobody holds the lock */
     return status;
 }
 

@@ -7,7 +7,7 @@
 struct libpq libpq;
 static bool is_loaded;
 
-/* The library stays: threads may be using it until the program ends. */
+/* The library is never unloaded: threads may use it until the program ends. */
 static void load(void)
 {
 #define X(name) {#name, &libpq.name},

@@ -1,5 +1,5 @@
-/* libpq, loaded when the first store in PostgreSQL is opened. Linked in, it would bring two dozen
- * libraries (Kerberos, LDAP …) into every start of the program, and triple its time to begin. */
+/* libpq, loaded when the first PostgreSQL store is opened. Linked, it would bring two dozen
+ * libraries (Kerberos, LDAP …) into every start of the program and triple its startup time. */
 #ifndef PL_STORE_POSTGRES_LIBPQ_H
 #define PL_STORE_POSTGRES_LIBPQ_H
 
@@ -45,7 +45,7 @@ struct libpq {
 #undef X
 };
 
-/* Filled by libpq_load; constant from then on. */
+/* Filled by libpq_load; constant afterwards. */
 extern struct libpq libpq;
 
 /* Any thread, any number of times. PL_IO when the library is not installed. */

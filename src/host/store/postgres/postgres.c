@@ -1,5 +1,5 @@
-/* One connection to PostgreSQL: opening, statements, rows, what its codes mean. Everything goes as
- * parameters of prepared statements, in binary. */
+/* One connection to PostgreSQL: opening, statements, rows, the meaning of its codes. All values are
+ * binary parameters of prepared statements. */
 #include "store/postgres/postgres_int.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@ enum { MIGRATION_MS = 600000 };
 
 /* --- failures -------------------------------------------------------------------------------- */
 
-/* By the first characters of SQLSTATE; the first that fits counts. */
+/* By the first characters of SQLSTATE; the first match counts. */
 static const struct {
     const char *state;
     enum pl_status status;
@@ -32,8 +32,8 @@ static const char *first_line(const char *text, char *to, size_t size)
     return to;
 }
 
-/* The database's message may name its host, its user or our SQL: it is for the log and the
- * operator, not for a client. */
+/* The database's message may contain its host, its user or our SQL: it is for the log and the
+ * operator, not for clients. */
 enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, const char *what,
                              struct pl_error *err)
 {
@@ -74,7 +74,7 @@ static void close_db(struct pl_db *base)
 
 /* --- statements ------------------------------------------------------------------------------ */
 
-/* ?1 as $1. */
+/* Replaces ?1 by $1. */
 static void spell_text(const char *text, struct pl_buf *to)
 {
     for (; *text; text++)
@@ -139,7 +139,7 @@ int64_t postgres_number(const PGresult *result, int row, int column)
     return (int64_t)__builtin_bswap64(number);
 }
 
-/* Migrations take the time they need. */
+/* Migrations have no timeout. */
 static enum pl_status script(struct pl_db *base, const char *text, struct pl_error *err)
 {
     struct postgres_db *db = (struct postgres_db *)base;
@@ -163,8 +163,8 @@ static enum pl_status run(struct postgres_db *db, enum pl_sql sql,
                           err);
 }
 
-/* A reader whose connection was cut connects once more: reading twice does no harm. One that got no
- * answer has waited long enough. */
+/* If a reader's connection was cut, it reconnects and tries once more: reading twice is harmless.
+ * After a timeout it does not try again. */
 static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_sql_value *values,
                             size_t n, struct pl_error *err)
 {
@@ -212,7 +212,7 @@ static void finish(struct pl_db *base)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/* The value of a setting of the server as this connection has it. */
+/* The value of a server setting for this connection. */
 static enum pl_status show(struct postgres_db *db, const char *text, char *ret_value, size_t size,
                            struct pl_error *err)
 {
@@ -227,7 +227,8 @@ static enum pl_status show(struct postgres_db *db, const char *text, char *ret_v
     return status;
 }
 
-/* A guarantee that cannot be kept is refused at once, not discovered after a power cut. */
+/* If a guarantee cannot be kept, opening fails at once, instead of data being lost at a power
+ * cut. */
 static enum pl_status check_promises(struct postgres_db *db, struct pl_error *err)
 {
     char value[32] = "";
@@ -288,7 +289,7 @@ static enum pl_status refuse_restore(const char *url, const char *from_path, str
                    "sessions SET epoch = epoch + 1, so that readers notice");
 }
 
-/* Of the tables of our schema, with their indexes. */
+/* The size of the tables of our schema, with their indexes. */
 static int64_t n_bytes(struct pl_db *base)
 {
     struct postgres_db *db = (struct postgres_db *)base;

@@ -1,9 +1,9 @@
-/* Whether the database answers, and that only servers which share it use it: a connection of its own,
- * which holds an advisory lock and is asked for a sign of life now and then.
+/* Checks that the database answers, and that only servers that share it use it: a separate
+ * connection, which holds an advisory lock and is probed regularly.
  *
- * The lock is shared: every node has it. A server of an earlier version, which knew nothing of nodes,
- * takes it for itself alone, and so neither starts beside the other. The lock goes with the connection.
- * It does not keep anybody from writing: the row in the table commits does (commit.c). */
+ * Every node holds the lock as shared. A server of an earlier version, which knew no nodes, takes
+ * it exclusively, so that neither starts beside the other. The lock ends with the connection. It
+ * does not prevent writing: the row in the table commits does (commit.c). */
 #include "store/postgres/postgres_int.h"
 #include "io/clock.h"
 #include "io/entropy.h"
@@ -14,7 +14,7 @@ enum { RETRY_MS = 50 };
 
 #define LOCK_NUMBER "hashtextextended('parley server ' || current_schema(), 0)"
 
-/* The first column of the first row as text; "": no row. */
+/* The first column of the first row as text; "" if there is no row. */
 static enum pl_status ask(struct postgres_db *db, const char *text, char *ret_first,
                           size_t first_size, struct pl_error *err)
 {
@@ -30,8 +30,8 @@ static enum pl_status ask(struct postgres_db *db, const char *text, char *ret_fi
     return PL_OK;
 }
 
-/* One that was killed a moment ago holds the lock until PostgreSQL has noticed; so who does not get it
- * waits for a while. */
+/* A server that was just killed holds the lock until PostgreSQL notices, so this waits for a
+ * while. */
 static enum pl_status take_lock(struct postgres_db *db, struct pl_error *err)
 {
     int64_t until_ms = pl_clock_ms() + db->place->answer_ms;
@@ -80,6 +80,6 @@ enum pl_status postgres_probe(struct pl_db *base, struct pl_error *err)
     if (status == PL_OK)
         db->is_starting = false;
     else
-        postgres_drop(db); /* without the lock there is nothing to keep */
+        postgres_drop(db); /* without the lock the connection is useless */
     return status;
 }

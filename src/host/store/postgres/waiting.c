@@ -1,17 +1,16 @@
-/* Waiting for PostgreSQL, never for ever: connecting and every statement go through libpq's calls
- * that do not block, and between them we wait on the socket until a deadline. A server that says
- * nothing until then counts as gone, and the connection is dropped: whatever it answers later is
- * ignored.
+/* Waiting for PostgreSQL, never for ever: connecting and every statement use libpq's non-blocking
+ * calls, and between them we wait on the socket until a deadline. A server that is silent until
+ * then counts as gone, and the connection is dropped: later answers are ignored.
  *
- * PQcancel is not used: it connects and waits without a deadline, which is what a silent server
- * would like best. A server that is only slow cancels by itself (statement_timeout). */
+ * PQcancel is not used: it connects and waits without a deadline, so a silent server could block
+ * it. A server that is only slow cancels by itself (statement_timeout). */
 #include "store/postgres/postgres_int.h"
 #include "io/clock.h"
 
 #include <errno.h>
 #include <poll.h>
 
-/* What a server that keeps the time itself gets on top, so that its own word comes first. */
+/* Extra time for a server with its own timeout, so that its error comes first. */
 enum { GRACE_MS = 500 };
 
 int64_t postgres_deadline(const struct postgres_db *db)
@@ -46,7 +45,7 @@ void postgres_drop(struct postgres_db *db)
     memset(db->is_prepared, 0, sizeof db->is_prepared);
 }
 
-/* True once libpq says how it went, which PQstatus then knows. */
+/* True once libpq knows the result; PQstatus has it. */
 static bool finish_connecting(struct postgres_db *db, int64_t deadline_ms)
 {
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
@@ -66,7 +65,7 @@ static void ignore_notice(void *ctx, const char *message)
     (void)message;
 }
 
-/* A cut network is noticed by the kernel too; what the URL says counts more. */
+/* The kernel detects a cut network too; settings in the URL take precedence. */
 enum pl_status postgres_connect(struct postgres_db *db, struct pl_error *err)
 {
     char silence[24];

@@ -45,7 +45,8 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Only the spelling we write is an id: a capital letter would be a second name for the same row. */
+/* Accepts only the spelling that we write: a capital letter would be a second name for the same
+ * row. */
 static bool pack(struct pl_str id, const char *prefix, char ret_bytes[PL_UUID_BYTES])
 {
     size_t at = strlen(prefix);
@@ -126,7 +127,7 @@ void pl_params_terms(struct pl_params *params, struct pl_str terms, struct pl_bu
         size_t end = at;
         while (end < terms.len && is_of_term(terms.ptr[end]))
             end++;
-        /* The mark of a word that is only begun. */
+        /* The mark of a prefix term. */
         end += end > at && end < terms.len && terms.ptr[end] == '*';
         if (end > at && end - at <= PL_TERMS_MAX_WORD + 1)
             add_term(pl_str_slice(terms, at, end), to);

@@ -1,5 +1,5 @@
-/* Reading records: one connection of the pool and one failure for the whole of a read, checked once
- * at its end. */
+/* Reading records: one connection of the pool per read, and one sticky error, checked at its
+ * end. */
 #include "store/store_int.h"
 
 struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, struct pl_error *err)

@@ -1,16 +1,16 @@
 /* Every statement of the store, once, in the SQL that SQLite and PostgreSQL share. Parameters are
- * written ?1, ?2 … and may be repeated; a driver that spells them otherwise translates.
+ * written ?1, ?2 … and may be repeated; a driver with another syntax translates them.
  *
- * A write succeeds or fails by itself, never by "no row was changed": a session that is not there
- * is a NULL where none may be (PL_NOT_FOUND), a claim that was made before is a second row where
- * one may be (PL_CONFLICT). So a driver can send a whole transaction without looking at answers in
- * between.
+ * A write never reports failure as "no row was changed". It violates a constraint: a missing
+ * session becomes a NULL in a NOT NULL column (PL_NOT_FOUND), a repeated claim becomes a second row
+ * for a unique key (PL_CONFLICT). So a driver can send a whole transaction without looking at
+ * results in between.
  *
- * Deleting wins. A record that can be deleted by itself is made by an INSERT, which fails if it
- * exists, and changed by an UPDATE followed by SQL_MUST_BE, which fails if it does not exist: a
- * change after the deletion never brings the record back. `ON CONFLICT … DO UPDATE` is left to rows
- * that go only with their parent (turns, questions, limits …), whose INSERT fails without it, and
- * to sums and named values, which are never deleted.
+ * A deletion is final. A record that can be deleted by itself is created by an INSERT, which fails
+ * if it exists, and changed by an UPDATE followed by SQL_MUST_BE, which fails if it does not exist:
+ * a change after the deletion never brings the record back. `ON CONFLICT … DO UPDATE` is only for
+ * rows that are deleted with their parent (turns, questions, limits …), whose INSERT fails without
+ * the parent, and for sums and named values, which are never deleted.
  *
  * X(name, types of the parameters: i integer, t text, b bytes, SQL) */
 #ifndef PL_STORE_STATEMENTS_H
@@ -27,15 +27,15 @@
 #include "store/sql/statements_shared.h"
 #include "store/sql/statements_work.h"
 
-/* Fails with PL_NOT_FOUND where the query has no row: a NULL for the reason that may be none. */
+/* Fails with PL_NOT_FOUND if the query has no row: inserts a NULL reason, which is not allowed. */
 #define SQL_MUST_BE(query)                                                                         \
     "INSERT INTO refusals (reason) SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (" query ")"
 
-/* The row of the session with the id ?1. */
+/* The key of the session with the id ?1. */
 #define SQL_SESSION "(SELECT key FROM sessions WHERE id = ?1)"
 
-/* The id of a user for a new record, as the value of ?n: NULL once the user was erased, so the
- * INSERT fails with PL_NOT_FOUND. */
+/* The user id ?n for a new record: NULL if the user was erased, so that the INSERT fails with
+ * PL_NOT_FOUND. */
 #define SQL_LIVING(n) "(SELECT " n " WHERE NOT EXISTS (SELECT 1 FROM gone_users WHERE id = " n "))"
 
 #define SQL_SESSION_COLUMNS                                                                        \
@@ -43,8 +43,8 @@
     "shared, is_pinned, memory_enabled, is_persistent, replay_state, version, epoch, next_event, " \
     "next_entry, is_planning, system_prompt, settings, tools, handoff, chat_override, source, "    \
     "allowed"
-/* ?3 is looked for in the intent and in the texts of the turns, which are JSON: each database has its own words for
- * them. Turns are read only where something is looked for. */
+/* Searches for ?3 in the intent and in the texts of the turns. Turns are JSON, which each database
+ * reads with its own functions. They are read only if there is something to search for. */
 #define SQL_SESSION_FILTER(texts)                                                                  \
     "(?1 = '' OR status = ?1) AND (?2 < 0 OR is_pinned = ?2) AND "                                 \
     "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!' OR EXISTS (" texts "))"                   \
@@ -228,7 +228,7 @@
     X(IDEMPOTENCY_SETTLE, "btib",                                                                  \
       "UPDATE idempotency SET status = ?3, answer = ?4 WHERE user_id = ?1 AND name = ?2")          \
     X(IDEMPOTENCY_EXPIRE, "i", "DELETE FROM idempotency WHERE created_ms < ?1")                    \
-    /* Whether another writer than ?3 has it, who is not gone. */                                  \
+    /* Whether another writer than ?3 made it, and that writer is not gone. */                     \
     X(IDEMPOTENCY_GET, "btb",                                                                      \
       "SELECT request_hash, status, answer, created_ms, (SELECT count(*) FROM commits "            \
       "WHERE commits.writer = idempotency.writer AND commits.writer <> ?3 AND is_gone = 0) "       \
@@ -274,8 +274,8 @@
     EACH(SESSION_COUNT_ALL, "tittt", SQL_SESSION_COUNT("deleted_ms = 0 AND ", SQL_SAID_SQLITE),    \
          SQL_SESSION_COUNT("deleted_ms = 0 AND ", SQL_SAID_POSTGRES))
 
-/* X(name, types, text), and EACH(name, types, sqlite, postgres) where the databases have no common
- * words for it. */
+/* X(name, types, text), and EACH(name, types, sqlite, postgres) where the databases need different
+ * SQL. */
 #define PL_SQL_TABLE(X, EACH)                                                                      \
     PL_SQL_SESSION_TABLE(X)                                                                        \
     PL_SQL_FIND_TABLE(EACH)                                                                        \
@@ -305,8 +305,8 @@ struct pl_sql_text {
 };
 extern const struct pl_sql_text pl_sql_texts[PL_SQL_COUNT];
 
-/* What a failed check means, for the caller that asked for the change: `why` is the database's own
- * message, with the name of the constraint in it. */
+/* A message for a failed check, for the caller that requested the change. `why` is the database's
+ * own message, which contains the name of the constraint. */
 const char *pl_sql_refusal(const char *why);
 
 #endif

@@ -1,28 +1,29 @@
-/* Who writes, in PostgreSQL (postgres/commit.c): the rows of the table commits. SQLite has one process,
- * and says nothing of this.
+/* The writers in PostgreSQL (postgres/commit.c): the rows of the table commits. SQLite has one
+ * process and does not use them.
  *
- * A mark fails where the writer's row is gone, fenced or of another generation. A row goes a day after
- * its writer is gone, by the database's clock, and never by its own age. A server is gone when another
- * has fenced it, or when it has left. A command is taken for gone when its connection is missing; one that connects
- * again says so, and a day is much longer than anybody waits for a database. */
+ * A mark fails if the writer's row is gone, fenced or of another generation. A row is deleted a day
+ * after its writer is gone, by the database's clock, never because of its own age. A server is gone
+ * when another has fenced it, or when it has left. A command counts as gone when its connection is
+ * missing. If it reconnects, it is no longer gone; a day is much longer than any process waits for
+ * a database. */
 #ifndef PL_STORE_STATEMENTS_COMMITS_H
 #define PL_STORE_STATEMENTS_COMMITS_H
 
-/* The database's clock, the same throughout a statement. One that waits for a lock has the time from
- * before: a lease ends sooner by that, and a node is due later. Both are on the safe side. */
+/* The database's clock, constant within a statement. If a statement waits for a lock, its time is
+ * from before the wait: its lease ends sooner, and a node becomes due later. Both are safe. */
 #define SQL_BASE_MS         "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)"
 #define SQL_BACKEND_US(row) "CAST(extract(epoch FROM " row ".backend_start) * 1000000 AS BIGINT)"
-/* When the connection that asks began. */
+/* When the current connection began. */
 #define SQL_OWN_BACKEND_US                                                                         \
     "COALESCE((SELECT " SQL_BACKEND_US(                                                            \
         "a") " FROM pg_stat_activity AS a WHERE a.pid = pg_backend_pid()), 0)"
 
-/* Rows of this table whose writer is gone, or was never named. */
+/* Rows of this table whose writer is gone or unknown. */
 #define SQL_WRITER_LEFT(table)                                                                     \
     "(" table ".writer IS NULL OR NOT EXISTS (SELECT 1 FROM commits WHERE commits.writer = " table \
     ".writer AND commits.is_gone = 0))"
 
-/* The connection says whose it is: rows that name their writer have it by default. */
+/* Sets the writer of this connection: the default of the writer columns. */
 #define SQL_BE_WRITER "set_config('parley.writer', encode(writer, 'hex'), false)"
 
 #define PL_SQL_COMMIT_TABLE(EACH)                                                                  \
@@ -30,7 +31,7 @@
          "INSERT INTO commits (writer, number, generation, created_ms, is_server, backend_pid, "   \
          "backend_us) VALUES (?1, 0, 0, ?2, ?3, pg_backend_pid(), " SQL_OWN_BACKEND_US             \
          ") RETURNING " SQL_BE_WRITER)                                                             \
-    /* Of another user's connections only the number can be seen. */                               \
+    /* Of another user's connections only the pid is visible. */                                   \
     EACH(COMMIT_MISS, "b", "SELECT ?1 WHERE 0",                                                    \
          "UPDATE commits SET gone_ms = " SQL_BASE_MS " WHERE is_server = 0 AND gone_ms = 0 AND "   \
          "writer <> ?1 AND NOT EXISTS (SELECT 1 FROM pg_stat_activity AS a WHERE a.pid = "         \

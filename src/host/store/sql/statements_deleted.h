@@ -1,9 +1,9 @@
-/* Statements for what was deleted and can be had back (statements.h; 0017_deleted.sql). */
+/* Statements for deleted records that can be restored (statements.h; 0017_deleted.sql). */
 #ifndef PL_STORE_STATEMENTS_DELETED_H
 #define PL_STORE_STATEMENTS_DELETED_H
 
-/* Which deleted rows go for good: ?1 an id and ?2 its user; all but the newest ?2 of the user ?1; ?2 of those that were
- * deleted before ?1. */
+/* Conditions for rows to delete permanently. ONE: the id ?1 of the user ?2. SURPLUS: all but the
+ * newest ?2 of the user ?1. OLD: at most ?2 rows that were deleted before ?1. */
 #define SQL_DELETED_ONE(id) id " = ?1 AND deleted_of = ?2"
 #define SQL_DELETED_SURPLUS(table, key)                                                            \
     "deleted_of = ?1 AND " key " NOT IN (SELECT " key " FROM " table                               \
@@ -12,8 +12,9 @@
     key " IN (SELECT " key " FROM " table                                                          \
         " WHERE deleted_ms > 0 AND deleted_ms < ?1 ORDER BY deleted_ms LIMIT ?2)"
 
-/* The same for every kind: ?1 its id, ?2 its user; of BURY ?3 nobody, ?4 now. `also` is what else changes when it is
- * deleted, `back` when it comes back. DROP, FULL and OLD delete the rows above. */
+/* The same for every kind: ?1 is the id, ?2 the user; for BURY ?3 is nobody and ?4 now. `also` are
+ * further changes at the deletion, `back` at the restoration. DROP, FULL and OLD delete the rows
+ * above. */
 #define SQL_DELETED_KIND(X, NAME, table, id, type, key, also, back)                                \
     X(NAME##_BURY, type "bbi",                                                                     \
       "UPDATE " table " SET deleted_of = user_id, user_id = ?3, deleted_ms = ?4" also " WHERE " id \
@@ -26,8 +27,8 @@
     X(NAME##_FULL, "bi", "DELETE FROM " table " WHERE " SQL_DELETED_SURPLUS(table, key))           \
     X(NAME##_OLD, "ii", "DELETE FROM " table " WHERE " SQL_DELETED_OLD(table, key))
 
-/* Before the rows of `table` that `which` names go for good: nothing may refer to their blobs any more. They were deleted
- * a while ago, so no further grace is given: 1 is the oldest time there is. */
+/* For use before the rows `which` of `table` are deleted permanently: marks their blobs as possibly
+ * unused. The rows were deleted a while ago, so no further grace is given: 1 is the oldest time. */
 #define SQL_DELETED_BLOBS(owner, table, which)                                                     \
     "UPDATE blobs SET unused_ms = 1 WHERE unused_ms >= 0 AND key IN (SELECT blob FROM blob_uses "  \
     "WHERE " owner " IN (SELECT key FROM " table " WHERE " which "))"
@@ -50,7 +51,7 @@
 #define PL_SQL_DELETED_TABLE(X, EACH)                                                              \
     SQL_DELETED_KIND(X, SESSION, "sessions", "id", "b", "key", ", shared = 0", "")                 \
     SQL_DELETED_KIND(X, PROMPT, "prompts", "id", "b", "key", "", "")                               \
-    /* The time of its next run may be long over. */                                               \
+    /* The time of its next run may be long past. */                                               \
     SQL_DELETED_KIND(X, TASK, "tasks", "id", "b", "key", "",                                       \
                      ", enabled = 0, revision = revision + 1")                                     \
     SQL_DELETED_KIND(X, MEMORY, "memories", "id", "i", "id", ", superseded_by = 0", "")            \

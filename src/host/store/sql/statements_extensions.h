@@ -1,4 +1,5 @@
-/* Statements for extensions, their tools, the answers that are kept and the files of packages (statements.h). */
+/* Statements for extensions, their tools, stored answers and the files of packages
+ * (statements.h). */
 #ifndef PL_STORE_STATEMENTS_EXTENSIONS_H
 #define PL_STORE_STATEMENTS_EXTENSIONS_H
 
@@ -8,7 +9,7 @@
     "revision, created_ms, updated_ms, source, last_error, manifest, registered, before_version, " \
     "before_manifest"
 
-/* EXTENSION_UPDATE fails where the revision is another: it writes one that may not be. */
+/* EXTENSION_UPDATE fails if the revision differs: it then writes a value that is not allowed. */
 #define PL_SQL_EXTENSION_TABLE(X, EACH)                                                            \
     X(EXTENSION_CREATE, "ttttttttttiiitttttt",                                                     \
       "INSERT INTO extensions (" SQL_EXTENSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "    \
@@ -80,7 +81,7 @@
       "INSERT INTO extension_files (artifact, path, part, is_executable, bytes) "                  \
       "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (artifact, path, part) DO NOTHING")                 \
     X(PACKAGE_END, "t", "UPDATE extension_packages SET is_whole = 1 WHERE artifact = ?1")          \
-    /* Those of no extension that were not begun just now: their extension comes after them. */    \
+    /* Packages without an extension, except new ones: their extension follows. */                 \
     X(PACKAGE_SWEEP, "i",                                                                          \
       "DELETE FROM extension_packages WHERE put_ms < ?1 AND artifact NOT IN "                      \
       "(SELECT artifact FROM extensions)")                                                         \

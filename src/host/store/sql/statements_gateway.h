@@ -1,11 +1,11 @@
-/* The statements about what the gateway counts and keeps (statements.h). */
+/* Statements for the data of the gateway (statements.h). */
 #ifndef PL_STORE_STATEMENTS_GATEWAY_H
 #define PL_STORE_STATEMENTS_GATEWAY_H
 
 #include "store/sql/statements_commits.h"
 
-/* `who` is whose: one user's rows are found by an index, and so are those of the days of all users. ?4: what to group by,
- * ?5 … ?7 the group before the page. Of day, text and user one has a value. */
+/* `who` selects one user or all: each is found by an index. ?4 is the column to group by, ?5 … ?7
+ * the last group of the previous page. Only one of day, text and user has a value. */
 #define SQL_USAGE_OF_USER "user_id = ?1"
 #define SQL_USAGE_OF_ALL  "?1 IS NULL"
 #define SQL_USAGE_LIST(who, collate, none, provider)                                               \
@@ -34,7 +34,7 @@
         "n_requests") ", " SQL_USAGE_ADD("input_tokens") ", " SQL_USAGE_ADD("output_tokens") ","                                                                                     \
                                                                                              " " SQL_USAGE_ADD("cached_tokens") ", " SQL_USAGE_ADD("cost_micro") ", " SQL_USAGE_ADD( \
                                                                                                  "n_failed") ", " SQL_USAGE_ADD("n_aborted") ", " SQL_USAGE_ADD("n_unpriced")
-/* A row more than ?2 is refused; this one is there already. */
+/* Refuses more than ?2 rows; the new row is already counted. */
 #define SQL_QUOTA(reason, count) SQL_REFUSE(reason, "(" count ") > ?2")
 #define SQL_USER_LIMIT_COLUMNS                                                                     \
     "user_id, rpm, tpm, budget_day_micro, budget_month_micro, max_turns, max_sessions, "           \
@@ -43,11 +43,12 @@
     "SELECT number, at_ms, user_id, key_id, action, object, detail, hash FROM audit WHERE "
 #define SQL_USER_LIMIT(n, column) column " = " SQL_OR_AS_IS(n, "user_limits." column)
 
-/* A value of a change: below 0 it stays, and is none where there was none. */
+/* A value of a change: below 0 it keeps the old value, or becomes 0 (no limit) if there is none. */
 #define SQL_OR_NONE(n)       "CASE WHEN " n " < 0 THEN 0 ELSE " n " END"
 #define SQL_OR_AS_IS(n, was) "CASE WHEN " n " < 0 THEN " was " ELSE " n " END"
 
-/* In a database that several share only those of writers that are gone, taken out and counted at once. */
+/* In a shared database: only calls of writers that are gone, removed and counted in one
+ * statement. */
 #define SQL_CALL_COUNT_LOST(before, lost)                                                          \
     before "INSERT INTO usage_days (" SQL_USAGE_COLUMNS ") SELECT user_id, key_id, model, day, "   \
            "count(*), CAST(sum(tokens) AS BIGINT), 0, 0, CAST(sum(cost_micro) AS BIGINT), 0, "     \
@@ -115,7 +116,7 @@
     X(AUDIT_ADD, "ittttt",                                                                                                                                                                                                                                \
       "INSERT INTO audit (at_ms, user_id, key_id, action, object, detail) "                                                                                                                                                                               \
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                                                                                                                                                                                                  \
-    /* Numbers are given in the order of the commits, also where several write: who adds a row, or seals some, has this to the end of the transaction. */                                                                                                 \
+    /* Taken to add or seal rows, until the commit, so that numbers follow the order of commits. */                                                                                                                                                       \
     EACH(AUDIT_LOCK, "", "SELECT 1 WHERE 0", "SELECT pg_advisory_xact_lock(7310307, 1)")                                                                                                                                                                  \
     X(AUDIT_EXPECT_HEAD, "tb",                                                                                                                                                                                                                            \
       "INSERT INTO refusals (reason) SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM "                                                                                                                                                          \

@@ -1,26 +1,26 @@
-/* Letters between nodes, in PostgreSQL (node/letters.c). SQLite has the table, and no nodes.
+/* Letters between nodes, in PostgreSQL (node/letters.c). SQLite has the table, but no nodes.
  *
- * A row is written only for a node that is not gone, and nobody reads it but that node. A NOTIFY takes a
- * lock of the whole database until its commit, so it is never in one transaction with the rows. */
+ * A row is written only for a node that is not gone, and only that node reads it. A NOTIFY locks
+ * the whole database until its commit, so it is never in one transaction with the rows. */
 #ifndef PL_STORE_STATEMENTS_LETTERS_H
 #define PL_STORE_STATEMENTS_LETTERS_H
 
 #include "store/sql/statements_commits.h"
 
-/* The channel on which a node listens; `hex` is its writer. */
+/* The channel that a node listens on; `hex` is its writer. */
 #define SQL_LETTER_CHANNEL(hex) "'parley_' || " hex
 #define SQL_LETTER_RING(writer) "pg_notify(" SQL_LETTER_CHANNEL("encode(" writer ", 'hex')") ", '')"
 #define SQL_LETTER_INSERT       "INSERT INTO letters (receiver, sender, number, sent_ms, body) "
 
 #define PL_SQL_LETTER_TABLE(EACH)                                                                  \
-    /* From ?1, with its number ?2; a row comes back for every receiver. */                        \
+    /* From ?1, with its number ?2; returns a row for every receiver. */                           \
     EACH(LETTER_PUT, "bibb", "SELECT ?1, ?2, ?3, ?4 WHERE 0",                                      \
          SQL_LETTER_INSERT "SELECT writer, ?1, ?2, " SQL_BASE_MS ", ?3 FROM nodes WHERE writer = " \
                            "?4 AND state <> 'gone' RETURNING key")                                 \
     EACH(LETTER_PUT_ALL, "bib", "SELECT ?1, ?2, ?3 WHERE 0",                                       \
          SQL_LETTER_INSERT "SELECT writer, ?1, ?2, " SQL_BASE_MS ", ?3 FROM nodes WHERE writer "   \
                            "<> ?1 AND state <> 'gone' RETURNING key")                              \
-    /* ?1: writers, one after the other. */                                                        \
+    /* ?1: concatenated writer ids. */                                                             \
     EACH(LETTER_RING, "b", "SELECT ?1 WHERE 0",                                                    \
          "SELECT " SQL_LETTER_RING(                                                                \
              "substring(?1 FROM n * 16 + 1 FOR 16)") " FROM generate_series"                       \

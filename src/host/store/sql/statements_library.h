@@ -1,11 +1,11 @@
 /* Statements for prompts and memories: see statements.h.
  *
- * A search asks x_found, the index of the terms, for the best rows and only then reads them. Terms
- * stand there with the last digits of their user in front (0002_library.sql). */
+ * A search first asks x_found, the index of terms, for the best rows and only then reads them. In
+ * the index, each term has the last digits of its user as a prefix (0002_library.sql). */
 #ifndef PL_STORE_STATEMENTS_LIBRARY_H
 #define PL_STORE_STATEMENTS_LIBRARY_H
 
-/* Fails, by the constraint of this name, where the condition holds. */
+/* Fails by the constraint of this name if the condition is true. */
 #define SQL_REFUSE(reason, condition)                                                              \
     "INSERT INTO refusals (reason) SELECT '" reason "' WHERE " condition
 
@@ -20,7 +20,7 @@
     "array_to_tsvector(string_to_array(" SQL_MARK_POSTGRES(                                        \
         "user_id") " || replace(terms, ' ', ' ' || " SQL_MARK_POSTGRES("user_id") "), ' '))"
 
-/* "a" OR "b"*, each with the mark of the user ?1. */
+/* "a" OR "b"*, each with the prefix of the user ?1. */
 #define SQL_ASK_SQLITE(terms)                                                                      \
     "replace('\"' || " SQL_MARK_SQLITE("?1") " || replace(" terms                                  \
                                              ", ' ', '\" OR \"' || " SQL_MARK_SQLITE(              \
@@ -31,8 +31,8 @@
                                                ", ' ', ''' | ''' || " SQL_MARK_POSTGRES(           \
                                                    "?1") ") || '''', '*''', ''':*')::tsquery"
 
-/* Rows of `table` (its number is `number`) that are found by ?1 and the terms. The index is asked
- * first: CROSS tells SQLite so. */
+/* Rows of `table` that match the terms of the user ?1; `number` is the table's key. CROSS makes
+ * SQLite ask the index first. */
 #define SQL_IN_FOUND_SQLITE(table, number, terms)                                                  \
     " FROM " table "_found CROSS JOIN " table " ON " table "." number " = " table                  \
     "_found.rowid WHERE " table "_found MATCH " SQL_ASK_SQLITE(terms)
@@ -40,12 +40,12 @@
     " FROM " table "_found AS f JOIN " table " ON " table "." number                               \
     " = f.key WHERE f.terms @@ " SQL_ASK_POSTGRES(terms)
 
-/* Some of them, `which`, with their columns: in a statement that begins with SELECT … FROM. */
+/* The rows `which` of these, with their columns; for a statement that begins with SELECT … FROM. */
 #define SQL_SOME(table, number, found, which)                                                      \
     "(SELECT " table "." number " AS best, " found which ") AS b JOIN " table " ON " table         \
     "." number " = b.best ORDER BY b.score DESC, b.best DESC"
 
-/* Those the database likes best; the score is in billionths, higher is better. */
+/* The best rows by the database's rank; the score is in billionths, higher is better. */
 #define SQL_BEST_SQLITE(table, number, terms, filter, limit)                                       \
     SQL_SOME(table, number,                                                                        \
              "CAST(bm25(" table "_found) * -1000000000 AS INTEGER) AS score" SQL_IN_FOUND_SQLITE(  \
@@ -59,7 +59,7 @@
                                                                                       terms),      \
              " AND " filter " ORDER BY score DESC, best DESC LIMIT " limit)
 
-/* The newest of them. */
+/* The newest of these rows. */
 #define SQL_NEWEST_SQLITE(table, number, terms, filter, limit)                                     \
     SQL_SOME(table, number, "0 AS score" SQL_IN_FOUND_SQLITE(table, number, terms),                \
              " AND " filter " ORDER BY " table "_found.rowid DESC LIMIT " limit)
@@ -68,7 +68,7 @@
              "CAST(0 AS BIGINT) AS score" SQL_IN_FOUND_POSTGRES(table, number, terms),             \
              " AND " filter " ORDER BY f.key DESC LIMIT " limit)
 
-/* How many there are, as far as `limit`. */
+/* The number of these rows, at most `limit`. */
 #define SQL_HOW_MANY_SQLITE(table, number, terms, filter, limit)                                   \
     "SELECT count(*) FROM (SELECT 1" SQL_IN_FOUND_SQLITE(table, number, terms) " AND " filter      \
                                                                                " LIMIT " limit ")"
@@ -77,7 +77,7 @@
                                                                                  " LIMIT " limit   \
                                                                                  ") AS n"
 
-/* How many rows have each of the terms ?2, as far as ?3, in their order. */
+/* The number of rows for each of the terms ?2, at most ?3, in the order of the terms. */
 #define SQL_EACH_TERM_SQLITE(table)                                                                \
     "SELECT (SELECT count(*) FROM (SELECT 1 FROM " table "_found WHERE " table                     \
     "_found MATCH " SQL_ASK_SQLITE("t.value") " LIMIT ?3)) FROM json_each('[\"' || "               \
@@ -90,7 +90,7 @@
 
 /* --- prompts --------------------------------------------------------------------------------- */
 
-/* Of the user ?2 with the id ?1. */
+/* The prompt with the id ?1 of the user ?2. */
 #define SQL_PROMPT_IS "id = ?1 AND user_id = ?2"
 #define SQL_PROMPT    "(SELECT key FROM prompts WHERE " SQL_PROMPT_IS ")"
 
@@ -105,7 +105,7 @@
     SQL_PROMPT_COLUMNS("(SELECT '{' || COALESCE(string_agg(to_json(label)::text || ':' || "        \
                        "version, ',' ORDER BY label COLLATE \"C\"), '') || '}' "                   \
                        "FROM prompt_labels WHERE prompt = prompts.key)")
-/* ?1 user, ?2 whether the page begins after a name, ?3 which, ?4 limit */
+/* ?1 user, ?2 whether the page begins after a name, ?3 that name, ?4 limit */
 #define SQL_NAMED_COUNTS(table, name, collate)                                                     \
     "SELECT " name ", count(*) FROM " table " WHERE user_id = ?1 AND (?2 = 0 OR " name             \
     " > ?3" collate ") GROUP BY " name " ORDER BY " name collate " LIMIT ?4"
@@ -206,14 +206,14 @@
 
 /* --- memories -------------------------------------------------------------------------------- */
 
-/* Of the user ?2 with the number ?1. */
+/* The memory with the number ?1 of the user ?2. */
 #define SQL_MEMORY_IS "id = ?1 AND user_id = ?2"
 
 #define SQL_MEMORY_COLUMNS                                                                         \
     "SELECT id, uid, user_id, type, content, skill_name, record_type, scope, owner, topic, "       \
     "mem0_id, write_reason, source_session, superseded_by, created_ms, updated_ms, last_hit_ms, "  \
     "hit_count, disabled, revision"
-/* ?1 user, ?2 to ?9 what must be alike, ?10 disabled, ?11 superseded, ?12 after, ?13 before */
+/* ?1 user, ?2 to ?9 values to match, ?10 disabled, ?11 superseded, ?12 after, ?13 before */
 #define SQL_MEMORY_FILTER                                                                          \
     "memories.user_id = ?1 AND (?10 < 0 OR disabled = ?10) AND "                                   \
     "(?11 < 0 OR (superseded_by > 0) = (?11 > 0)) AND (?2 = '' OR type = ?2) AND "                 \
@@ -223,7 +223,7 @@
     "(?12 <= 0 OR created_ms > ?12) AND (?13 = 9223372036854775807 OR created_ms < ?13)"
 
 #define PL_SQL_MEMORY_TABLE(X, EACH)                                                               \
-    /* SQLite has one writer anyway. */                                                            \
+    /* SQLite needs none: it has one writer. */                                                    \
     EACH(MEMORY_LOCK, "b", "SELECT ?1 WHERE 0",                                                    \
          "SELECT pg_advisory_xact_lock(hashtextextended(encode(?1, 'hex'), 0))")                   \
     X(MEMORY_LIMIT, "bi",                                                                          \
@@ -248,7 +248,7 @@
          "SELECT 'delete', id, " SQL_FOUND_SQLITE " FROM memories WHERE user_id = ?1",             \
          "DELETE FROM memories_found WHERE key IN (SELECT id FROM memories WHERE user_id = ?1)")   \
     X(MEMORY_DELETE, "ib", "DELETE FROM memories WHERE " SQL_MEMORY_IS)                            \
-    /* What it took the place of goes to the one that took its place. */                           \
+    /* Memories that it superseded are now superseded by its successor. */                         \
     X(MEMORY_UNLINK, "ib",                                                                         \
       "UPDATE memories SET superseded_by = "                                                       \
       "(SELECT m.superseded_by FROM memories AS m WHERE m.id = ?1) "                               \

@@ -1,4 +1,4 @@
-/* The statements about runs, drafts and settings of users (statements.h). */
+/* Statements for runs, drafts and settings of users (statements.h). */
 #ifndef PL_STORE_STATEMENTS_PAGE_H
 #define PL_STORE_STATEMENTS_PAGE_H
 

@@ -14,20 +14,20 @@
 #define SQL_TASK_FILTER                                                                            \
     "FROM tasks WHERE user_id = ?1 AND (?2 < 0 OR enabled = ?2) AND "                              \
     "(?3 = '' OR lower(title) LIKE lower(?3) ESCAPE '!')"
-/* Tasks of a user who is disabled wait. */
+/* Tasks of a disabled user wait. */
 #define SQL_TASK_ACTIVE                                                                            \
     "enabled = 1 AND deleted_ms = 0 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = "         \
     "tasks.user_id "                                                                               \
     "AND users.disabled_ms > 0)"
 #define SQL_TASK_DUE "FROM tasks WHERE " SQL_TASK_ACTIVE " AND next_ms <= ?1"
-/* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
+/* Whether this failure is one too many: ?2 whether it failed, ?3 the limit. */
 #define SQL_TASK_IS_OVER "(?2 = 1 AND enabled = 1 AND ?3 > 0 AND n_failures + 1 >= ?3)"
 
-/* A run is its writer's who changed it last. */
+/* The last writer that changed a run owns it. */
 #define SQL_RUN_UPDATE(and_writer)                                                                 \
     "UPDATE task_runs SET session_id = ?2, status = ?3, error = ?4, finished_ms = ?5" and_writer   \
     " WHERE id = ?1"
-/* What goes on is left alone: a session that waits for a person, or that another node drives by now. */
+/* Leaves a run alone if its session waits for a person or is driven by another node by now. */
 #define SQL_RUN_SETTLE(whose)                                                                      \
     "UPDATE task_runs SET status = 'failed', error = ?1, finished_ms = ?2 "                        \
     "WHERE status = 'running' AND " whose " AND NOT EXISTS (SELECT 1 FROM sessions "               \
@@ -45,28 +45,28 @@
     "blobs.id, blobs.user_id, blob_contents.hash, blob_contents.n_bytes, blobs.content_type, "     \
     "blobs.name, blobs.created_ms, blobs.unused_ms FROM blobs "                                    \
     "JOIN blob_contents ON blob_contents.key = blobs.content "
-/* The contents of the blob ?1 of the user ?2. */
+/* The content of the blob ?1 of the user ?2. */
 #define SQL_BLOB_CONTENT                                                                           \
     "(SELECT content FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id))"
 
-/* `owner` is a column of blob_uses, `table` where its rows are: ?1 the id of one, ?2 a blob. Only
- * blobs of the same user count. */
+/* `owner` is a column of blob_uses, `table` the table it refers to: ?1 an id in this table, ?2 a
+ * blob. Only blobs of the same user count. */
 #define SQL_BLOB_USE(owner, table)                                                                 \
     "INSERT INTO blob_uses (blob, " owner ") SELECT blobs.key, " table ".key FROM blobs "          \
     "JOIN " table " ON " table ".user_id = blobs.user_id WHERE " table ".id = ?1 AND "             \
     "blobs.id = ?2 ON CONFLICT DO NOTHING"
-/* Before the row ?1 of the user ?2 goes: ?3 is now. */
+/* For use before the row ?1 of the user ?2 is deleted; ?3 is now. */
 #define SQL_BLOB_RELEASE(owner, table)                                                             \
     "UPDATE blobs SET unused_ms = ?3 WHERE unused_ms >= 0 AND key IN (SELECT blob FROM blob_uses " \
     "WHERE " owner " = (SELECT key FROM " table                                                    \
     " WHERE id = ?1 AND user_id = COALESCE(?2, user_id)))"
 #define SQL_BLOB_HAS_USE "EXISTS (SELECT 1 FROM blob_uses WHERE blob = blobs.key)"
 
-/* TASK_UPDATE fails where the revision is another: it writes one that may not be. TASK_EXPECT,
- * after it, fails where there is no such task.
+/* TASK_UPDATE fails if the revision differs: it then writes a value that is not allowed.
+ * TASK_EXPECT, after it, fails if there is no such task.
  *
- * BLOB_ENTER and BLOB_HOLD lock the row of the bytes, so that each of several transactions that add
- * and remove the same bytes at once sees, in the next statement, the result of the one before. */
+ * BLOB_ENTER and BLOB_HOLD lock the row of the bytes. So if several transactions add and remove the
+ * same bytes, the next statement of each sees the result of the transaction before. */
 #define PL_SQL_WORK_TABLE(X, EACH)                                                                 \
     X(TASK_CREATE, "bbtttttttiiiiitiii",                                                           \
       "INSERT INTO tasks (" SQL_TASK_COLUMNS                                                       \
@@ -121,7 +121,7 @@
     X(RUN_HOLD, "b", "UPDATE task_runs SET status = status WHERE id = ?1")                         \
     X(RUN_EXPECT_QUEUED, "b",                                                                      \
       SQL_MUST_BE("SELECT 1 FROM task_runs WHERE id = ?1 AND status = 'queued'"))                  \
-    /* Whether another writer than ?7 has it, who is not gone. */                                  \
+    /* Whether another writer than ?7 runs it, and that writer is not gone. */                     \
     X(RUN_LIST, "btiiiib",                                                                         \
       "SELECT id, session_id, status, error, due_ms, is_manual, n_missed, triggered_ms, "          \
       "finished_ms, (SELECT count(*) FROM commits WHERE commits.writer = task_runs.writer AND "    \
@@ -148,7 +148,7 @@
       "(SELECT COALESCE(sum(length(bytes)), 0) FROM blob_pieces "                                  \
       "WHERE upload = blob_uploads.key)), ?3, 1) "                                                 \
       "ON CONFLICT (hash) DO UPDATE SET n_changes = blob_contents.n_changes + 1")                  \
-    /* Bytes that the user has already: what nothing referred to is as new again. */               \
+    /* If the user already has the bytes and they are unused, restarts the grace period. */        \
     X(BLOB_CREATE, "bbbttii",                                                                      \
       "INSERT INTO blobs (id, user_id, content, content_type, name, created_ms, unused_ms) "       \
       "VALUES (?1, " SQL_LIVING(                                                                   \

@@ -1,8 +1,8 @@
-/* Copies of a store, and looking for damage.
+/* Copies of a store, and checks for damage.
  *
- * A backup is made page by page under one read transaction, so it is of one instant while the
- * writer goes on. It is one file without a log beside it; the caller makes it durable and gives it
- * its name. */
+ * A backup is made page by page in one read transaction, so it has the state of one instant while
+ * the writer continues. It is one file without a log. The caller makes it durable and gives it its
+ * name. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
 #include "io/file/outfile.h"
@@ -28,8 +28,8 @@ static enum pl_status copy_pages(sqlite3 *from, sqlite3 *to, struct pl_error *er
                : sqlite_fail(NULL, end == SQLITE_OK ? code : end, "making a backup", err);
 }
 
-/* Everything of `from` in an empty file, which nobody else has open; `mend` (may be NULL) has the
- * last word before it is closed. */
+/* Copies all of `from` to an empty file that nobody else has open; `mend` (may be NULL) changes the
+ * copy before it is closed. */
 static enum pl_status copy_to(sqlite3 *from, const char *temp,
                               enum pl_status (*mend)(sqlite3 *conn, struct pl_error *err),
                               struct pl_error *err)
@@ -84,15 +84,16 @@ static enum pl_status check_is_ours(sqlite3 *conn, const char *path, struct pl_e
     return status;
 }
 
-/* Events after the backup are gone: a new epoch tells every reader. */
+/* Events after the backup are lost: a new epoch tells every reader. */
 static enum pl_status begin_epoch(sqlite3 *conn, struct pl_error *err)
 {
     return sqlite_exec(conn, "UPDATE sessions SET epoch = epoch + 1, version = version + 1",
                        "restoring the backup", err);
 }
 
-/* The log of the old store must not be found beside the new one. SQLite itself brings it home, so
- * that the old store stays whole until the rename; one too damaged for that only loses its log. */
+/* The log of the old store must not be beside the new one. SQLite itself checkpoints it, so that
+ * the old store stays complete until the rename. If the old store is too damaged for that, it only
+ * loses its log. */
 static void retire_log(const char *path)
 {
     sqlite3 *old = NULL;
@@ -110,7 +111,7 @@ static void retire_log(const char *path)
     }
 }
 
-/* The copy beside the store, which takes its place when it is whole. */
+/* Writes the copy beside the store; it replaces the store when it is complete. */
 static enum pl_status replace(sqlite3 *from, const char *path, struct pl_error *err)
 {
     static const struct pl_outfile_rules rules = {

@@ -1,23 +1,24 @@
-/* Group commit: one transaction, one fsync. Almost always every batch succeeds. When one does not,
- * all is rolled back and done again with a savepoint for each, so that one that fails does not take
- * the others along; nobody pays for savepoints before.
+/* Group commit: one transaction, one fsync. Almost always every batch succeeds. If one fails, all
+ * is rolled back and repeated with a savepoint per batch, so that the others succeed. So savepoints
+ * cost nothing in the normal case.
  *
- * Some failures (a full disk, no memory) end the whole transaction even so. Nothing of it is
- * durable then, and each batch is tried again alone, so that it fails or not for its own sake.
+ * Some failures (a full disk, no memory) end the whole transaction nevertheless. Then nothing of it
+ * is durable, and each batch is tried again alone, so that it succeeds or fails by itself.
  *
- * A COMMIT that fails in writing or syncing is another matter: what reached the disk is unknown,
- * and the kernel may have thrown away what it could not write. There is no going on from there. */
+ * If COMMIT fails while writing or syncing, nobody knows what reached the disk, and the kernel may
+ * have discarded data that it could not write. The store cannot continue after that. */
 #include "store/sqlite/sqlite_int.h"
 
 #include "io/clock.h"
 
-/* After this many pages the log is checkpointed: 8 MiB. */
+/* The log is checkpointed after this many pages: 8 MiB. */
 enum { CHECKPOINT_FRAMES = 8192 };
 enum { BUSY_MS = 5000 };
-/* Emptying the log costs two fsyncs, so it is not done for every deletion. */
+/* Emptying the log takes two fsyncs, so it is not done for every deletion. */
 #define ERASE_PAUSE_MS ((int64_t)10000)
 
-/* What is deleted for good is erased: from the pages by secure_delete, and from the log by emptying it. */
+/* Permanently deleted data is erased: from the pages by secure_delete, and from the log by emptying
+ * it. */
 static bool erases(enum pl_sql sql)
 {
     switch (sql) {
@@ -45,7 +46,7 @@ static bool erases(enum pl_sql sql)
     }
 }
 
-/* It is unknown what reached the disk, or a later fsync may report a false success. */
+/* Whether it is unknown what reached the disk, or a later fsync may report a false success. */
 static bool is_fatal(int code, bool is_at_commit)
 {
     return code == SQLITE_IOERR_FSYNC ||
@@ -75,7 +76,7 @@ static int run_writes(struct sqlite_db *db, const struct pl_batch *batch)
     return SQLITE_OK;
 }
 
-/* In the open transaction. Anything but SQLITE_OK is what ended the whole transaction. */
+/* Called within the transaction. Any result but SQLITE_OK has ended the whole transaction. */
 static int run_guarded(struct sqlite_db *db, struct pl_batch *batch)
 {
     int code = run(db, "SAVEPOINT batch");
@@ -96,7 +97,7 @@ static void roll_back(struct sqlite_db *db)
         run(db, "ROLLBACK");
 }
 
-/* The outcome of one batch by itself. PL_OK, or the store must stop. */
+/* Commits one batch by itself. Any result but PL_OK stops the store. */
 static enum pl_status commit_alone(struct sqlite_db *db, struct pl_batch *batch,
                                    struct pl_error *err)
 {
@@ -117,7 +118,7 @@ static enum pl_status commit_alone(struct sqlite_db *db, struct pl_batch *batch,
     return PL_IO;
 }
 
-/* Sets every outcome and *ret_is_settled, or rolls all back. */
+/* Sets the result of every batch and *ret_is_settled, or rolls everything back. */
 static enum pl_status commit_together(struct sqlite_db *db, struct pl_batch **batches, size_t n,
                                       bool is_guarded, bool *ret_is_settled, struct pl_error *err)
 {
@@ -158,8 +159,8 @@ enum pl_status sqlite_commit(struct pl_db *base, struct pl_batch **batches, size
     return status;
 }
 
-/* Empties the log. Who still reads old pages prevents that for now; the writer does not wait for
- * them, and tries again after a later commit: the server commits something every minute. */
+/* Empties the log. Readers of old pages prevent that; the writer does not wait for them but tries
+ * again after a later commit: the server commits something every minute. */
 static enum pl_status erase_log(struct sqlite_db *db, struct pl_error *err)
 {
     int64_t now_ms = pl_clock_ms();
@@ -177,8 +178,8 @@ static enum pl_status erase_log(struct sqlite_db *db, struct pl_error *err)
                                       : PL_OK;
 }
 
-/* A checkpoint that does not get far (somebody still reads the old pages) loses nothing: the log
- * has everything, and the next attempt is due when it has grown by as much again. */
+/* If a checkpoint is incomplete because of readers of old pages, nothing is lost: the log has
+ * everything, and the next attempt is due when it has grown by the same size again. */
 enum pl_status sqlite_tidy(struct pl_db *base, struct pl_error *err)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;

@@ -1,4 +1,4 @@
-/* Files around the database: who has it open, who may read it, whether its name is durable. */
+/* Files around the database: its lock, its permissions, and the durability of its name. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
 
@@ -7,7 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* The lock is the kernel's and goes with the process, however that ends; the number in the file is
+/* The kernel releases the lock when the process ends, in whatever way; the number in the file is
  * for people. */
 static enum pl_status refuse_held(int fd, const char *path, struct pl_error *err)
 {

@@ -1,31 +1,29 @@
-/* The write-ahead log as one write. SQLite hands a commit to its log in two small writes per page:
- * for a group of 64 sessions some two hundred system calls before the one fsync, and on a fast disk
- * they take about as long as it. Here what is written to the log one after the other is gathered,
- * and goes to the file when anything else is asked of it, above all when it is made durable.
+/* Gathers writes to the write-ahead log. SQLite writes a commit to its log in two small writes per
+ * page: for a group of 64 sessions about two hundred system calls before the one fsync, and on a
+ * fast disk they take about as long as the fsync. Here consecutive writes to the log are gathered
+ * and go to the file when any other operation is requested, above all a sync.
  *
- * Only the writer opens the store this way. Nobody else reads a page of the log before it is named
- * in the index of the log, and SQLite names it after the sync (synchronous=FULL). The writer itself
- * may read what it has written sooner; a read is one of those askings. A gathered write that fails
- * is reported by the call that wanted it done, and SQLite gives the transaction up as it would
- * have.
+ * Only the writer opens the store this way. Others read a page of the log only when it is in the
+ * index of the log, and SQLite adds it after the sync (synchronous=FULL). The writer itself may
+ * read its pages sooner, but a read also flushes. If a gathered write fails, the call that flushed
+ * it reports the failure, and SQLite aborts the transaction as usual.
  *
- * What it wraps is the default file system of SQLite when the store is opened. */
+ * This wraps SQLite's default VFS at the time the store is opened. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/mem.h"
 
 #include <errno.h>
 
-/* A write of 128 KiB and more is cut wrongly by SQLite's own files, which never see one that large.
- */
+/* SQLite's own files split writes of 128 KiB and more wrongly; they never get such large ones. */
 enum { GATHER_BYTES = 64 << 10 };
 
-/* SQLite's part, then ours; the real file comes right after it. */
+/* SQLite's part, then ours; the real file follows in memory. */
 struct log_file {
     sqlite3_file base;
-    char *bytes;      /* owned; not yet in the file; NULL: nothing was gathered so far */
-    size_t n;         /* of them */
-    sqlite3_int64 at; /* where in the file they belong */
-    int failure;      /* of a write that was not reported yet */
+    char *bytes;      /* owned; not yet in the file; NULL: nothing gathered so far */
+    size_t n;         /* number of these bytes */
+    sqlite3_int64 at; /* their offset in the file */
+    int failure;      /* of a write, not reported yet */
 };
 
 static struct log_file *log_of(sqlite3_file *base)
@@ -38,8 +36,8 @@ static sqlite3_file *real_of(sqlite3_file *base)
     return (sqlite3_file *)(log_of(base) + 1);
 }
 
-/* A file that may not grow (a limit, a quota) is a full disk to us: nothing is unknown, and it
- * works again when there is room. SQLite has that word for ENOSPC alone. */
+/* If a file may not grow (a limit, a quota), we treat it as a full disk: nothing is unknown, and
+ * writing works again when there is room. SQLite does this only for ENOSPC. */
 static int write_real(sqlite3_file *base, const void *from, int n, sqlite3_int64 at)
 {
     sqlite3_file *real = real_of(base);
@@ -50,7 +48,7 @@ static int write_real(sqlite3_file *base, const void *from, int n, sqlite3_int64
     return error == EFBIG || error == EDQUOT ? SQLITE_FULL : code;
 }
 
-/* Collected data that cannot be written is dropped: its transaction is, too. */
+/* Flushes. Bytes that cannot be written are dropped, because their transaction is aborted too. */
 static int let_go(sqlite3_file *base)
 {
     struct log_file *log = log_of(base);
@@ -61,7 +59,7 @@ static int let_go(sqlite3_file *base)
     return log->failure;
 }
 
-/* The same for calls whose failure ends the transaction: then it has been told. */
+/* The same for calls whose failure aborts the transaction: the failure is then reported. */
 static int let_go_and_tell(sqlite3_file *base)
 {
     int code = let_go(base);
@@ -152,7 +150,7 @@ static int log_traits(sqlite3_file *base)
     return real_of(base)->pMethods->xDeviceCharacteristics(real_of(base));
 }
 
-/* Version 1: a log has neither shared memory nor a mapping of its own. */
+/* Version 1: a log has neither shared memory nor a mapping. */
 static const sqlite3_io_methods log_methods = {
     .iVersion = 1,
     .xClose = log_close,
@@ -186,7 +184,7 @@ static int open_any(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     return code;
 }
 
-/* All but opening is the default's own, called as if it were the default. */
+/* All methods but xOpen are those of the default VFS, called on the default VFS. */
 static void make_vfs(void)
 {
     sqlite_use_memory();

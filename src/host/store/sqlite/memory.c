@@ -1,9 +1,9 @@
-/* SQLite's allocations through the one door (base/mem.h), each with its size in front, because
- * SQLite asks for it. So an allocation that fails inside SQLite is tested like any other. */
+/* SQLite's allocations go through base/mem.h, each with its size in front, because SQLite asks for
+ * it. So a failed allocation inside SQLite is tested like any other. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/mem.h"
 
-enum { HEAD = 16 }; /* keeps what follows aligned */
+enum { HEAD = 16 }; /* keeps the memory after it aligned */
 
 static void *take(int n)
 {
@@ -53,8 +53,8 @@ static void stop(void *ctx)
     (void)ctx;
 }
 
-/* A program that has used SQLite before us keeps its own allocator: then this does nothing. The
- * statistics would be a lock around every allocation. */
+/* If the program has used SQLite before us, it keeps its allocator, and this does nothing. Memory
+ * statistics are off: they would lock every allocation. */
 static void configure(void)
 {
     static const sqlite3_mem_methods methods = {take,     give,  resize, size_of,

@@ -1,4 +1,4 @@
-/* One connection to SQLite: opening, statements, rows, what its codes mean. */
+/* One connection to SQLite: opening, statements, rows, the meaning of its codes. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 
 enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_error *err)
 {
-    /* By the code, not by the statement: the reader may be a client, which must not see our SQL.
-     * The name of a constraint selects the sentence. */
+    /* The message depends on the code, not on the statement: it may reach a client, which must not
+     * see our SQL. The name of a constraint selects the message. */
     const char *why = sqlite3_errstr(code);
     switch (code & 0xff) {
     case SQLITE_NOMEM:
@@ -43,7 +43,7 @@ enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_
                        "the store is damaged (%s): run \"parley doctor\", and restore a backup if "
                        "it finds problems",
                        why);
-    default: /* "SQL logic error" is one of its words */
+    default: /* includes "SQL logic error" */
         return pl_fail(err, PL_IO, "the database failed while %s (code %d of SQLite)", what, code);
     }
 }
@@ -97,7 +97,7 @@ static void add_code_point(struct pl_buf *to, uint32_t c)
     }
 }
 
-/* SQLite's own knows only the letters of ASCII. */
+/* Replaces SQLite's lower(), which handles only ASCII. */
 static void lower(sqlite3_context *ctx, int n, sqlite3_value **args)
 {
     (void)n;
@@ -164,7 +164,7 @@ enum pl_status sqlite_connect(const char *path, int flags, sqlite3 **ret_conn, s
     return connect_by(path, flags, NULL, ret_conn, err);
 }
 
-/* An unmarked file becomes ours; a file of another program is left alone. */
+/* Marks an unmarked file as ours; refuses a file of another program. */
 static enum pl_status claim_file(struct sqlite_db *db, struct pl_error *err)
 {
     int64_t id = 0, n_tables = 0;
@@ -177,8 +177,8 @@ static enum pl_status claim_file(struct sqlite_db *db, struct pl_error *err)
         return pl_fail(err, PL_CONFLICT,
                        "\"%.300s\" is the database of another program: choose another path",
                        db->path);
-    /* Small pages: what a row leaves empty is at most one of them, and a turn has 2 KB and more
-     * (see docs/internals/store.md). */
+    /* Small pages: a row wastes at most one page, and a turn has 2 KB and more (see
+     * docs/internals/store.md). */
     char text[80];
     snprintf(text, sizeof text, "PRAGMA page_size = 1024; PRAGMA application_id = %d;",
              SQLITE_APPLICATION_ID);
@@ -193,7 +193,7 @@ static int note_wal(void *ctx, sqlite3 *conn, const char *name, int n_frames)
     return SQLITE_OK;
 }
 
-/* SQLite answers with the mode it then has. */
+/* SQLite returns the resulting mode. */
 static enum pl_status use_log(struct sqlite_db *db, struct pl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -232,7 +232,7 @@ static enum pl_status open_writer(struct sqlite_db *db, struct pl_error *err)
                              "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; "
                              "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;",
                              "opening the store", err);
-    /* In the place of the automatic checkpoint, which would make the acknowledgement wait. */
+    /* Replaces the automatic checkpoint, which would delay the acknowledgement. */
     if (status == PL_OK)
         sqlite3_wal_hook(db->conn, note_wal, db);
     return status;

@@ -1,6 +1,6 @@
-/* Where the machine keeps user namespaces for programs it knows, bubblewrap is one of them. It makes
- * the namespaces and the root from its command line, and starts us in there as process 1. What it
- * cannot do (/tmp without programs) Landlock does. */
+/* Some machines reserve user namespaces for known programs, and bubblewrap is one of them. It
+ * makes the namespaces and the root from its command line, and starts us there as process 1.
+ * Landlock does what it cannot (a /tmp without programs). */
 #include "ext/cell/inside/build_int.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static void add_root(struct words *words)
         add_file(words, &files[i]);
     add_all(words,
             (const char *const[]){"--perms", "1777", "--size", size, "--tmpfs", "/tmp", NULL});
-    /* It is for process 1. Landlock keeps the program out of it, or there is none. */
+    /* For process 1. Landlock keeps the program out of it; without Landlock there is no /proc. */
     if (build->abi && !(build->plan.missing & PL_CELL_HAS(PROC)))
         add_all(words, (const char *const[]){"--proc", "/proc", NULL});
     for (size_t i = 0; pl_cell_runtime[i].path; i++)
@@ -107,7 +107,7 @@ _Noreturn void pl_cell_become_bwrap(struct pl_cell_build *build)
                                           "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
                                           "--as-pid-1", "--uid", "1000", "--gid", "1000",
                                           "--hostname", "cell", "--clearenv", NULL});
-    if (build->plan.n_hosts) /* 443 is a port of the privileged */
+    if (build->plan.n_hosts) /* 443 is a privileged port */
         add_all(&words, (const char *const[]){"--cap-add", "CAP_NET_BIND_SERVICE", NULL});
     add_root(&words);
     add_bind(&words, "--ro-bind", self, SELF);
@@ -115,7 +115,7 @@ _Noreturn void pl_cell_become_bwrap(struct pl_cell_build *build)
                                           "inner", NULL});
     if (!pl_vec_push(&words.list, NULL))
         pl_cell_fail(PL_NOMEM, "out of memory");
-    /* What bubblewrap says on standard error, if it fails, is the reason. */
+    /* If bubblewrap fails, it writes the reason to standard error. */
     int last = build->parts & PL_CELL_HAS(CGROUP) ? PL_CELL_FD_FULL : PL_CELL_FD_PLAN;
     for (int fd = PL_CELL_FD_CONTROL; fd <= last; fd++)
         if (fcntl(fd, F_SETFD, 0) != 0)

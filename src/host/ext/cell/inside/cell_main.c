@@ -1,11 +1,11 @@
-/* The making of a cell, from the start of `parley cell` to process 1. Three ways lead there:
+/* Makes a cell, from the start of `parley cell` to process 1. There are three ways:
  *
  *     namespaces   clone3; the child is process 1 and a child of the server's, we end
  *     bubblewrap   we become bwrap, which starts us again inside, as process 1
  *     neither      we stay, and are called process 1
  *
- * The server says by plan.missing which ways not to try. A way that turns out to be closed is told
- * as PL_CELL_SAYS_UNABLE, and the server tries again without it: nothing half made is ever used. */
+ * plan.missing tells the ways not to try. If a way turns out to be impossible, PL_CELL_SAYS_UNABLE
+ * reports it, and the server tries again without it: a half-made cell is never used. */
 #include "ext/cell/inside/cell_main.h"
 
 #include "ext/cell/inside/build_int.h"
@@ -67,7 +67,7 @@ static void keep_fds(const struct pl_cell_build *build)
         pl_cell_fail_errno("descriptors cannot be closed");
 }
 
-/* --- what there is ----------------------------------------------------------------------------- */
+/* --- parts and level -------------------------------------------------------------------------- */
 
 static void look_around(struct pl_cell_build *build)
 {
@@ -83,7 +83,7 @@ static void look_around(struct pl_cell_build *build)
         build->parts |= PL_CELL_HAS(CGROUP);
 }
 
-/* Before anything is made: with the way that is tried, would the cell be closed enough? */
+/* Before anything is made: checks whether this way would reach the least level. */
 static void check_level(struct pl_cell_build *build, unsigned way)
 {
     enum pl_cell_level level = pl_cell_level_of(build->parts | way, build->abi);
@@ -94,7 +94,7 @@ static void check_level(struct pl_cell_build *build, unsigned way)
     _exit(1);
 }
 
-/* --- who we are -------------------------------------------------------------------------------- */
+/* --- control group and user ------------------------------------------------------------------- */
 
 static int open_in_cgroup(const struct pl_cell_build *build, const char *file, int flags)
 {
@@ -112,8 +112,8 @@ static bool write_to_cgroup(const struct pl_cell_build *build, const char *file,
     return is_done;
 }
 
-/* A full cgroup of version 2 ends as a whole. One of version 1 ends one process after another until
- * the rest fit, and the program may be among the rest: there process 1 must hear of it. */
+/* A full cgroup of version 2 is killed as a whole. In version 1, processes are killed one by one
+ * until the rest fit, and the program may survive: process 1 must be notified. */
 static bool watch_cgroup(const struct pl_cell_build *build)
 {
     char line[32];
@@ -186,7 +186,7 @@ _Noreturn static void be_first(struct pl_cell_build *build, uid_t uid, gid_t gid
 {
     build->is_tree = true;
     map_user(uid, gid);
-    /* The mounts are locked to what they are, and a name tells nothing. */
+    /* The mounts are locked, and the host name reveals nothing. */
     if (sethostname("cell", 4) != 0)
         pl_cell_fail_errno("the cell cannot get a name");
     pl_cell_root_make(build);
@@ -194,7 +194,7 @@ _Noreturn static void be_first(struct pl_cell_build *build, uid_t uid, gid_t gid
     pl_cell_init_run(build);
 }
 
-/* pidfd -1: of this process. */
+/* pidfd -1: this process. */
 static void say_born(pid_t pid, int pidfd)
 {
     if (pidfd < 0)
@@ -236,7 +236,7 @@ _Noreturn static void go_by_bwrap(struct pl_cell_build *build)
     pl_cell_become_bwrap(build);
 }
 
-/* Bubblewrap mounts by name: is it what was opened? */
+/* Bubblewrap mounts by name: checks that the mounts are the opened files. */
 static void check_mounts(const struct pl_cell_build *build)
 {
     for (size_t i = 0; i < build->plan.n_mounts; i++) {
@@ -264,7 +264,7 @@ _Noreturn static void be_inside_bwrap(struct pl_cell_build *build)
     pl_cell_init_run(build);
 }
 
-/* At a level without mounts a path in the cell is the one outside. */
+/* At a level without mounts, converts a path in the cell to the one outside. */
 static const char *path_outside(struct pl_cell_build *build, const char *path)
 {
     for (size_t i = build->plan.n_mounts; i-- > 0;) {
@@ -318,7 +318,7 @@ _Noreturn void pl_cell_main(bool is_inner)
     look_around(&build);
     if (is_inner)
         be_inside_bwrap(&build);
-    /* Where process 1 must outlive the others to end them, it is not limited together with them. */
+    /* If process 1 must outlive the others to end them, it is not limited together with them. */
     if (~build.plan.missing & (PL_CELL_HAS(NAMESPACES) | PL_CELL_HAS(BWRAP)))
         join_cgroup(&build);
     else

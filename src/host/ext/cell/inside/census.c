@@ -1,5 +1,5 @@
-/* The processes of a cell, as process 1 sees them: in a pid namespace all that its /proc lists,
- * without one all that descend from it. */
+/* The processes of a cell as seen by process 1: in a pid namespace all that its /proc lists,
+ * otherwise all its descendants. */
 #include "ext/cell/inside/build_int.h"
 
 #include <ctype.h>
@@ -15,14 +15,14 @@
 struct process {
     pid_t pid, parent;
     bool is_ours;
-    bool is_ended; /* nobody has collected it yet */
+    bool is_ended; /* not waited for yet */
 };
 
 struct list {
     PL_VEC(struct process) items;
 };
 
-/* What a file of a process says; empty when the process is gone. */
+/* Reads a file of a process; empty if the process is gone. */
 static void read_file(int proc, pid_t pid, const char *name, char *to, size_t size)
 {
     char path[64];
@@ -75,7 +75,7 @@ static bool list_processes(const struct pl_cell_build *build, struct list *list)
     return is_fine;
 }
 
-/* Without a namespace: who has one of us as a parent is one of us. */
+/* Without a namespace: marks every process with a marked parent. */
 static void find_descendants(struct list *list)
 {
     pid_t self = getpid();
@@ -92,8 +92,8 @@ static void find_descendants(struct list *list)
     }
 }
 
-/* Pages that no file backs, each one counted once for all who share it. If the process
- * hides that, all that it has in memory. */
+/* The bytes of pages that no file backs. is_exact: a shared page is divided among its users. If the
+ * process hides that, or without is_exact, each page counts in full. */
 static uint64_t memory_of(int proc, pid_t pid, bool is_exact)
 {
     char text[4096];
@@ -144,7 +144,7 @@ bool pl_cell_census(const struct pl_cell_build *build, int signal,
             kill(list.items.ptr[i].pid, signal);
     }
     if (is_fine && !signal) {
-        /* A fork shares all its pages for a moment; the exact sum costs more, and is rarely
+        /* A fork shares all its pages for a moment. The exact sum costs more, and is rarely
          * needed. */
         ret_census->n_memory = sum_memory(build, &list, false);
         if (ret_census->n_memory > build->plan.limits.n_memory)
@@ -154,8 +154,8 @@ bool pl_cell_census(const struct pl_cell_build *build, int signal,
     return is_fine;
 }
 
-/* What has ended is still counted by the kernel, but only until somebody collects it. Its place
- * would then be free for one process more than the limit allows. */
+/* Skips ended processes: the kernel still counts them, but only until they are waited for. Then
+ * their place would be free for one process more than the limit allows. */
 uint64_t pl_cell_other_tasks_of_user(const struct pl_cell_build *build)
 {
     struct list list = {0};

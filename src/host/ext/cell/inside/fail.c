@@ -1,4 +1,4 @@
-/* How the making of a cell fails: a message to the server, and the end. */
+/* Failures while a cell is made: a message to the server, then the end. */
 #include "ext/cell/inside/build_int.h"
 
 #include <errno.h>

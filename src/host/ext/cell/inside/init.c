@@ -1,8 +1,8 @@
-/* Process 1 of a cell. It starts the program, collects whoever ends, counts memory where the kernel
- * does not, and hears the server. When the program has ended, or the server has gone, it ends, and
- * with it every process of the cell: the kernel sees to that in a pid namespace, we ourselves
- * where there is none. The program cannot reach it: it has no /proc that shows more of it than its
- * number, and no call to trace it. */
+/* Process 1 of a cell. It starts the program, waits for ended processes, counts memory if the
+ * kernel does not, and reads the server's messages. It ends when the program has ended or the
+ * server is gone, and every process of the cell ends with it: through the kernel in a pid
+ * namespace, otherwise through this file. The program cannot attack it: /proc shows no more of
+ * it than its number, and it cannot be traced. */
 #include "ext/cell/inside/build_int.h"
 
 #include <errno.h>
@@ -22,13 +22,13 @@ struct init {
     struct pl_cell_build *build; /* borrowed */
     pid_t program;
     int signals;
-    bool is_watching; /* no cgroup counts */
+    bool is_watching; /* there is no cgroup that counts */
     struct pl_cell_message end;
 };
 
 /* --- starting ---------------------------------------------------------------------------------- */
 
-/* The three pipes are the program's; here they would keep its ends open. */
+/* The three pipes are the program's; open copies here would keep its ends open. */
 static void let_go_of_pipes(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -76,7 +76,7 @@ static void say_started(struct pl_cell_build *build)
 
 /* --- the end ----------------------------------------------------------------------------------- */
 
-/* Without a pid namespace: until nobody is left, since one may have forked while we looked. */
+/* Without a pid namespace: repeats until no process is left, since one may fork meanwhile. */
 static void end_descendants(struct init *init)
 {
     struct pl_cell_census census;
@@ -192,7 +192,7 @@ _Noreturn void pl_cell_init_run(struct pl_cell_build *build)
     init.signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     if (init.signals < 0)
         pl_cell_fail_errno("no descriptor for signals");
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) /* before anybody is there who could look */
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) /* before any process exists that could look */
         pl_cell_fail_errno("process 1 cannot hide its memory");
     start_program(&init);
     drop_capabilities();

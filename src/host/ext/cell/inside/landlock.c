@@ -1,4 +1,4 @@
-/* The headers of Debian 12 know the third version of Landlock, so what came later is spelled here. */
+/* The headers of Debian 12 have ABI 3 of Landlock, so later constants are defined here. */
 #include "ext/cell/inside/landlock.h"
 
 #include <errno.h>

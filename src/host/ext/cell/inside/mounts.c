@@ -1,7 +1,7 @@
-/* The root of a cell: an empty file system in memory, with mounts on it. What is mounted was opened
- * first and is mounted from its descriptor. In the cell's own mount namespace a descriptor from
- * outside is of no use, so it is opened again there by its name and compared: another file of that
- * name is refused. Root can do better, and makes the mounts before it gives up its rights. */
+/* The root of a cell: an empty file system in memory, with mounts on it. A file is opened first,
+ * and mounted from its descriptor. In the cell's own mount namespace a descriptor from outside
+ * cannot be used, so the file is opened again by name and compared: another file with that name
+ * is refused. Root can do better: it makes the mounts before it gives up its rights. */
 #include "ext/cell/inside/build_int.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define CLONE_TREE (OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE)
 
-/* --- mounts that are nowhere yet -------------------------------------------------------------- */
+/* --- detached mounts -------------------------------------------------------------------------- */
 
 static bool protect_tree(int tree, bool is_writable, bool is_device)
 {
@@ -43,7 +43,7 @@ static bool write_map(pid_t pid, const char *file, unsigned inside, unsigned out
     return is_done;
 }
 
-/* A user namespace that turns the owner of a directory into the cell's user. -1: none. */
+/* A user namespace that maps the owner of a directory to the cell's user. -1: none. */
 static int map_owner(const struct stat *info, uid_t uid)
 {
     pid_t pid =
@@ -64,8 +64,9 @@ static int map_owner(const struct stat *info, uid_t uid)
     return fd;
 }
 
-/* A workspace of root's is the cell's to write where that was granted, and what is written there
- * belongs to its owner. Where the file system cannot do that, its permissions say what is possible. */
+/* Maps a granted workspace of another user, so that the cell's user can write to it and new
+ * files belong to the workspace's owner. If the file system cannot do that, the normal
+ * permissions apply. */
 static void give_to_user(int tree, uid_t uid)
 {
     struct stat info;
@@ -106,7 +107,7 @@ static bool is_same(int a, int b)
     return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The descriptor was opened outside; here is the same file in this namespace. */
+/* The descriptor was opened outside; opens the same file in this namespace. */
 static int open_again(const struct pl_cell_plan_mount *mount)
 {
     char link[64], path[4096];
@@ -135,8 +136,8 @@ static int clone_source(int fd, const char *name, bool is_writable, bool is_devi
 
 /* --- places in the root ------------------------------------------------------------------------ */
 
-/* Opens the place of a mount, and makes it where it does not exist. A link on the way is refused:
- * it would lead out of the root. */
+/* Opens the mount point, and creates it if it does not exist. A link in the path is refused: it
+ * would lead out of the root. */
 static int open_place(int root, const char *path, bool is_directory)
 {
     int at = dup(root);
@@ -175,7 +176,7 @@ static void attach(int tree, int root, const char *path)
     close(tree);
 }
 
-/* A new file system. -1: errno. */
+/* Creates a file system. -1: errno. */
 static int make_fs(const char *kind, const char *const options[][2], unsigned flags)
 {
     int fs = fsopen(kind, FSOPEN_CLOEXEC);
@@ -212,9 +213,9 @@ static int make_root(void)
 }
 
 struct source {
-    int tree; /* -1: a link */
+    int tree; /* -1: a symbolic link */
     const char *to;
-    const char *link; /* where it leads; arena */
+    const char *link; /* its target; arena */
 };
 
 struct sources {
@@ -228,7 +229,7 @@ static void add_source(struct sources *sources, struct source source)
         pl_cell_fail(PL_NOMEM, "out of memory");
 }
 
-/* Where /bin is a link to usr/bin, it is one in the cell. */
+/* If /bin is a link to usr/bin, it is one in the cell too. */
 static void add_runtime(struct sources *sources, const char *path)
 {
     struct stat info;
@@ -310,8 +311,8 @@ static void put_tmp(struct pl_cell_build *build, int root)
     attach(tmp, root, "/tmp");
 }
 
-/* Only what concerns the cell's own processes. A machine that hides parts of its own /proc, as
- * containers do, lets nobody mount another. */
+/* Shows only the cell's own processes. If a machine hides parts of its own /proc, as containers
+ * do, the kernel permits no new /proc mount. */
 static void put_proc(struct pl_cell_build *build, int root)
 {
     const char *const options[][2] = {{"subset", "pid"}, {NULL, NULL}};
@@ -337,7 +338,7 @@ static void enter_root(int root)
     close(root);
 }
 
-/* Everything is opened before the first mount hides any of it. */
+/* Opens everything before the first mount hides any of it. */
 static void open_sources(struct sources *sources)
 {
     struct pl_cell_build *build = sources->build;

@@ -1,5 +1,5 @@
-/* The network of a cell: loopback, and on it one address for each host that was granted. The
- * listening sockets are made in here and sent out, where the server accepts. */
+/* The network of a cell: loopback, with one address for each granted host. The listening sockets
+ * are created here and sent to the server, which accepts. */
 #include "ext/cell/inside/build_int.h"
 
 #include <arpa/inet.h>

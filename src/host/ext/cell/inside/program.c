@@ -1,6 +1,6 @@
-/* The last steps before a program runs: limits, no capability, Landlock, the filter, three
- * descriptors. Each must succeed. What may fail in a way that the caller can mend (there is no such
- * program) has a status of its own. */
+/* The last steps before a program runs: limits, no capabilities, Landlock, the system call
+ * filter, three descriptors. Each must succeed. A failure that the caller can correct (no such
+ * program) has its own status. */
 #include "ext/cell/inside/build_int.h"
 #include "ext/cell/inside/landlock.h"
 #include "ext/cell/inside/seccomp.h"
@@ -48,7 +48,7 @@ static void set_limits(struct last *last)
         rlim_t value;
         const char *name;
     } table[] = {
-        /* First: to count the tasks of a user takes memory. */
+        /* First, because counting a user's tasks takes memory. */
         {RLIMIT_NPROC, limits->n_processes, "processes"},
         {RLIMIT_DATA, limits->n_memory, "memory"},
         {RLIMIT_NOFILE, limits->n_fds, "descriptors"},
@@ -59,9 +59,9 @@ static void set_limits(struct last *last)
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         rlim_t value = table[i].value;
-        /* Without a user namespace the kernel counts all tasks of the user, those of the server
-         * included. The program itself is one of its own. If others of the user end later, process
-         * 1 counts too (census.c). */
+        /* Without a user namespace the kernel counts all tasks of the user, including those of
+         * the server. The program itself is one of its own. If other tasks end later, process 1
+         * counts too (census.c). */
         if (table[i].what == RLIMIT_NPROC && !last->build->is_tree)
             value += pl_cell_other_tasks_of_user(last->build);
         struct rlimit limit = {value, value};
@@ -76,8 +76,8 @@ static void drop_capabilities(struct last *last)
 {
     struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[2] = {0};
-    /* Of the set that exec could give back: only who has CAP_SETPCAP can empty it, and who has not
-     * got it cannot use it either, since privileges are never gained from here on. */
+    /* The bounding set, which exec could use. Only a process with CAP_SETPCAP can empty it. A
+     * process without CAP_SETPCAP cannot use it either, since no_new_privs is set. */
     for (int cap = 0; cap < 64; cap++)
         if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) != 0)
             break;
@@ -98,7 +98,7 @@ static void allow_path(struct last *last, int ruleset, const char *path,
 {
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0)
-        return; /* what is not there needs no rule */
+        return; /* a missing path needs no rule */
     if (!pl_landlock_allow(ruleset, last->build->abi, fd, rights))
         stop(last, PL_IO, "Landlock takes no rule for %s: %s", path, strerror(errno));
     close(fd);
@@ -131,8 +131,8 @@ static void enter_landlock(struct last *last)
     for (size_t i = 0; pl_cell_devices[i]; i++)
         allow_path(last, ruleset, pl_cell_devices[i], PL_LANDLOCK_DEVICE);
     if (build->has_root) {
-        /* Our own root has nothing in it that is not for the program, and so it may look around. The
-         * /proc that bubblewrap mounts tells of the whole machine, and is not opened. */
+        /* Our own root contains only files for the program, so it may be read. The /proc of
+         * bubblewrap shows the whole machine, so it is not allowed. */
         bool is_ours = build->parts & PL_CELL_HAS(NAMESPACES);
         allow_path(last, ruleset, is_ours ? "/" : "/etc", PL_LANDLOCK_LOOK);
         allow_path(last, ruleset, "/tmp", PL_LANDLOCK_KEEP);
@@ -183,7 +183,7 @@ static const char *find_variable(char *const *env, const char *name)
     return NULL;
 }
 
-/* Returns only if it cannot be started; errno is of the most telling try. */
+/* Returns only on failure; errno is that of the most informative attempt. */
 static void start(char *const *argv, char *const *env)
 {
     if (strchr(argv[0], '/')) {
@@ -217,7 +217,7 @@ _Noreturn void pl_cell_program_run(struct pl_cell_build *build, int say_fd)
     drop_capabilities(&last);
     reset_signals();
     enter_landlock(&last);
-    /* All but three close with exec; a descriptor that somebody forgot does, too. */
+    /* All except three close with exec, including forgotten ones. */
     if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) != 0)
         stop(&last, PL_IO, "descriptors cannot be closed: %s", strerror(errno));
     enter_filter(&last);

@@ -1,6 +1,6 @@
-/* What every cell sees of the machine: the programs and libraries of the system, read-only, and a
- * few files of its own in /etc. Nothing of a user, nothing of the server, nothing of other
- * configuration. */
+/* The part of the machine that every cell sees: the programs and libraries of the system,
+ * read-only, and a few files in /etc that are made for the cell. Nothing of a user, of the server
+ * or of other configuration. */
 #include "ext/cell/inside/build_int.h"
 
 const struct pl_cell_runtime pl_cell_runtime[] = {

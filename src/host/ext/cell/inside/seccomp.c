@@ -1,9 +1,9 @@
-/* The filter is an allow-list, made from tables: calls that are let through, calls that are let
- * through with certain arguments, calls that are refused by name, and the rest, which this kernel
- * does not have as far as a program can tell. A program of another architecture is killed.
+/* The filter is an allow-list made from tables: allowed calls, calls allowed with certain
+ * arguments, and calls refused by name. All others seem not to exist in this kernel. A program of
+ * another architecture is killed.
  *
- * The order of the instructions costs nothing: the kernel keeps a map of the calls that are allowed
- * whatever their arguments. */
+ * The order of the instructions costs nothing: the kernel caches the calls that are allowed with
+ * any arguments. */
 #include "ext/cell/inside/seccomp.h"
 
 #include <errno.h>
@@ -66,12 +66,12 @@ static const int allowed[] = {
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending,
     SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
     SYS_sigaltstack,
-    /* who and what am I */
+    /* identity and system */
     SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid,
     SYS_getgroups, SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid,
     SYS_setresgid, SYS_capget, SYS_uname, SYS_sysinfo, SYS_getrandom, SYS_getrlimit,
     SYS_setrlimit,
-    /* a connected pair needs these; there is no socket but such a pair, or one of TCP */
+    /* for connected pairs; the only other sockets are TCP */
     SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_sendmsg, SYS_recvmmsg, SYS_sendmmsg, SYS_shutdown,
     SYS_getsockname, SYS_getpeername, SYS_getsockopt, SYS_setsockopt,
 #if defined(__x86_64__)
@@ -84,10 +84,10 @@ static const int allowed[] = {
 };
 /* clang-format on */
 
-/* Only where the cell has hosts. */
+/* Only if the cell has hosts. */
 static const int allowed_with_hosts[] = {SYS_connect};
 
-/* Refused with EPERM, which programs know how to take; ENOSYS would say as much. */
+/* Refused with EPERM, which programs can handle better than ENOSYS. */
 /* clang-format off */
 static const int refused[] = {
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_mount, SYS_umount2,
@@ -162,21 +162,21 @@ static void deny(struct maker *m, int error)
     answer(m, SECCOMP_RET_ERRNO | (uint32_t)error);
 }
 
-/* If the accumulator is `value`: this answer. */
+/* The filter answers `action` if the accumulator is `value`. */
 static void if_equal(struct maker *m, uint32_t value, uint32_t action)
 {
     put(m, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
     answer(m, action);
 }
 
-/* The low half of an argument. What the kernel reads of the arguments looked at here is an int. */
+/* Loads the low half of an argument. The kernel reads the arguments checked here as int. */
 static void load_argument(struct maker *m, int i)
 {
     size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
     load(m, offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)i + low);
 }
 
-/* Everything up to end_rule is about this call, and ends in an answer. */
+/* Begins the instructions for this call, which end_rule ends. They must end in an answer. */
 static size_t begin_rule(struct maker *m, int call)
 {
     put(m, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)call);
@@ -197,7 +197,7 @@ static void let_calls(struct maker *m, const int *calls, size_t n, uint32_t acti
         if_equal(m, (uint32_t)calls[i], action);
 }
 
-/* The call is let through if its argument is one of these. */
+/* Allows the call if its argument is one of these. */
 static void let_values(struct maker *m, int call, int argument, const uint32_t *values, size_t n,
                        int error)
 {
@@ -209,7 +209,7 @@ static void let_values(struct maker *m, int call, int argument, const uint32_t *
     end_rule(m, rule);
 }
 
-/* The call is let through if the masked argument is `value`, or if it is not: as `is_wanted`. */
+/* Allows the call if the masked argument is `value` (is_wanted), or if it is not. */
 static void let_masked(struct maker *m, int call, int argument, uint32_t mask, uint32_t value,
                        bool is_wanted, int error)
 {
@@ -222,7 +222,7 @@ static void let_masked(struct maker *m, int call, int argument, uint32_t mask, u
     end_rule(m, rule);
 }
 
-/* A stream of one family. A datagram socket could be sent from to any address. */
+/* Allows a stream socket of one family. A datagram socket could send to any address. */
 static void let_stream(struct maker *m, int call, uint32_t family, int error)
 {
     size_t rule = begin_rule(m, call);
@@ -236,19 +236,19 @@ static void let_stream(struct maker *m, int call, uint32_t family, int error)
     load_argument(m, 2);
     if_equal(m, 0, SECCOMP_RET_ALLOW);
     if_equal(m, family == AF_INET ? 6 /* TCP */ : 0, SECCOMP_RET_ALLOW);
-    deny(m, error); /* MPTCP would leave by another door */
+    deny(m, error); /* MPTCP would bypass the rules for TCP */
     end_rule(m, rule);
 }
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* Calls that are fine with some arguments. */
+/* Calls that are allowed with some arguments. */
 static void add_rules(struct maker *m, bool has_hosts)
 {
     const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
     let_masked(m, SYS_clone, 0, namespaces, 0, true, EPERM);
-    /* Memory that is shared and has no file is not counted for any process. */
+    /* Shared anonymous memory is not counted for any process. */
     let_masked(m, SYS_mmap, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS, false,
                EPERM);
     let_masked(m, SYS_mknodat, 2, S_IFMT, S_IFIFO, true, EPERM);

@@ -1,4 +1,4 @@
-/* Answers to capability questions that hold on: for a session, or for ever, for one target. */
+/* Stored answers to capability questions: for a session or for ever, for one target. */
 #include "ext/run/broker/broker.h"
 
 #include "base/mem.h"

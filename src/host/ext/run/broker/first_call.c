@@ -1,6 +1,7 @@
-/* The first call of a tool of an MCP server. What such a server does in its cell is not seen call by call. So where it has
- * directories to write to, or hosts, a person is asked before each tool runs for the first time in a session, unless the
- * capability was granted to the extension (`--grant`) or the profile is permissive. */
+/* The first call of a tool of an MCP server. The calls inside its cell are not visible. So if it
+ * has writable directories or hosts, a person is asked before each tool runs for the first time
+ * in a session, unless the extension has the capability (`--grant`) or the profile is
+ * permissive. */
 #include "ext/run/broker/broker.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static bool is_granted(const struct pl_ext_ask *ask, enum pl_ext_capability capa
     return reason == PL_EXT_REASON_EXTENSION_ALLOW || reason == PL_EXT_REASON_PERMISSIVE;
 }
 
-/* What the question names: the tool, and the directories or hosts of its server. */
+/* The text of the question: the tool, and the directories or hosts of its server. */
 static struct pl_str where(struct pl_ext_ask *ask, enum pl_ext_capability capability)
 {
     PL_CLEANUP_BUF struct pl_buf list;

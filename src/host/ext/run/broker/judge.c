@@ -1,10 +1,10 @@
-/* May this call be? What it touches is read from its params, never from what it declares; then every manifest that
- * binds the extension is asked, and then the policy. */
+/* Whether a call is allowed. What it touches is read from its params, never from its
+ * declaration. Then every manifest that binds the extension is checked, then the policy. */
 #include "ext/run/broker/broker.h"
 
 #include "json/text.h"
 
-/* The object that has path, url and the like: params, or the input of a tool. */
+/* The object with path, url and the like: params, or the input of a tool. */
 static const struct pl_json_node *object_of(const struct pl_ext_hostcall *call)
 {
     bool is_tool = pl_str_eq(call->method_name, PL_STR("tool"));
@@ -28,7 +28,8 @@ static struct pl_str first_segment(struct pl_str path)
     return slash ? pl_str_slice(path, 0, (size_t)(slash - path.ptr)) : PL_STR("");
 }
 
-/* A path of the workspace, cleaned; the wish names it, unless it is of the extension's own state. */
+/* A path of the workspace, cleaned. The wish names it, unless it is in the extension's own
+ * state. */
 static bool aim_path(struct pl_ext_hostcall *call, const struct pl_json_node *object)
 {
     struct pl_str path, clean;
@@ -58,7 +59,7 @@ static bool aim_url(struct pl_ext_hostcall *call, const struct pl_json_node *obj
     return keep_what(call, url, parts.host);
 }
 
-/* The program alone is what is remembered; a person sees the whole command. */
+/* Only the program is remembered; a person sees the whole command. */
 static bool aim_command(struct pl_ext_hostcall *call, const struct pl_json_node *object)
 {
     struct pl_str command;
@@ -131,7 +132,7 @@ static bool is_of_state(const struct pl_ext_hostcall *call)
            pl_json_text_is(&call->doc, root, PL_STR("state"));
 }
 
-/* Each name that env asks for. */
+/* Judges each name that env requests. */
 static enum pl_ext_reason judge_names(struct pl_ext_hostcall *call, struct pl_ext_wish *wish)
 {
     const struct pl_json_node *names =
@@ -179,8 +180,6 @@ static enum pl_ext_reason judge_manifests(struct pl_ext_hostcall *call)
             return PL_EXT_REASON_PROTECTED_PATH;
     }
     enum pl_ext_reason reason = pl_hostcall_judge_scope(call, &call->arena, &wish);
-    /* A list of a directory shows names: the directory above the scope may be listed where something below it may be
-     * read; what is listed is matched again (method/fs.c). */
     return reason;
 }
 

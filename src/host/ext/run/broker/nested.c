@@ -1,8 +1,9 @@
-/* A call of the method tool passes the hooks that the model's own calls pass: tool_call and tool_call_final before it is
- * decided whether it may run, tool_result before the extension gets its output.
+/* A call of the method tool passes the same hooks as the model's own calls: tool_call and
+ * tool_call_final before the decision whether it may run, tool_result before the extension gets its
+ * output.
  *
- * A changed input is a new call: what it touches is read from it again, and judged again. A tool that hands its own call
- * on, with the same name and input, has passed already, once. */
+ * A changed input is a new call: what it touches is determined and judged again. A tool that passes
+ * on its own call, with the same name and input, has passed the hooks already, once. */
 #include "ext/run/broker/broker.h"
 
 #include "base/sha/sha256.h"
@@ -10,7 +11,8 @@
 
 #include <stdio.h>
 
-/* What the extension was called for itself: `read` of workspace is `read` of the host. */
+/* Whether it passes on the call for which the extension was called: `read` of workspace becomes
+ * `read` of the host. */
 static bool is_handed_on(struct pl_ext_hostcall *call)
 {
     struct pl_ext_ask *parent = call->parent;
@@ -156,7 +158,7 @@ static void on_person(struct pl_ext_hostcall *call, struct pl_str answer)
     look_at_final(call);
 }
 
-/* A person has to say yes, for exactly this input. */
+/* A person must confirm exactly this input. */
 static void ask_first(struct pl_ext_hostcall *call, const struct pl_ext_ruling *ruling)
 {
     PL_CLEANUP_BUF struct pl_buf questions, words;
@@ -191,7 +193,7 @@ static void ask_first(struct pl_ext_hostcall *call, const struct pl_ext_ruling *
         pl_question_ask_person(call, "capability", pl_buf_str(&questions), on_person);
 }
 
-/* Params with the input that a hook gave; the hash in the audit is that of what runs. */
+/* Puts the input of a hook into the params; the hash in the audit is that of the executed input. */
 static bool take_input(struct pl_ext_hostcall *call, const struct pl_ext_ruling *ruling)
 {
     PL_CLEANUP_BUF struct pl_buf text;
@@ -238,7 +240,7 @@ void pl_nested_hook(struct pl_ext_hostcall *call, void (*hooked)(struct pl_ext_h
     call->hooked = hooked;
     pl_hostcall_become(call, PL_HOSTCALL_HOOKING);
     if (is_handed_on(call)) {
-        call->tool_name = (struct pl_str){0}; /* nobody is told of it twice */
+        call->tool_name = (struct pl_str){0}; /* nobody is notified of it twice */
         hooked(call);
         return;
     }
@@ -257,9 +259,9 @@ void pl_nested_tell_start(struct pl_ext_hostcall *call)
     tell(call, PL_EXT_HOOK_TOOL_EXECUTION_START);
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
-/* The blocks of an output; one without any is a text. Of an error its message is. */
+/* Writes the blocks of an output; without blocks, its text; for an error, its message. */
 static void put_content(struct pl_ext_hostcall *call, struct pl_json_out *out, struct pl_str output)
 {
     struct pl_json_doc doc;
@@ -279,7 +281,7 @@ static void put_content(struct pl_ext_hostcall *call, struct pl_json_out *out, s
     pl_json_out_close(out, ']');
 }
 
-/* Changed content is the whole output; without it changed details are. */
+/* Changed details are the whole output; otherwise the content is, or without it the details. */
 static bool take_output(struct pl_ext_hostcall *call, const struct pl_ext_ruling *ruling,
                         struct pl_str before)
 {
@@ -315,7 +317,7 @@ static void on_result(void *ctx, const struct pl_ext_ruling *ruling)
     struct pl_ext_hostcall *call = ctx;
     struct pl_str before = pl_arena_dup(&call->arena, pl_buf_str(&call->output));
     call->chain = NULL;
-    if (ruling->verdict == PL_EXT_VERDICT_BLOCK) { /* tool_result!: nobody could look at it */
+    if (ruling->verdict == PL_EXT_VERDICT_BLOCK) { /* tool_result!: it could not be inspected */
         call->has_details = false;
         block(call, ruling->by, ruling->why);
         return;

@@ -1,6 +1,7 @@
-/* A question of an extension to the person of a session: for a capability, or of the method ui. It is an aside of the
- * session (core/session/aside.c), so it is shown and answered like every other question. Calls that want to know the
- * same wait for one question. Its id names this shard, where the answer belongs. */
+/* A question of an extension to the person of a session: for a capability, or from the method
+ * ui. It is an aside of the session (core/session/aside.c), so it is shown and answered like
+ * other questions. Calls with the same question wait for one answer. Its id names this shard,
+ * which receives the answer. */
 #include "ext/run/broker/broker.h"
 
 #include "base/mem.h"
@@ -15,8 +16,8 @@ struct waiter {
     struct pl_ext_hostcall *call; /* borrowed */
     void (*decided)(struct pl_ext_hostcall *call, enum pl_ext_reason reason);
     void (*answered)(struct pl_ext_hostcall *call, struct pl_str answer);
-    enum pl_hostcall_state back; /* of `answered`: where the call came from */
-    struct pl_ext_ask *ask;      /* borrowed; a call of a tool waits, and not a host call */
+    enum pl_hostcall_state back; /* of `answered`: the former state of the call */
+    struct pl_ext_ask *ask;      /* borrowed; set if a tool call waits, not a host call */
     void (*ask_decided)(struct pl_ext_ask *ask, enum pl_ext_reason reason);
 };
 
@@ -38,8 +39,8 @@ struct pl_ext_question {
     struct waiter *waiters; /* owned */
     struct pl_timer timer;
     struct pl_session_command command;
-    bool is_sent;    /* its command is away */
-    bool is_settled; /* nobody waits: it goes when its command is back */
+    bool is_sent;    /* its command is under way */
+    bool is_settled; /* nobody waits: freed when its command is back */
     bool is_asked;   /* the session has it */
 };
 
@@ -52,7 +53,7 @@ static void destroy(struct pl_ext_question *q)
     pl_mem_free(q);
 }
 
-/* The session is told that nobody wants to know any more. */
+/* The session has withdrawn the question. */
 static void on_withdrawn(struct pl_session_command *command)
 {
     pl_session_command_deinit(command);
@@ -79,7 +80,7 @@ static void withdraw(struct pl_ext_question *q)
     pl_session_command_send(command);
 }
 
-/* Out of the table; freed when its command is back. */
+/* Removes it from the table; it is freed when its command is back. */
 static void settle(struct pl_ext_question *q, bool withdraws)
 {
     if (q->is_settled)
@@ -146,7 +147,7 @@ static void audit(struct pl_ext_question *q, enum pl_ext_reason reason, const ch
 
 static void on_stored(void *ctx, enum pl_status status, const struct pl_error *err)
 {
-    (void)ctx, (void)status, (void)err; /* without it the person is asked again */
+    (void)ctx, (void)status, (void)err; /* if this fails, the person is asked again */
 }
 
 static void remember(struct pl_ext_question *q, bool is_allowed, const char *how)
@@ -186,7 +187,7 @@ static const char *word_of(const struct pl_json_doc *doc)
     return "once";
 }
 
-/* Each call that waited goes its way; the question is no longer theirs. */
+/* Each waiting call continues, and leaves the question. */
 static void tell(struct pl_ext_question *q, enum pl_ext_reason reason, struct pl_str answer)
 {
     while (q->waiters) {
@@ -401,7 +402,7 @@ static void write_capability(const struct about *call, struct pl_buf *to)
         to->status = words.status;
 }
 
-/* False: out of memory. */
+/* False if out of memory. */
 static bool ask(const struct about *about, const struct waiter *waiter, const char *kind,
                 struct pl_str questions)
 {
@@ -513,7 +514,7 @@ void pl_question_leave(struct pl_ext_hostcall *call)
 struct answering {
     struct pl_letter letter;
     struct pl_shard *shard;
-    struct pl_str id, answer; /* one allocation with it */
+    struct pl_str id, answer; /* in the same allocation */
 };
 
 static void on_answer(struct pl_letter *letter)

@@ -1,5 +1,5 @@
-/* Results in chunks (core/extproto/stream.c has the numbers). A chunk counts as on the way until the pipe has taken it.
- * A stream that makes no progress for 30 seconds ends. */
+/* Results in chunks (core/extproto/stream.c has the numbers). A chunk is under way until the
+ * pipe has taken it. A stream without progress for 30 seconds ends. */
 #include "ext/run/broker/broker.h"
 
 enum { STALL_MS = 30000 };
@@ -61,7 +61,7 @@ static void go_on(struct pl_ext_hostcall *call)
         call->go_on(call);
 }
 
-/* What the pipe has taken is no longer on the way. */
+/* Marks the bytes that the pipe has taken as sent. */
 static void take(struct pl_ext_hostcall *call, uint64_t n_taken)
 {
     size_t n = 0;

@@ -1,5 +1,6 @@
-/* The queue out of a channel. Lines of one turn of the loop go together. The clock of a reader that does not read
- * runs while something waits and begins anew whenever some of it was taken. */
+/* The output queue of a channel. Lines of one turn of the loop are sent together. The timer for
+ * a reader that does not read runs while something waits, and restarts when some of it was
+ * taken. */
 #include "ext/run/channel/channel_int.h"
 
 static void on_flush(struct pl_loop_hook *hook)
@@ -53,7 +54,7 @@ static size_t n_waiting(const struct pl_ext_channel *channel)
     return channel->out.len - channel->n_sent;
 }
 
-/* What was sent goes when it is most of the buffer, so that bytes are moved once at most. */
+/* Removes sent bytes when they are most of the buffer, so that bytes are moved at most once. */
 static void tidy(struct pl_ext_channel *channel)
 {
     if (channel->n_sent < channel->out.len / 2)
@@ -101,7 +102,7 @@ static bool takes_lines(const struct pl_ext_channel *channel)
     return !channel->has_fault && !channel->is_finishing && !channel->is_closed;
 }
 
-/* Whole lines were added to the queue, `n_before` bytes after its beginning. */
+/* Whole lines were added to the queue, which had `n_before` bytes. */
 static void added(struct pl_ext_channel *channel, size_t n_before)
 {
     channel->n_written += channel->out.len - n_before;
@@ -168,7 +169,7 @@ void pl_ext_channel_close(struct pl_ext_channel *channel)
 {
     if (!channel || channel->is_closed)
         return;
-    /* The last word, such as why a register was refused, as far as it goes at once. */
+    /* Sends the last message, such as why a registration was refused, as far as possible now. */
     if (!channel->has_fault && n_waiting(channel))
         (void)channel->kind->send(
             channel, (struct pl_str){channel->out.ptr + channel->n_sent, n_waiting(channel)});

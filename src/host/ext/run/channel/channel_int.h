@@ -1,4 +1,5 @@
-/* What both kinds of channel share: the queue out, the gathering of lines, the clock of a reader that does not read. */
+/* Shared by both kinds of channel: the output queue, the collecting of lines, the timer for a
+ * reader that does not read. */
 #ifndef PL_EXT_CHANNEL_INT_H
 #define PL_EXT_CHANNEL_INT_H
 
@@ -13,14 +14,14 @@ enum {
 };
 
 struct pl_ext_channel_kind {
-    /* As much as goes now; how many bytes went. Negative: it is broken. */
+    /* Sends as much as possible now; returns the number of bytes. Negative: it is broken. */
     ptrdiff_t (*send)(struct pl_ext_channel *channel, struct pl_str bytes);
     /* Whether to call pl_ext_channel_flush when there is room. */
     void (*want_room)(struct pl_ext_channel *channel, bool wants);
     void (*want_input)(struct pl_ext_channel *channel, bool wants);
-    void (*finish)(struct pl_ext_channel *channel); /* all was written, and no more comes */
+    void (*finish)(struct pl_ext_channel *channel); /* everything was written, and no more comes */
     void (*close)(struct pl_ext_channel *channel);
-    /* What was gathered, to be handed out line by line. */
+    /* Hands out the collected bytes line by line. */
     void (*hand_out)(struct pl_ext_channel *channel);
 };
 
@@ -35,14 +36,14 @@ struct pl_ext_channel {
     struct pl_loop_hook flush, again;
     struct pl_timer stuck;
     bool is_paused, is_finishing, has_fault, is_closed;
-    unsigned n_inside; /* callbacks that are at work: it is not freed below them */
+    unsigned n_inside; /* running callbacks: it is not freed before they return */
 };
 
 void pl_ext_channel_init(struct pl_ext_channel *channel, const struct pl_ext_channel_kind *kind,
                          struct pl_loop *loop, const struct pl_ext_channel_ops *ops, void *ctx);
 void pl_ext_channel_deinit(struct pl_ext_channel *channel);
 void pl_ext_channel_flush(struct pl_ext_channel *channel);
-/* Tells it once. */
+/* Reports a fault once. */
 void pl_ext_channel_fault(struct pl_ext_channel *channel, enum pl_ext_channel_fault fault);
 
 #endif

@@ -1,5 +1,5 @@
-/* The three pipes of a child: one JSON object per line on its standard input and output, and whatever it likes on
- * standard error. */
+/* The three pipes of a child: one JSON object per line on its standard input and output, and any
+ * text on standard error. */
 #include "ext/run/channel/channel_int.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { IN, OUT, SAID, N_PIPES }; /* as the child sees them */
+enum { IN, OUT, SAID, N_PIPES }; /* from the child's view */
 
 struct pipe_end {
     struct pl_watch watch;
@@ -21,10 +21,10 @@ struct pipe_end {
 struct pipes {
     struct pl_ext_channel channel; /* first */
     struct pipe_end ends[N_PIPES];
-    unsigned n_watches; /* that are not buried yet */
+    unsigned n_watches; /* not removed yet */
     struct pl_buf in;   /* the beginning of a line */
-    size_t n_scanned;   /* of in: no line feed is there */
-    bool has_hung_up;   /* the child has closed its end: what is left is read, and then the end */
+    size_t n_scanned;   /* of in: has no line feed */
+    bool has_hung_up;   /* the child has closed its end: read the rest, then end */
     struct pl_loop_hook more, bury;
 };
 
@@ -80,7 +80,7 @@ static void pipes_close(struct pl_ext_channel *channel)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/* The lines that are there; what is left is the beginning of the next one. */
+/* Hands out complete lines; the rest is the beginning of the next one. */
 static void pipes_hand_out(struct pl_ext_channel *channel)
 {
     struct pipes *pipes = pipes_of(channel);
@@ -118,9 +118,9 @@ static void pipes_hand_out(struct pl_ext_channel *channel)
         free_if_over(pipes);
 }
 
-/* Once for each turn of the loop: whoever writes without end does not keep the loop from others. The trigger is the edge,
- * which saves the kernel a second look in every turn. A read that is not full has emptied the pipe, so what comes later is
- * told; after any other the next turn reads again. */
+/* Reads once per turn of the loop, so that an endless writer does not block others.
+ * Edge-triggered, which saves the kernel a second check in every turn. A short read has emptied
+ * the pipe, so an event follows for later bytes; after a full read the next turn reads again. */
 static void read_out(struct pipes *pipes)
 {
     struct pl_ext_channel *channel = &pipes->channel;
@@ -143,7 +143,7 @@ static void read_out(struct pipes *pipes)
         return;
     }
     if (channel->has_fault)
-        return; /* thrown away */
+        return; /* discarded */
     pipes->in.len += (size_t)n;
     pipes_hand_out(channel);
 }
@@ -155,7 +155,7 @@ static void on_out(struct pl_watch *watch, uint32_t events)
     read_out(pipes);
 }
 
-/* One that is paused is told again when it is resumed. */
+/* A paused channel is called again when it is resumed. */
 static void on_more(struct pl_loop_hook *hook)
 {
     struct pipes *pipes = PL_CONTAINER_OF(hook, struct pipes, more);

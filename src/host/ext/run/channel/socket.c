@@ -1,6 +1,6 @@
-/* The WebSocket of an extension that runs elsewhere, on the shard that accepted it. Bytes go through two pipes to the shard
- * of the instance (socket.h). It is one of the hub's connections, so a key that is revoked, a user who is disabled and a
- * server that ends close it as they close any other. */
+/* The WebSocket of an extension that runs elsewhere, on the shard that accepted it. Bytes go
+ * through two pipes to the shard of the instance (socket.h). It is one of the hub's connections,
+ * so a revoked key, a disabled user or the end of the server closes it like any other. */
 #include "ext/run/channel/socket.h"
 
 #include "access/meter.h"
@@ -17,27 +17,27 @@
 
 enum {
     CLOSE_MS = 5000,   /* for the other side's close */
-    GO_AWAY_MS = 1000, /* the same when we end */
+    GO_AWAY_MS = 1000, /* the same if the server ends */
     PULSE_MS = 10000,
-    MAX_MISSED = 2, /* pings without any word: a connection that is dead is found in 30 s */
+    MAX_MISSED = 2, /* pings without any answer: a dead connection is found in 30 s */
     BLOCK = 64 << 10,
 };
 
 struct socket {
     struct pl_live live; /* first */
     struct pl_ws ws;
-    struct pl_hold hold; /* the part of a message that has arrived, of the memory for bodies */
+    struct pl_hold hold; /* the received part of a message, counted as memory for bodies */
     struct pl_timer deadline, pulse;
     struct pl_ext_shard *exts; /* borrowed; counts it */
     struct pl_ext_wire *wire;  /* held */
     struct pl_watch to_watch, from_watch;
-    unsigned n_watches; /* that are not buried yet */
+    unsigned n_watches; /* not removed yet */
     struct pl_buf to;   /* lines for the host that its pipe has not taken */
-    size_t n_to;        /* of `to`: they went */
-    struct pl_buf from; /* of the host: lines that wait, and the beginning of one */
-    size_t n_scanned;   /* of `from`: no line feed is there */
+    size_t n_to;        /* of `to`: already sent */
+    struct pl_buf from; /* of the host: waiting lines, and the beginning of one */
+    size_t n_scanned;   /* of `from`: has no line feed */
     uint8_t n_missed;
-    bool has_failed; /* what came broke the protocol: nothing more is read */
+    bool has_failed; /* the input broke the protocol: nothing more is read */
 };
 
 static struct socket *socket_of(struct pl_live *live)
@@ -97,7 +97,7 @@ static void shut_from(struct socket *s)
     *fd = -1;
 }
 
-/* The instance learns of it by the pipes, and why by the wire. The first reason stands. */
+/* The pipes tell the instance that it ended, the wire tells why. The first reason counts. */
 static void part(struct socket *s, bool is_fault, const char *why)
 {
     struct pl_ext_wire *wire = s->wire;
@@ -110,7 +110,8 @@ static void part(struct socket *s, bool is_fault, const char *why)
     shut_from(s);
 }
 
-/* Now. The struct is freed at the end of the turn: our caller may still read it. */
+/* Closes now. The struct is freed at the end of this turn of the loop, because our caller may still
+ * read it. */
 static void drop(struct socket *s)
 {
     struct pl_live *live = &s->live;
@@ -149,7 +150,7 @@ static void socket_close(struct pl_live *live, uint16_t code, const char *reason
         return;
     }
     if (pl_live_is_closing(live))
-        return; /* the first reason stands; the deadline ends it */
+        return; /* the first reason counts; the deadline ends it */
     part(s, is_fault(code), reason);
     struct pl_buf frame PL_CLEANUP_BUF;
     pl_buf_init(&frame, 0);
@@ -165,12 +166,12 @@ static void socket_close(struct pl_live *live, uint16_t code, const char *reason
     pl_timer_stop(live->shard->loop, &s->pulse);
     pl_live_limit(live, &s->deadline, code == PL_WS_CLOSE_GOING_AWAY ? GO_AWAY_MS : CLOSE_MS,
                   on_deadline);
-    pl_conn_resume(live->conn); /* the other side's close has to be seen */
+    pl_conn_resume(live->conn); /* to receive the other side's close */
 }
 
 /* --- from the other machine ---------------------------------------------------------------------- */
 
-/* What the pipe takes. While something waits nothing more is read from the connection. */
+/* Writes as much as the pipe takes. The connection is not read while something waits. */
 static void flush_to(struct socket *s)
 {
     int fd = s->wire->to_host[1];
@@ -195,8 +196,8 @@ static void flush_to(struct socket *s)
         pl_conn_resume(s->live.conn);
 }
 
-/* A message is a line. A line feed inside it can only be space between values, or an error: so is the carriage return that
- * takes its place. */
+/* A message is a line. A line feed inside it can only be space between values, or an error. The
+ * carriage return that replaces it is the same. */
 static void hear_text(struct socket *s, struct pl_str text)
 {
     size_t at = s->to.len;
@@ -242,7 +243,7 @@ static void on_message(struct socket *s, const struct pl_ws_message *message)
     }
 }
 
-/* The part of a message that has arrived uses the memory for bodies until the message is complete. */
+/* The received part of a message uses the memory for bodies until the message is complete. */
 static void count_bytes(struct socket *s)
 {
     struct pl_live *live = &s->live;
@@ -265,7 +266,7 @@ static void on_read(void *ctx, char *bytes, size_t n)
     struct socket *s = ctx;
     struct pl_error err = {0};
     if (s->has_failed)
-        return; /* what comes after an error means nothing */
+        return; /* input after an error is ignored */
     pl_ws_feed(&s->ws, bytes, n);
     enum pl_status status = PL_OK;
     while (s->live.state != PL_LIVE_OVER && status == PL_OK) {
@@ -295,7 +296,8 @@ static void on_end(void *ctx)
 
 /* --- from the host ---------------------------------------------------------------------------- */
 
-/* The queue is short, or was just made so. False: on_writable comes, or the connection is over. */
+/* Whether the queue is short, if necessary after a flush. False: on_writable follows, or the
+ * connection is over. */
 static bool has_room(struct socket *s)
 {
     struct pl_live *live = &s->live;
@@ -315,7 +317,7 @@ static void send_line(struct socket *s, struct pl_str line)
         socket_close(&s->live, PL_WS_CLOSE_TRY_LATER, "the server is out of memory");
 }
 
-/* The lines that are there, as long as the queue is short: what it has no room for holds the host up. */
+/* Hands out complete lines while the queue is short; without room, the host must wait. */
 static void hand_out(struct socket *s)
 {
     struct pl_live *live = &s->live;
@@ -344,7 +346,7 @@ static void hand_out(struct socket *s)
         pl_watch_want(live->shard->loop, &s->from_watch, is_roomy ? EPOLLIN : 0);
 }
 
-/* False: nothing is there now, or nothing comes any more. */
+/* False: no input now, or its end. */
 static bool read_block(struct socket *s)
 {
     char *to = pl_buf_reserve(&s->from, BLOCK);
@@ -367,7 +369,7 @@ static void on_from(struct pl_watch *watch, uint32_t events)
         hand_out(s);
 }
 
-/* The instance is over: its last words, and why. */
+/* The instance is over: sends its last lines, and the reason. */
 static void on_host_over(struct socket *s)
 {
     struct pl_ext_wire *wire = s->wire;
@@ -453,7 +455,7 @@ static void refuse(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* The connection, the struct and whom it is of; NULL after the exchange was finished. */
+/* Takes the connection and creates the struct; NULL after finishing the exchange. */
 static struct socket *take(struct pl_exchange *x, const char *accept, struct pl_buf *ret_rest)
 {
     struct pl_shard *shard = x->shard;

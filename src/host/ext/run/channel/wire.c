@@ -1,4 +1,4 @@
-/* What the two sides of a socket share: the pipes and why a side has ended. */
+/* Shared by the two sides of a socket: the pipes, and why a side has ended. */
 #include "ext/run/channel/socket.h"
 
 #include "base/mem.h"

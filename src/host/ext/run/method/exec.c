@@ -1,7 +1,8 @@
-/* The method exec, and the tool bash: a program in a cell of its own. The workspace is read-only in it, but for the
- * directories that `write` is granted for; the network leads to granted hosts only (exec_scope.c). What it prints is
- * gathered, 1 MiB of each, or streamed. Past its time: SIGTERM, two seconds, SIGKILL. When all its processes are gone, a
- * worker removes the protected paths that it made anew (ward.c), and then comes the answer. */
+/* The method exec, and the tool bash: a program in its own cell. The workspace is read-only in
+ * it, except the directories for which `write` is granted. The network reaches granted hosts
+ * only (exec_scope.c). Its output is collected, 1 MiB of each stream, or streamed. After a
+ * timeout: SIGTERM, two seconds, SIGKILL. When all its processes are gone, a worker removes new
+ * protected paths (ward.c); then the answer is sent. */
 #include "ext/run/method/exec_scope.h"
 
 #include "base/mem.h"
@@ -20,8 +21,8 @@ enum {
     MAX_SAID = 1 << 20,
     MAX_ARGS = 1000,
     TERM_MS = 2000,
-    SWEEP_MS = 30000,  /* for the ward, past the program's time */
-    MAX_CONNECTS = 32, /* that are audited */
+    SWEEP_MS = 30000,  /* for the ward, after the program's timeout */
+    MAX_CONNECTS = 32, /* number of audited connections */
     READ = 32 << 10,
     N_SAID = 2,
 };
@@ -34,12 +35,12 @@ struct said {
     struct exec *exec;
     int fd;
     bool is_watched, is_ended, is_truncated;
-    struct pl_buf bytes; /* gathered, or waiting to be sent */
+    struct pl_buf bytes; /* collected, or waiting to be sent */
 };
 
-/* It outlives the call until its watches are buried. */
+/* It outlives the call until its watches are removed. */
 struct exec {
-    struct pl_ext_hostcall *call; /* NULL: it is over */
+    struct pl_ext_hostcall *call; /* NULL: the call is over */
     struct pl_ext_shard *exts;    /* borrowed */
     struct pl_arena arena;
     const char **argv;
@@ -48,9 +49,9 @@ struct exec {
     enum pl_cell_level least;
     struct pl_exec_scope scope;  /* arena */
     struct pl_ext_ward *ward;    /* owned */
-    struct pl_cell *made;        /* owned; by the job */
+    struct pl_cell *made;        /* owned; made by the job */
     struct pl_ext_child *child;  /* owned */
-    struct pl_cell_hosts *hosts; /* owned; NULL: it has none */
+    struct pl_cell_hosts *hosts; /* owned; NULL: no hosts */
     struct pl_fetch_rules rules; /* of the hosts */
     unsigned n_connects;
     struct said said[N_SAID];
@@ -102,7 +103,7 @@ static void shut(struct said *said)
     said->is_ended = true;
 }
 
-/* The cell and the ward, unless a worker has them. */
+/* Frees the cell and the ward, unless a worker has them. */
 static void leave_cell(struct exec *exec)
 {
     if (exec->is_away) {
@@ -118,7 +119,7 @@ static void leave_cell(struct exec *exec)
         pl_ext_cell_leave(exec->exts, PL_TAKE(exec->made), ward);
 }
 
-/* Everything of it ends; what is left of the cell is killed. */
+/* Ends everything; kills the rest of the cell. */
 static void leave(struct exec *exec)
 {
     if (!exec->call)
@@ -151,7 +152,7 @@ static void put_end(struct exec *exec, struct pl_json_out *out)
         pl_ext_ward_put(exec->ward, out);
 }
 
-/* What was printed, and whether it was more. Details of an error have no secrets in them. */
+/* Writes the output, and whether it was truncated. Details of an error contain no secrets. */
 static void put_said(struct exec *exec, struct pl_json_out *out, bool is_detail)
 {
     bool is_truncated = false;
@@ -170,7 +171,7 @@ static void put_said(struct exec *exec, struct pl_json_out *out, bool is_detail)
     pl_json_out_bool(out, is_truncated);
 }
 
-/* What came before its time was over is in details; of a stream, what was not sent yet. */
+/* Output before the timeout goes into details; of a stream, the part that was not sent yet. */
 static void finish_late(struct exec *exec)
 {
     struct pl_ext_hostcall *call = exec->call;
@@ -231,7 +232,7 @@ static void finish(struct exec *exec)
         pl_hostcall_succeed(call);
 }
 
-/* On a worker: no process of the program is left. */
+/* On a worker: the program has no processes left. */
 static void sweep(struct pl_job *job)
 {
     struct pl_ext_hostcall *call = PL_CONTAINER_OF(job, struct pl_ext_hostcall, job);
@@ -246,7 +247,7 @@ static void on_swept(struct pl_ext_hostcall *call)
     finish(exec);
 }
 
-/* The program is over and all that it printed was read (and sent). */
+/* Finishes if the program is over and all its output was read (and sent). */
 static void finish_if_over(struct exec *exec)
 {
     bool is_over = exec->call && exec->has_exited && !exec->is_away;
@@ -263,7 +264,7 @@ static void finish_if_over(struct exec *exec)
     pl_hostcall_work(exec->call, sweep, on_swept);
 }
 
-/* --- what it prints --------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void send_said(struct pl_ext_hostcall *call)
 {
@@ -306,7 +307,7 @@ static void on_said(struct pl_watch *watch, uint32_t events)
         shut(said);
     } else if (exec->call->is_streamed) {
         pl_buf_add(&said->bytes, (struct pl_str){bytes, (size_t)n});
-        if (said->bytes.len >= READ) /* the source rests until this was sent */
+        if (said->bytes.len >= READ) /* the source pauses until this was sent */
             pl_watch_want(exec->exts->loop, watch, 0);
     } else {
         size_t room = MAX_SAID - said->bytes.len;
@@ -319,7 +320,7 @@ static void on_said(struct pl_watch *watch, uint32_t events)
         finish_if_over(exec);
 }
 
-/* --- its time --------------------------------------------------------------------------------- */
+/* --- exit and timeout ------------------------------------------------------------------------- */
 
 static void on_child_exit(void *ctx, const struct pl_cell_end *end)
 {
@@ -405,7 +406,7 @@ static void on_connect(void *ctx, const char *host, uint16_t port, bool is_let, 
         pl_ext_audit(exec->exts, &what, NULL, NULL);
 }
 
-/* The same quota as that of http; the answer comes when the program is gone. */
+/* Uses the quota of http; the answer comes when the program is gone. */
 static void on_bytes(void *ctx, uint64_t n_bytes)
 {
     struct exec *exec = ctx;
@@ -493,7 +494,7 @@ static void spawn(struct pl_job *job)
                               status == PL_NOT_FOUND ? "not_found" : NULL, "%s", err.message);
 }
 
-/* A cell that was made for a call that is over. */
+/* Frees a cell that was made for a call that is over. */
 static void clean(struct pl_ext_hostcall *call)
 {
     struct exec *exec = call->own_spawn;
@@ -636,7 +637,7 @@ void pl_ext_exec_start(struct pl_ext_hostcall *call)
     call->own = exec;
     call->go_on = send_said;
     exec->is_away = true;
-    /* The program has its own time, and then two seconds more. */
+    /* The program has its own timeout; this one allows for its termination. */
     pl_timer_start(call->exts->loop, &call->timer, call->timeout_ms + 2 * TERM_MS, call->timer.fn);
     pl_hostcall_work(call, spawn, on_spawned);
 }

@@ -1,8 +1,8 @@
-/* From manifests to the mounts, variables and hosts of a program's cell.
+/* Converts manifests to the mounts, variables and hosts of a program's cell.
  *
- * A mount is a directory, a scope is a glob. So only a glob that is all of a directory (`**`, `src/` and `**`) can be
- * writable in a cell; every other one stays read-only there, and `fs` writes to it. Three manifests bind an extension: what
- * one of them names counts if all of them cover it. */
+ * A mount is a directory, a scope is a glob. So only a glob that covers a whole directory (`**`,
+ * `src/` and `**`) can be writable in a cell; other globs stay read-only there, and `fs` writes to
+ * them. Three manifests bind an extension: an entry of one counts if all of them cover it. */
 #include "ext/run/method/exec_scope.h"
 
 #include "base/ascii.h"
@@ -68,7 +68,7 @@ static bool all_cover_glob(const struct reading *r, struct pl_str glob)
     return true;
 }
 
-/* What is protected in a directory is told by the path within it, which does not work below .git. */
+/* Protected paths are found by the path within a directory, which does not work below .git. */
 bool pl_exec_dir_is_blind(struct pl_str dir)
 {
     const char *slash = dir.len ? memrchr(dir.ptr, '/', dir.len) : NULL;
@@ -79,7 +79,7 @@ bool pl_exec_dir_is_blind(struct pl_str dir)
     return (last.len == 4 && strcmp(name, ".git") == 0) || pl_ext_path_is_protected(dir);
 }
 
-/* The directory that a glob is all of. False: it is another one. */
+/* The directory that a glob covers completely. False: another kind of glob. */
 static bool directory_of(struct pl_str glob, struct pl_str *ret_dir)
 {
     struct pl_str tail = PL_STR("/**");
@@ -108,7 +108,7 @@ static bool add_dir(struct reading *r, struct pl_str glob)
     for (size_t i = 0; i < scope->n_dirs; i++)
         if (is_in(dir, pl_str_of(scope->dirs[i])))
             return true;
-    for (size_t i = 0; i < scope->n_dirs; i++) /* those below it go */
+    for (size_t i = 0; i < scope->n_dirs; i++) /* removes those below it */
         if (!is_in(pl_str_of(scope->dirs[i]), dir))
             scope->dirs[n++] = scope->dirs[i];
     scope->n_dirs = n;
@@ -138,7 +138,7 @@ static bool has_variable(const struct pl_exec_scope *scope, struct pl_str name)
     return false;
 }
 
-/* A secret is a placeholder here as well. */
+/* A secret is a placeholder here too. */
 static bool add_variable(struct reading *r, struct pl_str name, size_t *n)
 {
     PL_CLEANUP_BUF struct pl_buf line;

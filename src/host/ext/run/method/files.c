@@ -1,6 +1,7 @@
-/* Files for extensions, on a worker. A path is opened below its root without leaving it (openat2 BENEATH, no magic
- * links), and what was opened is matched once more by its real path: so a link inside the workspace does not lead out of
- * a scope. Names that no extension writes are refused by both spellings. */
+/* Files for extensions, on a worker. A path is opened below its root without leaving it (openat2
+ * BENEATH, no magic links), and the real path of the opened file is matched again: so a link
+ * inside the workspace does not lead out of a scope. Protected names are refused in both
+ * spellings. */
 #include "ext/run/method/method.h"
 
 #include "base/sort.h"
@@ -72,7 +73,7 @@ static int open_below(int root_fd, const char *path, int flags)
     };
     for (int tries = 0;; tries++) {
         long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
-        /* A rename went by while the path was walked. */
+        /* A concurrent rename while the path was resolved. */
         if (fd >= 0 || errno != EAGAIN || tries == 8)
             return (int)fd;
     }
@@ -106,7 +107,7 @@ bool pl_ext_path_allowed(const struct pl_ext_hostcall *call, struct pl_str path)
     return pl_hostcall_judge_scope(call, &arena, &wish) == PL_EXT_REASON_COUNT;
 }
 
-/* Where an open file really is, from the root. False: outside, or unknown. */
+/* The real path of an open file, relative to the root. False: outside, or unknown. */
 static bool real_path(int root_fd, int fd, char *to, size_t size, struct pl_str *ret_path)
 {
     char link[40], root[PATH_MAX], path[PATH_MAX];
@@ -172,7 +173,7 @@ int pl_ext_file_open(struct pl_ext_hostcall *call, const struct pl_ext_root *roo
     return -1;
 }
 
-/* Directories on the way, one after the other, each below the one before. */
+/* Creates the directories of a path, one after the other. */
 static int make_way(struct pl_ext_hostcall *call, const struct pl_ext_root *root, int root_fd,
                     struct pl_str dir)
 {
@@ -291,7 +292,7 @@ static bool write_all(struct pl_ext_hostcall *call, int fd, struct pl_str conten
     return true;
 }
 
-/* What the directory has, in bytes; more than the most at once when there are too many files. */
+/* The size of the directory in bytes; above the limit if it has too many files. */
 static int64_t sum_of(int dir_fd, unsigned depth, size_t *n_files)
 {
     enum { MAX_DEPTH = 16 };
@@ -333,7 +334,7 @@ static bool has_room(struct pl_ext_hostcall *call, const struct pl_ext_root *roo
     return false;
 }
 
-/* A file with another name is perhaps one that may not be written. */
+/* A file with several names may also be one that must not be written. */
 static bool is_alone(struct pl_ext_hostcall *call, int fd)
 {
     struct stat info;
@@ -408,7 +409,7 @@ static int by_name(const void *ctx, const void *a, const void *b)
                       ((const struct pl_ext_entry_seen *)b)->name);
 }
 
-/* Pointers are sorted, and then the entries are copied in their order. */
+/* Sorts pointers, then copies the entries in their order. */
 static struct pl_ext_entry_seen *sorted(struct pl_arena *arena,
                                         const struct pl_ext_entry_seen *entries, size_t n)
 {

@@ -1,5 +1,5 @@
-/* The method fs: files of the workspace and of the extension's own state. Everything happens on a worker; a stream
- * reads a piece there whenever the last one was sent. */
+/* The method fs: files of the workspace and of the extension's own state. Everything happens on
+ * a worker; a stream reads a piece there when the last one was sent. */
 #include "ext/run/method/method.h"
 
 #include "json/text.h"
@@ -19,8 +19,8 @@ struct fs {
     struct pl_str content; /* of a write */
     int64_t offset, limit; /* of a read; limit -1: to the end */
     enum pl_ext_write_mode mode;
-    /* Of a stream: */
-    int fd; /* -1: none */
+    /* For a stream: */
+    int fd; /* -1: not open */
     struct pl_buf piece;
     size_t n_sent;
     int64_t size;
@@ -114,7 +114,7 @@ static void do_write(struct pl_ext_hostcall *call, struct fs *fs, int root_fd)
         pl_buf_adds(&call->output, "{}");
 }
 
-/* What changes a directory: made or removed in the directory above, which was checked. */
+/* Makes a directory, or removes a file or an empty directory. The parent directory was checked. */
 static void change(struct pl_ext_hostcall *call, struct fs *fs, int root_fd, bool makes)
 {
     struct pl_str name;
@@ -221,7 +221,7 @@ static void send_pieces(struct pl_ext_hostcall *call)
             finish_stream(call);
             return;
         }
-        if (!n) { /* the beginning of a character stays */
+        if (!n) { /* keeps the beginning of a character */
             memmove(fs->piece.ptr, rest.ptr, rest.len);
             fs->piece.len = rest.len;
             fs->n_sent = 0;

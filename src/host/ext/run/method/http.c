@@ -1,5 +1,6 @@
-/* The method http: a request through the outbound guard (io/fetch). Each URL, that of a redirect too, is held to the
- * scopes. A placeholder of a secret becomes the secret only on the way to a host that it is bound to. */
+/* The method http: a request through the outbound guard (io/fetch). Each URL, including
+ * redirects, must be within the scopes. A placeholder of a secret is replaced only in a request
+ * to a host that the secret is bound to. */
 #include "ext/run/method/method.h"
 
 #include "base/ascii.h"
@@ -12,7 +13,7 @@
 enum { MAX_ANSWER = 4 << 20, MAX_STREAM = 64 << 20, MAX_HEADERS = 50 };
 
 struct http {
-    struct pl_ext_hostcall *call; /* NULL: it is over */
+    struct pl_ext_hostcall *call; /* NULL: the call is over */
     struct pl_fetch *fetch;       /* owned */
     struct pl_fetch_rules rules;
     struct pl_fetch_how how;
@@ -22,7 +23,7 @@ struct http {
     bool is_denied, has_head, is_ended;
     int status;
     struct pl_str head, url;  /* arena */
-    struct pl_loop_hook pump; /* chunks go at the end of the turn */
+    struct pl_loop_hook pump; /* sends chunks at the end of a turn of the loop */
 };
 
 static void clean(struct pl_ext_hostcall *call)
@@ -44,7 +45,7 @@ void pl_ext_http_cancel(struct pl_ext_hostcall *call)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* {"name": "value"}, names in small letters; a name that comes twice is joined by a comma. */
+/* {"name": "value"}, names in lower case; repeated headers are joined by a comma. */
 static void put_headers(struct pl_json_out *out, struct pl_str head)
 {
     pl_json_out_key(out, "headers");
@@ -92,7 +93,7 @@ static void put_size(struct http *http, struct pl_json_out *out)
     pl_json_out_int(out, pl_loop_now_ms(loop) - http->call->started_ms);
 }
 
-/* {status, headers}, then {body}…, then {size_bytes}. */
+/* Sends {status, headers}, then {body}…, then {size_bytes}. */
 static void send_pieces(struct pl_ext_hostcall *call)
 {
     struct http *http = call->own;
@@ -141,7 +142,8 @@ static void on_bytes(void *ctx, struct pl_str bytes)
     meet_head(http);
     pl_buf_add(&http->bytes, bytes);
     http->n_bytes += (int64_t)bytes.len;
-    /* Chunks go at the end of the turn: the fetch must not end within its own callback. */
+    /* Chunks are sent at the end of this turn of the loop: the fetch must not end within its own
+     * callback. */
     if (!http->call->is_streamed)
         return;
     pl_fetch_pause(http->fetch, http->bytes.len > PL_EXT_FREE_BYTES);
@@ -224,7 +226,7 @@ static bool may_ask(void *ctx, struct pl_str url)
     return may;
 }
 
-/* The value with its secrets, as far as they may go to this host. */
+/* The value with its secrets, if they may be sent to this host. */
 static bool put_secrets(struct pl_ext_hostcall *call, struct pl_str value, struct pl_buf *to)
 {
     struct pl_str mark = PL_STR(PL_EXT_SECRET_MARK), end = PL_STR("}}");

@@ -1,4 +1,4 @@
-/* The methods of a host call, and those that need nobody: log and env. */
+/* The table of methods, and the simple ones: log and env. */
 #include "ext/run/method/method.h"
 
 #include "base/mem.h"
@@ -47,7 +47,7 @@ static void log_start(struct pl_ext_hostcall *call)
 
 /* --- env -------------------------------------------------------------------------------------- */
 
-/* One of the setting: NAME=VALUE or NAME@HOST,…=VALUE. False: it is neither. */
+/* An entry of the setting: NAME=VALUE or NAME@HOST,…=VALUE. False: neither. */
 static bool read_entry(const char *entry, struct pl_str *ret_name, struct pl_str *ret_value,
                        bool *ret_is_bound)
 {
@@ -123,7 +123,8 @@ bool pl_ext_env_binds(struct pl_shard *shard, struct pl_str name, struct pl_str 
     return false;
 }
 
-/* A secret is not told: a placeholder stands for it, which http replaces on the way to the hosts it is bound to. */
+/* A secret is replaced by a placeholder, which http replaces in requests to the hosts it is
+ * bound to. */
 static void put_value(struct pl_ext_hostcall *call, struct pl_json_out *out, struct pl_str name)
 {
     struct pl_str value = {0};

@@ -1,5 +1,6 @@
-/* The methods session, ui and events: what an extension sees of a session and does to it. Each goes to the session as a
- * command with the user of the instance: a session of another user does not exist. */
+/* The methods session, ui and events: what an extension sees of a session and does to it. Each
+ * is sent to the session as a command of the instance's user: other users' sessions do not exist
+ * for it. */
 #include "ext/run/method/method.h"
 
 #include "base/mem.h"
@@ -15,7 +16,7 @@
 /* It outlives the call: the session has it until it answers. */
 struct asking {
     struct pl_session_command command;
-    struct pl_ext_hostcall *call; /* NULL: it is over */
+    struct pl_ext_hostcall *call; /* NULL: the call is over */
     void (*done)(struct pl_ext_hostcall *call, struct pl_session_command *command);
     struct pl_arena arena;
 };
@@ -203,7 +204,7 @@ static void write_usage(struct pl_ext_hostcall *call, const struct pl_turn_page 
     pl_json_out_null(out);
 }
 
-/* The owner is checked by reading the session first: what is another's is not found. */
+/* Reads the session first to check its owner: another user's session is not found. */
 static void read_turns(struct pl_job *job)
 {
     struct pl_ext_hostcall *call = PL_CONTAINER_OF(job, struct pl_ext_hostcall, job);
@@ -289,7 +290,7 @@ static struct pl_str entries_path(struct pl_ext_hostcall *call)
 
 struct entry {
     struct pl_ext_root root;
-    struct pl_str path, line; /* line: to be added; empty: all are read */
+    struct pl_str path, line; /* line: to be appended; empty: read all */
 };
 
 static bool owns_session(struct pl_ext_hostcall *call)
@@ -427,7 +428,8 @@ static void op_set_model(struct pl_ext_hostcall *call)
 
 /* --- ui --------------------------------------------------------------------------------------- */
 
-/* What a person chose or wrote, whatever form the answer has: a text, {value}, {answer}, {answers: {…: text}}. */
+/* The text that a person chose or wrote, in any form of an answer: a text, {value}, {answer},
+ * {answers: {…: text}}. */
 static struct pl_str value_of(struct pl_ext_hostcall *call, struct pl_str answer)
 {
     static const char *const keys[] = {"value", "answer", "answers"};
@@ -454,7 +456,7 @@ static struct pl_str value_of(struct pl_ext_hostcall *call, struct pl_str answer
     return pl_json_span(&doc, n);
 }
 
-/* `value` is JSON; none: nobody answered. */
+/* `value` is JSON; empty: nobody answered. */
 static void give_value(struct pl_ext_hostcall *call, struct pl_str value)
 {
     struct pl_json_out out = pl_json_out(&call->output);
@@ -474,7 +476,7 @@ static void on_answered(struct pl_ext_hostcall *call, struct pl_str answer)
     give_value(call, answer.len ? value_of(call, answer) : answer);
 }
 
-/* A person picks yes or no, and the extension asked whether: anything else that was written is no. */
+/* The answer to a yes-no question: anything except yes is no. */
 static void on_confirmed(struct pl_ext_hostcall *call, struct pl_str answer)
 {
     struct pl_str value = answer.len ? value_of(call, answer) : answer;
@@ -789,7 +791,7 @@ static void op_get_commands(struct pl_ext_hostcall *call)
     pl_hostcall_succeed(call);
 }
 
-/* To the user's other extensions that subscribe bus:TOPIC. */
+/* To the user's other extensions that subscribe to bus:TOPIC. */
 static void op_emit(struct pl_ext_hostcall *call)
 {
     struct pl_str topic;

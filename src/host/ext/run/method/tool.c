@@ -1,5 +1,6 @@
-/* The method tool. Seven names run here, under the caller's own scopes: read, write, edit, ls, find, grep on a worker,
- * and bash as exec. Any other is called at its owner. All of them have passed the hooks (broker/nested.c). */
+/* The method tool. Seven names run here, with the caller's own scopes: read, write, edit, ls,
+ * find, grep on a worker, and bash as exec. Other tools are called at their owner. All of them
+ * have passed the hooks (broker/nested.c). */
 #include "ext/run/method/method.h"
 
 #include "base/text/utf8.h"
@@ -138,7 +139,8 @@ static bool is_enough(const struct tool *tool)
            tool->text.len >= MAX_SHOWN || tool->text.status != PL_OK;
 }
 
-/* What is below a directory, without following links and without .git; only what the scopes allow. */
+/* Visits everything below a directory that the scopes allow, without .git and without following
+ * links. */
 static void walk(struct pl_ext_hostcall *call, struct tool *tool, int root_fd, struct pl_str dir,
                  unsigned depth, visit_fn *visit)
 {
@@ -149,7 +151,7 @@ static void walk(struct pl_ext_hostcall *call, struct tool *tool, int root_fd, s
     if (fd >= 0)
         close(fd);
     if (!is_good && depth)
-        call->error = call->error_reason = NULL; /* one that may not be read is left out */
+        call->error = call->error_reason = NULL; /* skips unreadable ones */
     for (size_t i = 0; is_good && i < n && !is_enough(tool); i++) {
         PL_CLEANUP_BUF struct pl_buf path;
         pl_buf_init(&path, 0);
@@ -173,7 +175,7 @@ static struct pl_str name_of(struct pl_str path)
     return slash ? pl_str_slice(path, (size_t)(slash - path.ptr) + 1, path.len) : path;
 }
 
-/* A pattern without a slash is about the name, any other about the path below `path`. */
+/* A pattern without a slash matches the name, any other the path below `path`. */
 static bool matches(const struct tool *tool, struct pl_str glob, struct pl_str path)
 {
     struct pl_str below = tool->path.len ? pl_str_slice(path, tool->path.len + 1, path.len) : path;
@@ -212,7 +214,7 @@ static void visit_grep(struct pl_ext_hostcall *call, struct tool *tool, int root
     if (tool->glob.len && !matches(tool, tool->glob, path))
         return;
     if (!load(call, tool, root_fd, path, &file)) {
-        call->error = call->error_reason = NULL; /* no text, too large, or gone */
+        call->error = call->error_reason = NULL; /* not a text, too large, or gone */
         return;
     }
     size_t number = 1;
@@ -275,8 +277,8 @@ static void run(struct pl_job *job)
 
 /* --- at its owner ----------------------------------------------------------------------------- */
 
-/* The owner's time and that of the call may end in the same moment: whichever is heard first, it
- * was too late. */
+/* The timeouts of the owner and of the call may end at the same moment: both are reported as a
+ * timeout. */
 static const char *code_of(enum pl_tool_error error)
 {
     switch (error) {
@@ -310,7 +312,7 @@ static void on_answer(struct pl_ext_ask *ask)
     pl_hostcall_succeed(call);
 }
 
-/* An extension that waits for itself, by way of others, ends at the times of its calls. */
+/* A cycle of extensions that wait for each other ends with the timeouts of their calls. */
 static void ask_owner(struct pl_ext_hostcall *call, struct pl_str name,
                       const struct pl_json_node *input)
 {

@@ -1,5 +1,4 @@
-/* The time of a backup is in its name and nowhere else: copying a directory changes the times of its
- * files, and not what the backups are of. */
+/* The time of a backup is only in its name: copying a directory changes the times of its files. */
 #include "service/admin/backup/backup_files.h"
 
 #include "base/text/utc.h"
@@ -36,7 +35,7 @@ static int by_time(const void *a, const void *b)
     return (x->unix_ms > y->unix_ms) - (x->unix_ms < y->unix_ms);
 }
 
-/* PL_OK also for what is no backup. */
+/* Adds the file if it is a backup; PL_OK if it is not. */
 static enum pl_status take(struct pl_arena *arena, const char *dir, const char *name,
                            struct pl_backup_files *found, size_t *n_room)
 {

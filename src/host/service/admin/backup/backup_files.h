@@ -1,5 +1,5 @@
-/* Backups in a directory: "parley-20260131T040000Z.db", named by the instant in UTC that they are of,
- * so that their names sort by time. Other files in the directory are nobody's business. */
+/* Backups in a directory: "parley-20260131T040000Z.db". The name is the instant of the backup in
+ * UTC, so names sort by time. Other files in the directory are ignored. */
 #ifndef PL_SERVICE_ADMIN_BACKUP_FILES_H
 #define PL_SERVICE_ADMIN_BACKUP_FILES_H
 
@@ -24,7 +24,7 @@ struct pl_backup_files {
 /* PL_IO: the directory cannot be read. */
 enum pl_status pl_backup_files_list(struct pl_arena *arena, const char *dir,
                                     struct pl_backup_files *ret_files, struct pl_error *err);
-/* The name of a backup of this instant. PL_INVALID: it is too long. */
+/* Writes the name of a backup of this instant. PL_INVALID: it is too long. */
 enum pl_status pl_backup_file_name(const char *dir, int64_t unix_ms, char ret_path[PATH_MAX],
                                    struct pl_error *err);
 

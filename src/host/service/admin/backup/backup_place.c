@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* SQLite's files have the name of the store with one of these suffixes; the lock is ours. */
+/* SQLite adds these suffixes to the name of the store; the lock is ours. */
 static const char *const store_suffixes[] = {"", "-wal", "-shm", "-journal", "-lock"};
 
 static bool is_of_store(const char *url, const struct pl_outfile_place *place)

@@ -1,12 +1,12 @@
 /* A backup of the store while the server runs.
  *
  * Over HTTP the copy is the answer, and the request cannot name a file: an administrator of the
- * service is not the system user it runs as. Only the control socket, which only that user can open,
- * accepts a path, and even there the store cannot be overwritten. For an answer the copy is made in
- * the data directory, and unlinked before it is sent; copies left by a crash are removed at the next
- * start.
+ * service is not the system user that runs it. Only the control socket accepts a path, because only
+ * that user can open it; even there the store cannot be overwritten. For an answer the copy is made
+ * in the data directory and unlinked before it is sent. The next start removes copies left by a
+ * crash.
  *
- * There is one copy at a time, because each is as large as the store until its last byte is sent. */
+ * One copy at a time, because each is as large as the store until its last byte is sent. */
 #include "access/audit.h"
 #include "http/connection.h"
 #include "service/admin/backup/backup_place.h"
@@ -95,7 +95,7 @@ static void backup_to_client(struct pl_exchange *x)
     pl_exchange_file(x, pl_outfile_take_fd(&out), info.st_size);
 }
 
-/* False after saying what is wrong with the body. */
+/* False after making a problem of the body. */
 static bool is_fit(struct pl_exchange *x, struct pl_str path)
 {
     if (path.len && !x->conn->is_control)
@@ -123,7 +123,7 @@ static void run_backup(struct pl_exchange *x)
                             "Another backup is running; try again later.");
         return;
     }
-    /* Cleared with the end of the exchange, when the copy is gone as well. */
+    /* Cleared at the end of the exchange, when the copy is gone too. */
     pl_exchange_clear_when_sent(x, &server->is_backing_up);
     char *text = path.len ? pl_arena_zalloc(&x->arena, path.len + 1, 1) : NULL;
     if (!path.len) {

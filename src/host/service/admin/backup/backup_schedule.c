@@ -1,8 +1,8 @@
 /*     once a minute ─> worker: is the newest backup in the directory older than backup_every?
  *                      ─> copy, durable under its name ─> delete the oldest beyond backup_keep
  *
- * The directory is the memory: there is nothing to forget in a crash, and a restart makes no backup
- * too many. An old one is deleted only after a new one is whole. */
+ * The state is the directory: a crash loses nothing, and a restart makes no extra backup. An old
+ * backup is deleted only after a new one is complete. */
 #include "service/admin/backup/backup_schedule.h"
 
 #include "base/table.h"
@@ -48,7 +48,7 @@ static enum pl_status delete_oldest(struct pl_backup_schedule *schedule, struct 
     return status;
 }
 
-/* A clock that was put back does not stop the backups: one from the future is not the newest. */
+/* Ignores backups from the future, so that a clock that was set back does not stop the backups. */
 static bool is_due(const struct pl_backup_files *files, int64_t now_ms, int64_t every_ms)
 {
     int64_t newest_ms = -1;
@@ -71,7 +71,7 @@ static enum pl_status make(struct pl_backup_schedule *schedule, struct pl_arena 
     if (status != PL_OK || !is_due(&files, now_ms, config->backup_every))
         return status;
     if (atomic_exchange(&schedule->server->is_backing_up, true))
-        return PL_OK; /* somebody makes one; in a minute again */
+        return PL_OK; /* another backup is under way; tried again in a minute */
     status = pl_backup_file_name(config->backup_dir, now_ms, path, &schedule->err);
     if (status == PL_OK)
         status = write_backup(schedule, path);

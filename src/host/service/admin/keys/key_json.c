@@ -1,5 +1,5 @@
-/* Writes ApiKey and User objects. The routes and `parley key` share it, so both print the same
- * members. */
+/* Writes ApiKey and User objects. Shared by the routes and `parley key`, so that both print the
+ * same members. */
 #include "service/admin/keys/key_json.h"
 
 #include "access/auth.h"

@@ -1,4 +1,4 @@
-/* Makes and rotates keys: one transaction, then the table, then the answer with the secret in it. */
+/* Creates and rotates keys: one transaction, then the table, then the answer with the secret. */
 #include "service/admin/keys/key_making.h"
 
 #include "access/audit.h"
@@ -99,14 +99,14 @@ static struct pl_batch *batch_of(const struct pl_key_making *making, int64_t n_k
     return batch;
 }
 
-/* What a stranger sends to sign in is a secret: a code, or a key. That of a new user is told with the user. */
+/* The body of a public sign-in is a secret (a code or a key). The body of a new user is logged
+ * with the user. */
 static bool tells_body(const struct pl_exchange *x, const struct pl_key_making *making)
 {
     return !making->user.id.len && !(x->route->flags & PL_ROUTE_PUBLIC);
 }
 
-/* The plaintext is in the first answer only: the answer to a repeated request, and the one that is
- * stored for it, do not have it. */
+/* Only the first answer has the plaintext: the stored answer for a repeated request does not. */
 void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making)
 {
     struct pl_auth *auth = x->shard->server->auth;
@@ -164,7 +164,7 @@ static bool read_scope(struct pl_exchange *x, struct pl_str *ret_scope)
     return refuse(x, "scope", sentence);
 }
 
-/* One to a line; null is every model. */
+/* One model per line; null: every model. */
 static bool read_models(struct pl_exchange *x, struct pl_str *ret_models)
 {
     const struct pl_json_node *models = pl_json_get(&x->body, x->body.root, PL_STR("models"));

@@ -1,9 +1,9 @@
-/* Keys and tickets: one's own, and for administrators those of every user. A key of another user is
- * not found. A change takes effect when it is durable.
+/* Keys and tickets: the caller's own, and for administrators those of every user. Other users' keys
+ * are "not found". A change takes effect when it is durable.
  *
- * Nobody gets more out of a key than it has. A key that is restricted makes no other, and of those
- * there are it rotates only itself; only an administrator's key makes or rotates one that acts as
- * an administrator; limits, and what widens a key, are an administrator's to change. */
+ * No key can be used to gain rights that it lacks. A restricted key creates no keys, and rotates
+ * only itself. Only an administrator's key creates or rotates a key with administrator rights. Only
+ * an administrator changes limits, or widens a key. */
 #include "access/audit.h"
 #include "access/meter.h"
 #include "access/sign_in.h"
@@ -181,7 +181,7 @@ static void return_on_worker(struct pl_exchange *x)
     pl_auth_return_first_code(auth_of(x));
 }
 
-/* The key cannot be made: out of memory. */
+/* Returns the code: there is no memory to create the key. */
 static void return_code(struct pl_exchange *x)
 {
     if (!pl_auth_is_shared(auth_of(x))) {
@@ -211,7 +211,7 @@ static void make_login(struct pl_exchange *x, struct pl_key_making *making,
     pl_key_making_commit(x, making);
 }
 
-/* A key that may do all its user may is exchanged for a cookie. */
+/* Exchanges a key for a cookie; the key must have all rights of its user. */
 static void login_by_key(struct pl_exchange *x, struct pl_key_making *making)
 {
     struct pl_caller who = {0};
@@ -255,7 +255,7 @@ static void login_by_code(struct pl_exchange *x)
         return_code(x);
 }
 
-/* A code that is a row is taken by a worker. */
+/* A code stored as a row is taken by a worker. */
 static void login(struct pl_exchange *x)
 {
     struct pl_key_making *making = pl_key_making_begin(x);
@@ -300,7 +300,7 @@ static void list_keys(struct pl_exchange *x)
 
 /* --- changing -------------------------------------------------------------------------------- */
 
-/* A change of a key on its way: what of it changes, and what it has spent so far. */
+/* A change of a key under way: the changes, and what the key has spent so far. */
 struct changing {
     struct pl_exchange *x;
     struct pl_key_patch patch;
@@ -374,7 +374,7 @@ static void read_spent(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
-/* A name is its owner's to change; the rest widens or narrows what the key may do. */
+/* The owner may change the name; the other members widen or narrow the key. */
 static bool may_update(struct pl_exchange *x)
 {
     static const char *const members[] = {"scope", "models", "expires_at", "limits"};
@@ -410,7 +410,7 @@ static void update_key(struct pl_exchange *x)
     pl_exchange_work(x, read_spent, commit_update);
 }
 
-/* The key no longer opens anything, and its open connections are closed. */
+/* The key becomes invalid, and its open connections are closed. */
 static void revoke(struct pl_exchange *x, struct pl_str user_id, struct pl_str key_id)
 {
     pl_auth_remove_key(auth_of(x), user_id, key_id);
@@ -462,7 +462,7 @@ static void logout(struct pl_exchange *x)
     pl_exchange_commit(x, batch, signed_out);
 }
 
-/* Keys of a user, gathered first: the table is locked while it is walked. */
+/* The keys of a user, collected first: the table is locked while it is iterated. */
 struct gathering {
     struct pl_arena *arena;
     struct gathered {
@@ -537,7 +537,7 @@ static void make_ticket(struct pl_exchange *x)
     }
 }
 
-/* One that is a row is made by a worker. */
+/* A ticket stored as a row is made by a worker. */
 static void ask_ticket(struct pl_exchange *x)
 {
     if (pl_auth_is_shared(auth_of(x))) {
@@ -548,7 +548,7 @@ static void ask_ticket(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* The code and little else: this is collected before a key was checked. */
+/* The code and little else: this body is read before any key is checked. */
 enum { MAX_LOGIN_BODY = 4 << 10 };
 
 static const struct pl_route_param page_params[] = {

@@ -1,4 +1,4 @@
-/* Questions to the provider.
+/* Requests to the provider.
  *
  *     machine oidc-flow
  *
@@ -6,8 +6,8 @@
  *     HERE -> WORKING -> HERE     a worker was at it
  *     HERE, ASKING -> OVER        answered, or the browser is gone
  *
- * The memory is the exchange's. A browser that leaves ends a question; what a worker has begun is
- * completed, and then finds that nobody is there any more. */
+ * The memory is the exchange's. A request to the provider ends if the browser leaves. A worker
+ * completes its work first, and then finds that the browser is gone. */
 #include "service/admin/login/oidc_flow.h"
 
 #include "base/table.h"
@@ -180,7 +180,7 @@ static void ask(struct pl_oidc_flow *flow, const char *what, const char *method,
         .first_byte_ms = ANSWER_MS,
         .idle_ms = ANSWER_MS,
     };
-    /* A server that ends starts nothing any more, and nobody is there to hear of it. */
+    /* A server that shuts down starts nothing new, and nobody waits for an answer. */
     if (!flow->x->conn) {
         pl_oidc_flow_end(flow);
         pl_exchange_finish(flow->x);
@@ -319,7 +319,7 @@ void pl_oidc_add_param(struct pl_buf *to, const char *name, struct pl_str value)
     add_encoded(to, value);
 }
 
-/* RFC 6749, 2.3.1: both are encoded as in a form before they are joined. */
+/* RFC 6749, 2.3.1: both are form-encoded before they are joined. */
 static void write_basic(const struct pl_oidc_config *config, struct pl_buf *to)
 {
     PL_CLEANUP_BUF struct pl_buf pair;

@@ -134,7 +134,7 @@ static void begin(struct pl_exchange *x)
 
 /* --- back again ------------------------------------------------------------------------------ */
 
-/* A word of the protocol, such as "invalid_grant": what else may stand there is not repeated. */
+/* An error word of the protocol, such as "invalid_grant". Other text is not repeated. */
 static struct pl_str word_in(struct pl_str text)
 {
     size_t n = 0;
@@ -173,7 +173,7 @@ static void look_at_token(struct pl_oidc_flow *flow)
     pl_oidc_flow_work(flow, pl_oidc_user_find, token_checked);
 }
 
-/* RFC 6749, 5.2. That this server is not known there is the operator's business. */
+/* RFC 6749, 5.2. If the provider does not know this server, the operator has to act. */
 static void refuse_code(struct pl_oidc_flow *flow, const struct pl_json_doc *answer)
 {
     struct pl_str error = {0};
@@ -221,7 +221,7 @@ static void tokens_came(struct pl_oidc_flow *flow)
     pl_oidc_flow_read_keys(flow, false, look_at_token);
 }
 
-/* RFC 9207: whose answer this is, where the provider says so. */
+/* RFC 9207: checks the issuer of the answer, if the provider sends it. */
 static bool is_of_issuer(const struct pl_oidc_flow *flow)
 {
     struct pl_str issuer = pl_target_param(&flow->x->target, "iss");
@@ -253,7 +253,7 @@ static void redeem(struct pl_oidc_flow *flow)
         pl_oidc_flow_redeem(flow, code, redirect.ptr, tokens_came);
 }
 
-/* Whether this browser began it, not long ago; false after refusing. */
+/* Whether this browser began the sign-in recently; false after refusing. */
 static bool is_begun_here(struct pl_oidc_flow *flow)
 {
     struct pl_exchange *x = flow->x;
@@ -287,7 +287,7 @@ static void callback(struct pl_exchange *x)
     struct pl_oidc_flow *flow = pl_oidc_flow_begin(x);
     if (!flow || !is_begun_here(flow))
         return;
-    /* Whatever comes of it, it is used. */
+    /* The attempt is used up, whatever the result. */
     pl_sign_in_attempt_set(x, (struct pl_str){0}, 0);
     if (error.ptr) {
         struct pl_str word = word_in(error);

@@ -1,6 +1,6 @@
-/* The claims of a person become a user. The pair of issuer and subject is who a person is, always;
- * a name is only what a new user is called, unless the operator wants users of that name to be taken
- * over. Groups decide who may come in, and who is an administrator, at each sign-in. */
+/* Maps the claims of a person to a user. Issuer and subject identify a person. A name only names
+ * a new user, unless the operator wants to link existing users of that name. Groups decide at
+ * each sign-in who may sign in and who is an administrator. */
 #include "service/admin/login/oidc_user.h"
 
 #include "access/audit.h"
@@ -36,7 +36,7 @@ static void look_at_name(void *ctx, const struct pl_auth_user *user)
     memcpy(by->id, user->id, sizeof by->id);
 }
 
-/* An address that the provider has not verified is what anybody may have written there. */
+/* Anybody may have written an address that the provider has not verified. */
 static bool is_name_sure(const struct pl_oidc_flow *flow)
 {
     const struct pl_json_doc *claims = &flow->claims;
@@ -44,7 +44,7 @@ static bool is_name_sure(const struct pl_oidc_flow *flow)
            pl_json_member(claims, claims->root, "email_verified", PL_JSON_TRUE);
 }
 
-/* The only user of this name, if nobody signs in as that one yet. */
+/* The only user of this name, if that user has no identity yet. */
 static enum pl_status find_by_name(struct pl_oidc_flow *flow)
 {
     struct pl_exchange *x = flow->x;
@@ -121,7 +121,7 @@ static bool is_in(const struct pl_oidc_flow *flow, const char *const *groups)
            (flow->info.root && pl_id_claim_has(&flow->info, claim, groups));
 }
 
-/* What userinfo says is about the same person, and names one that the token does not name. */
+/* The userinfo must be about the same person. It supplies the name if the token has none. */
 static bool take_info(struct pl_oidc_flow *flow)
 {
     struct pl_str subject = {0};
@@ -153,7 +153,7 @@ static void count_admin(void *ctx, const struct pl_auth_user *user)
         user->is_admin && !user->disabled_ms && !pl_str_eq(pl_str_of(user->id), counting->except);
 }
 
-/* Whether the person is an administrator from now on; the last one stays it. */
+/* Whether the person becomes or stays an administrator; the last administrator always stays one. */
 static bool role_of(struct pl_oidc_flow *flow, const struct pl_auth_user *user)
 {
     struct pl_exchange *x = flow->x;
@@ -219,7 +219,7 @@ static struct pl_str write_detail(struct pl_exchange *x, struct pl_str issuer,
     return text.status == PL_OK ? pl_arena_dup(&x->arena, pl_buf_str(&text)) : (struct pl_str){0};
 }
 
-/* A user of the provider's, and a sign-in of this user: one transaction. */
+/* The user, the identity and the sign-in in one transaction. */
 static struct pl_batch *batch_of(struct pl_exchange *x, const struct signing *signing,
                                  const struct pl_identity_row *identity, struct pl_str detail)
 {

@@ -11,7 +11,7 @@ static void commit(struct pl_session_copy *copying, struct pl_exchange *x, struc
     (void)pl_exchange_etag(x, copying->record.version);
     pl_session_record_write(&copying->record, &x->reply);
     if (report.len && x->reply.status == PL_OK) {
-        x->reply.len--; /* the closing brace, put back below */
+        x->reply.len--; /* the closing brace, added again below */
         pl_buf_adds(&x->reply, ",\"report\":");
         pl_buf_add(&x->reply, report);
         pl_buf_addc(&x->reply, '}');

@@ -1,4 +1,4 @@
-/* A session leaving, in any format, with word of what that loses. */
+/* Exports a session in any format, and reports losses. */
 #include "access/audit.h"
 #include "agent/context/session_document.h"
 #include "format/convert.h"
@@ -47,7 +47,7 @@ static bool read_options(struct pl_exchange *x, struct exporting *e)
     return true;
 }
 
-/* A vendor knows its models without the name we have for the vendor. */
+/* A vendor's document names the model without our name of the vendor. */
 static struct pl_str model_of(const struct exporting *e)
 {
     struct pl_str model = e->record.model;
@@ -57,7 +57,7 @@ static struct pl_str model_of(const struct exporting *e)
     return pl_str_slice(model, (size_t)(slash - model.ptr) + 1, model.len);
 }
 
-/* An envelope shows what the model really gets. */
+/* An envelope shows the real request to the model. */
 static enum pl_status write_request(struct pl_exchange *x, struct exporting *e, size_t *ret_n,
                                     struct pl_error *err)
 {
@@ -102,7 +102,7 @@ static struct pl_str report_of(const struct exporting *e)
                                : pl_buf_str(&e->converted.report);
 }
 
-/* {"from","to","document","report"}, as POST /api/convert answers. */
+/* {"from","to","document","report"}, like the answer of POST /api/convert. */
 static void put_with_report(struct pl_exchange *x, const struct exporting *e)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

@@ -1,4 +1,4 @@
-/* A session that begins as another one: forks and replays. */
+/* A session that begins as a copy of another: forks and replays. */
 #include "agent/context/replay_source.h"
 #include "http/routes/route.h"
 #include "service/sessions/copies/copying.h"
@@ -8,7 +8,7 @@
 
 #define PAGE 1000
 
-/* All finished turns of a session up to a place. */
+/* Iterates over all finished turns of a session before a position. */
 static enum pl_status walk_turns(struct pl_store *store, struct pl_str session_id, int64_t before,
                                  enum pl_status (*each)(struct pl_turn_walk *,
                                                         const struct pl_turn_row *),
@@ -76,7 +76,7 @@ static void fork_go(struct pl_exchange *x)
     pl_exchange_work(x, fork_work, pl_copying_finish);
 }
 
-/* Extensions may have a word; the session is looked for after that, with its owner. */
+/* Extensions may refuse it. The session and its owner are checked after that. */
 static void session_fork(struct pl_exchange *x)
 {
     pl_exchange_hook(x, PL_EXT_HOOK_SESSION_BEFORE_FORK, x->args[0], "fork", fork_go);

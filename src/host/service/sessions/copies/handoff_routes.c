@@ -1,4 +1,4 @@
-/* A task on its way from agent to agent: packets made of sessions, sessions made of packets. */
+/* Hands a task from agent to agent: packets made from sessions, sessions made from packets. */
 #include "agent/context/handoff.h"
 #include "handoff/handoff.h"
 #include "http/routes/route.h"
@@ -52,8 +52,8 @@ static enum pl_status accept_packet(struct pl_exchange *x, struct pl_session_cop
     return pl_session_copy_add_document(copying, &x->arena, document, err);
 }
 
-/* A member of the body as a document of its own, which pointers are into. *ret_doc has no root where
- * there is none. */
+/* A member of the body as its own document, so that pointers are relative to it. *ret_doc has no
+ * root if it is absent. */
 static enum pl_status member_of(struct pl_exchange *x, const char *name,
                                 struct pl_json_doc *ret_doc)
 {
@@ -65,7 +65,7 @@ static enum pl_status member_of(struct pl_exchange *x, const char *name,
                          NULL);
 }
 
-/* Why the packet of the body is to be refused. */
+/* Collects the reasons to refuse the packet of the body. */
 static enum pl_status check_body(struct pl_exchange *x, struct pl_json_doc *ret_packet,
                                  struct pl_handoff_reasons *ret_reasons, struct pl_error *err)
 {
@@ -80,7 +80,7 @@ static enum pl_status check_body(struct pl_exchange *x, struct pl_json_doc *ret_
     return status;
 }
 
-/* A problem that names every reason. */
+/* Makes a problem with all reasons. */
 static void refuse(struct pl_exchange *x, const struct pl_handoff_reasons *reasons)
 {
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
@@ -143,7 +143,7 @@ static void handoff_accept_work(struct pl_exchange *x)
     pl_handoff_reasons_deinit(&reasons);
 }
 
-/* The same look at a packet, and nothing else. */
+/* Only checks a packet. */
 static void handoff_check_work(struct pl_exchange *x)
 {
     struct pl_error err = {0};

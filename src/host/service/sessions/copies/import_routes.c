@@ -1,4 +1,4 @@
-/* A session made of a document in any format, with word of what that loses. */
+/* Creates a session from a document in any format, and reports losses. */
 #include "base/table.h"
 #include "format/convert.h"
 #include "format/report_change.h"
@@ -26,16 +26,16 @@ static enum pl_status document_of(struct pl_exchange *x, struct pl_str *ret_text
 
 struct importing {
     struct pl_media_import media;
-    struct pl_session_copy *copying; /* once the links are there */
+    struct pl_session_copy *copying; /* set when the links are fetched */
     struct pl_reporting reporting;
     struct pl_str report; /* arena */
     struct pl_exchange *x;
     struct pl_media_keep keep;
-    struct pl_str turns; /* arena; those whose media are to be kept first; {NULL, 0}: none are */
+    struct pl_str turns; /* arena; turns with media to be stored first; {NULL, 0}: none */
 };
 
-/* What the document links to, fetched and kept, where that is wanted: false, links are to be
- * fetched first. The conversion reports what cannot be read. */
+/* Stores the linked media of the document, if requested. False: links must be fetched first. The
+ * conversion reports unreadable documents. */
 static bool store_media(struct pl_exchange *x, const struct pl_format *from,
                         struct pl_str *document, enum pl_status *ret_status)
 {
@@ -64,8 +64,8 @@ static bool store_media(struct pl_exchange *x, const struct pl_format *from,
 
 /* --- what a turn does not keep --------------------------------------------------------------- */
 
-/* The model the document names, where it is one of this server's; it is the session's from now on.
- * Otherwise the report says that it was dropped. */
+/* Takes the model that the document names, if this server has it. Otherwise the report says that
+ * it was dropped. */
 static enum pl_status take_model(struct pl_exchange *x, struct pl_str document,
                                  const struct pl_format *from, struct pl_session_copy *copying,
                                  struct pl_buf *report)
@@ -88,8 +88,7 @@ static enum pl_status take_model(struct pl_exchange *x, struct pl_str document,
     return pl_report_change(report, &(struct pl_report_change){.kept = pl_buf_str(&pointer)});
 }
 
-/* Why a session does not keep a member of a turn, when the document is one of turns already; NULL: it
- * does. */
+/* Why a session drops a member of a turn of a turns document; NULL: it keeps it. */
 static const char *why_not_kept(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
     static const struct {
@@ -186,7 +185,7 @@ static bool is_lossless(struct pl_str report)
     return report.len >= n && memcmp(report.ptr + report.len - n, end, n) == 0;
 }
 
-/* Media that came inside the document are kept as blobs before the turns are. */
+/* Media inside the document are stored as blobs before the turns. */
 static enum pl_status look_for_media(struct pl_exchange *x, struct pl_str turns,
                                      struct pl_error *err)
 {

@@ -59,7 +59,7 @@ void pl_report_fail(struct pl_exchange *x, enum pl_status status, const struct p
     pl_exchange_fail(x, status, err);
     if (!report.len || x->reply.status != PL_OK || !x->reply.len)
         return;
-    x->reply.len--; /* the closing brace, put back below */
+    x->reply.len--; /* the closing brace, added again below */
     pl_buf_adds(&x->reply, ",\"report\":");
     pl_buf_add(&x->reply, report);
     pl_buf_addc(&x->reply, '}');

@@ -1,5 +1,6 @@
-/* What fills a context, thing by thing: each text, call, result and tool with about as many tokens as it has by itself.
- * Their sum is not that of the request, which has frames around them; the kinds of the request are exact. */
+/* The items that fill a context: each text, call, result and tool, with an estimate of its own
+ * tokens. Their sum differs from the request, which has frames around them; the counts per kind
+ * are exact. */
 #include "http/json_members.h"
 #include "json/text.h"
 #include "service/sessions/view/view.h"
@@ -8,12 +9,12 @@
 enum { MAX_ITEMS = 10, LABEL = 80, LONG_TEXT = 2000 };
 
 struct item {
-    struct pl_str turn_id, tool_call_id, label; /* arena; empty: none */
+    struct pl_str turn_id, tool_call_id, label; /* arena; empty: not set */
     uint64_t n_tokens;
 };
 
 struct pl_context_items {
-    struct item items[PL_SEGMENT_KIND_COUNT][MAX_ITEMS]; /* the largest first */
+    struct item items[PL_SEGMENT_KIND_COUNT][MAX_ITEMS]; /* largest first */
     size_t n[PL_SEGMENT_KIND_COUNT];
 };
 

@@ -1,4 +1,5 @@
-/* A session without its bodies: what each turn begins with, and what the list of sessions says of one. */
+/* A session without its bodies: the first line of each turn, and the details of a session in a
+ * list. */
 #include "base/text/utf8.h"
 #include "http/json_members.h"
 #include "json/text.h"
@@ -11,7 +12,7 @@
 
 enum { LINE = 200, PREVIEW = 160, LOOK_BACK = 4 };
 
-/* The first block that says something: text, or else what a tool, a notice or a medium is called. */
+/* The first block with content: its text, otherwise the name of a tool, a notice or a medium. */
 static enum pl_status find_words(struct pl_arena *arena, const struct pl_json_doc *doc,
                                  struct pl_str *ret_words)
 {
@@ -107,7 +108,7 @@ enum pl_status pl_session_write_details(struct pl_store *store, struct pl_arena 
     pl_session_record_write(record, to);
     if (to->status != PL_OK)
         return to->status;
-    to->len--; /* its last bracket */
+    to->len--; /* the closing brace */
     pl_buf_addf(to, ",\"turns\":%lld,\"open_questions\":%lld,\"cost_usd\":%lld.%06lld,\"preview\":",
                 (long long)record->next_entry, (long long)n_questions,
                 (long long)(cost_micro / 1000000), (long long)(cost_micro % 1000000));

@@ -1,4 +1,5 @@
-/* Sessions as the web page shows them: in a list, as an outline, and what fills their context. On a worker. */
+/* Sessions as the web page shows them: in a list, as an outline, and the contents of their
+ * context. On a worker. */
 #ifndef PL_SERVICE_SESSIONS_VIEW_H
 #define PL_SERVICE_SESSIONS_VIEW_H
 
@@ -6,7 +7,8 @@
 #include "http/exchange.h"
 #include "store/store.h"
 
-/* The first line of what a turn says, at most `most` characters; empty: it says nothing. Arena memory. */
+/* The first line of a turn's text, at most `most` characters; empty: it has no text. Arena
+ * memory. */
 enum pl_status pl_turn_first_line(struct pl_arena *arena, const struct pl_turn_row *row,
                                   size_t most, struct pl_str *ret_line);
 
@@ -15,7 +17,7 @@ enum pl_status pl_session_write_details(struct pl_store *store, struct pl_arena 
                                         const struct pl_session_record *record, struct pl_buf *to,
                                         struct pl_error *err);
 
-/* The largest things of each kind in the context: {turn_id, tool_call_id, label, tokens}. */
+/* The largest items of each kind in the context: {turn_id, tool_call_id, label, tokens}. */
 struct pl_context_items; /* arena */
 enum pl_status pl_context_items_read(struct pl_arena *arena, const struct pl_request *request,
                                      const struct pl_counted *counted,
