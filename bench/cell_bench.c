@@ -1,9 +1,9 @@
-/* How long it takes to start a program in a cell, from the call to the running program.
+/* Measures the time to start a program in a cell, from the call to the running program.
  *
  * usage: cell-bench PARLEY [RUNS]
  *
  * Prints one JSON line: the median and the 99th percentile of the starts, and of the whole lives of
- * cells, until nothing of them is left. */
+ * cells until they are fully cleaned up. */
 #include "ext/cell/cell.h"
 
 #include <poll.h>
@@ -23,7 +23,7 @@ static double now_ms(void)
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* Processor time of this process and of all cells so far: on a busy machine compare this. */
+/* Processor time of this process and of all cells so far; compare this on a busy machine. */
 static double cpu_ms(void)
 {
     double sum = 0;

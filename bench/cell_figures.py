@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long a cell takes to start.
+"""Measures the time to start a cell.
 
     python3 bench/cell_figures.py --build build [--runs 200]
 
 run.py includes it; alone it prints one JSON line to stdout and the comparison with the target to stderr.
-It has real-time priority where that is allowed ("real_time" says so): a start is several processes one after the other, and
-on a busy machine each of them waits for other programs. cpu_ms does not depend on that.
+It uses real-time priority if that is allowed ("real_time" tells whether): a start is several processes one after the
+other, and on a busy machine each of them waits for other programs. cpu_ms does not depend on that.
 """
 import argparse
 import json

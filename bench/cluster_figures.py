@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""What several nodes on one PostgreSQL cost, and how fast they are together, each figure with its peer
-beside it in the same run.
+"""The cost and the speed of several nodes on one PostgreSQL, each figure with its peer in the same run.
 
     python3 bench/cluster_figures.py --build build [--only TEXT] [--kills 50] [--turns 3000] [--seconds 10] [--rounds 5]
 
-It starts a PostgreSQL and a NATS of its own (tests/contract/with_postgres, with_nats) and three nodes,
-all on this machine. One JSON line per figure goes to stdout, the comparison with the targets to stderr.
-Processor time is that of all threads of the nodes, of all processes of the database, and of NATS: on a
-busy machine it can be compared, a clock cannot. Each line says the load of the machine. Where a figure
-is a difference (what forwarding adds), both sides take turns, and it is the median of the rounds.
+It starts its own PostgreSQL and NATS (tests/contract/with_postgres, with_nats) and three nodes, all on
+this machine. One JSON line per figure goes to stdout, the comparison with the targets to stderr.
+Processor time is measured for all threads of the nodes, all processes of the database, and NATS: it can
+be compared on a busy machine, elapsed time cannot. Each line has the load of the machine. If a figure is
+a difference (the cost of forwarding), both sides take turns, and it is the median of the rounds.
 """
 import argparse
 import base64
@@ -38,24 +37,24 @@ from server_figures import cpu_seconds, free_port, process, show, worker_of  # n
 BENCH = pathlib.Path(__file__).resolve().parent
 CONTRACT = BENCH.parent / "tests" / "contract"
 N_NODES = 3
-N_SESSIONS = 60            # among which turns and chats are spread
+N_SESSIONS = 60            # turns and chats are spread over them
 N_STREAMS = 60
 N_SOCKETS = 1000           # on each node
-N_TEXTS = 300              # frames of the turn that they all read
-N_FRAMES = 400             # of which the way to another node is measured
+N_TEXTS = 300              # frames of the turn that all sockets read
+N_FRAMES = 400             # frames for the delay to another node
 N_REVOKED = 20
 WORDS_PER_S = 50           # of demo/slow
 SAFETY_S = 60
 
 
 class Missing(Exception):
-    """What cannot be measured here, and why."""
+    """A figure or peer that is unavailable here; the text is the reason."""
 
 
 # --- the machines ------------------------------------------------------------------------------
 
 def postgres_seconds():
-    """Processor time of the database: its processes, and those of them that have ended."""
+    """Processor time of the database: its running processes, and those that have ended."""
     directory = os.environ["PARLEY_TEST_POSTGRES_DIR"]
     postmaster = int(pathlib.Path(directory, "data", "postmaster.pid").read_text().split()[0])
     total = cpu_seconds(postmaster)
@@ -77,7 +76,7 @@ def sql(url, text):
 
 
 class Node:
-    """A node, and a connection that is kept."""
+    """A node, with kept connections to it."""
 
     def __init__(self, child, data, name):
         self.child, self.data, self.name, self.pid = child, data, name, child.pid
@@ -88,7 +87,7 @@ class Node:
         self.connections = threading.local()
 
     def ask(self, method, path, body=None, key=None, is_any=False, port=None):
-        """The answer's JSON; with is_any, the status and that."""
+        """Sends a request; returns the JSON of the answer. With is_any: accepts any status, and returns it and the body."""
         port = port or self.port
         connection = getattr(self.connections, "of", {}).get(port)
         if connection is None:
@@ -116,7 +115,7 @@ class Node:
 
 
 class Cluster:
-    """Nodes on a database of their own."""
+    """Nodes on a new database; `store` "": one node with SQLite."""
 
     def __init__(self, build, with_bus=True, store=None):
         self.build, self.with_bus, self.nodes = build, with_bus, []
@@ -220,7 +219,7 @@ class Socket:
         self.conn.sendall(head + mask + masked)
 
     def messages(self):
-        """Those that are whole, and leaves the rest."""
+        """Takes the complete messages; keeps the rest."""
         at, found, have = 0, [], self.bytes
         while len(have) - at >= 2:
             first, length, begin = have[at], have[at + 1], at + 2
@@ -234,14 +233,14 @@ class Socket:
                 break
             if first & 15 == 1:
                 found.append(have[begin:begin + length])
-            elif first & 15 == 9:  # who does not answer a ping is gone
+            elif first & 15 == 9:  # the server closes a socket that does not answer a ping
                 self.send_frame(0x8A, have[begin:begin + length])
             at = begin + length
         self.bytes = have[at:]
         return found
 
     def subscribe(self, session):
-        """Ready when its answer is there; what came with it is left out."""
+        """Subscribes and waits for the answer; drops messages that came with it."""
         self.send({"id": 1, "event": "session:subscribe", "data": {"session_id": session}})
         while True:
             messages = self.messages()
@@ -261,8 +260,8 @@ def is_at_rest(node, session):
 # --- turns -------------------------------------------------------------------------------------
 
 def turns(build, asked):
-    """Messages and their answers, 8 at a time, to sessions and nodes in turns: so with three nodes two of
-    three messages come to a node that does not own the session. The peer is one node with SQLite."""
+    """Messages and their answers, 8 at a time, to sessions and nodes in turns. So with three nodes, two of three
+    messages come to a node that does not own the session. The peer is one node with SQLite."""
     for name, n, store in (("cluster.turn.sqlite", 1, ""), ("cluster.turn.1", 1, None), ("cluster.turn.3", N_NODES, None)):
         with cluster(build, n, with_bus=n > 1, store=store) as made:
             ids = sessions_of(made.nodes[0], N_SESSIONS)
@@ -271,7 +270,7 @@ def turns(build, asked):
             drain.start()
 
             def say(number):
-                # Another node for the same session each time it comes round.
+                # In each round, a session gets its message from another node.
                 session, node = ids[number % N_SESSIONS], made.nodes[(number + number // N_SESSIONS) % n]
                 node.ask("POST", f"/api/sessions/{session}/chat", {"message": "word " * 20})
 
@@ -289,7 +288,7 @@ def turns(build, asked):
 
 
 def swallow(readers):
-    """Reads what comes and forgets it, until all have closed."""
+    """Reads and discards messages until all sockets are closed."""
     with selectors.DefaultSelector() as waiting:
         for reader in readers:
             waiting.register(reader.conn, selectors.EVENT_READ, reader)
@@ -311,7 +310,7 @@ def spread(do, n, n_threads=8):
                 if number >= n:
                     return
                 do(number)
-        except Exception as problem:  # told by the caller, not by a thread
+        except Exception as problem:  # raised by the caller, not by a thread
             failures.append(problem)
     threads = [threading.Thread(target=work) for _ in range(n_threads)]
     for thread in threads:
@@ -325,7 +324,7 @@ def spread(do, n, n_threads=8):
 # --- streams -----------------------------------------------------------------------------------
 
 def streams(build, asked):
-    """Answers of fifty words a second, each with one reader: on its node, and with three nodes on another one."""
+    """Answers of fifty words per second, each with one reader: on the same node, or with three nodes on another one."""
     for name, n, store in (("cluster.stream.sqlite", 1, ""), ("cluster.stream.1", 1, None), ("cluster.stream.3", N_NODES, None)):
         with cluster(build, n, with_bus=n > 1, store=store) as made:
             ids, readers = [], []
@@ -365,7 +364,7 @@ http {{
 
 @contextlib.contextmanager
 def proxy(owner):
-    """A hop that knows the owner: what a proxy with sticky sessions would add."""
+    """An nginx that forwards to the owner: the cost of a proxy with sticky sessions."""
     if not shutil.which("nginx"):
         raise Missing("nginx is not installed")
     with tempfile.TemporaryDirectory() as where:
@@ -377,13 +376,13 @@ def proxy(owner):
 
 
 class Way:
-    """A way to say something to sessions of one owner."""
+    """A way to send messages to sessions of one owner."""
 
     def __init__(self, node, port, pids):
         self.node, self.port, self.pids, self.ms, self.cpu_ms, self.nats_ms = node, port, pids, [], [], []
 
     def round(self, ids, n, idle):
-        """What the processes would have used meanwhile without a message is left out: the ways take different times."""
+        """Subtracts the idle processor time of the processes, because the ways take different times."""
         before, start = [cpu_seconds(pid) for pid in self.pids], time.monotonic()
         for number in range(n):
             began = time.perf_counter()
@@ -398,7 +397,7 @@ class Way:
 
 def forwarded(build, asked):
     """A message to the owner, to another node, and to the owner through nginx, in turns. The owner has a reader of each
-    session, so they stay. A message is accepted when it is durable, which the clock includes on every way."""
+    session, so it stays the owner. A message is accepted when it is durable; the time includes that on every way."""
     n_each = max(20, asked.turns // (10 * asked.rounds))
     for with_bus in (True, False):
         with contextlib.ExitStack() as stack:
@@ -434,7 +433,7 @@ def forwarded(build, asked):
 
 
 def idle_cpu(pids, seconds=5):
-    """What each process uses when nobody asks anything, in ms per second."""
+    """Processor time of each process without requests, in ms per second."""
     before = {pid: cpu_seconds(pid) for pid in pids}
     time.sleep(seconds)
     return {pid: (cpu_seconds(pid) - was) * 1000 / seconds for pid, was in before.items()}
@@ -443,7 +442,7 @@ def idle_cpu(pids, seconds=5):
 # --- take-over ---------------------------------------------------------------------------------
 
 def takeovers(build, asked):
-    """From kill -9 of a node with a running session to the moment another node says that it is at rest and takes a message."""
+    """Time from kill -9 of a node with a running session until another node reports it at rest and accepts a message."""
     for with_bus in (True, False):
         waited = []
         n = asked.kills if with_bus else max(1, asked.kills // 5)
@@ -460,7 +459,7 @@ def takeovers(build, asked):
                 waited.append(time.monotonic() - began)
                 made.drop(victim)
                 made.add()
-                # The new node has to have renewed for a whole lease before it may take over.
+                # A new node may take over only after it has renewed for a whole lease.
                 time.sleep(4.5)
         yield {"name": "cluster.takeover" if with_bus else "cluster.takeover.pg", "impl": "parley", "kills": n,
                "p50_s": round(statistics.median(waited), 2), "max_s": round(max(waited), 2), "load": load()}
@@ -477,7 +476,7 @@ def is_served(node, session, mark):
 # --- keys --------------------------------------------------------------------------------------
 
 def revocations(build, asked):
-    """From the answer that a key is revoked to its refusal on every other node, and the end of a socket there."""
+    """Time from the answer that a key is revoked until every other node refuses it, and until its sockets there close."""
     for with_bus in (True, False):
         refused, closed = [], []
         with cluster(build, N_NODES, with_bus) as made:
@@ -487,7 +486,7 @@ def revocations(build, asked):
                 key, key_id = made_key["plaintext"], made_key["id"]
                 held = []
                 for node in others:
-                    # Unknown keys are looked up ten times a second; the asking below may have used that up.
+                    # A node looks up at most ten unknown keys a second; the requests below may have used these up.
                     until(lambda: node.ask("GET", "/api/sessions", key=key, is_any=True)[0] == 200, "the new key is known")
                     held.append(Socket(node, key))
                 ends = [None] * len(held)
@@ -511,7 +510,7 @@ def wait_end(reader, ends, i):
     with contextlib.suppress(OSError):
         while True:
             reader.read()
-            # A close frame is the end, whoever closes the connection after it.
+            # A close frame counts as the end, whichever side closes the connection.
             if any(byte & 0x8F == 0x88 for byte in reader.bytes[:1]):
                 break
             reader.messages()
@@ -523,8 +522,8 @@ def wait_end(reader, ends, i):
 # --- frames ------------------------------------------------------------------------------------
 
 def frames(build, asked):
-    """How much later a frame comes to a reader on another node than to one on the owner. The peer is NATS alone: from
-    publishing a message of that size to having it."""
+    """The delay of a frame to a reader on another node, compared with a reader on the owner. The peer is NATS alone: the
+    time from publishing a message of that size to receiving it."""
     for with_bus in (True, False):
         with cluster(build, 2, with_bus) as made:
             owner, other = made.nodes
@@ -583,7 +582,7 @@ def bare_nats(size, n=1000):
 # --- sockets -----------------------------------------------------------------------------------
 
 class Reading:
-    """Sockets that read one session to the end of its turn; of each, the digest of all messages of the session."""
+    """Sockets that read one session to the end of its turn; makes a digest of all messages for each socket."""
 
     def __init__(self, sockets):
         self.left = {one: [hashlib.blake2b(digest_size=16), 0] for one in sockets}
@@ -618,8 +617,8 @@ class Reading:
 
 
 def sockets(build, asked):
-    """One session, 1,000 readers on each of three nodes: every byte of every message is compared. The peer is one node
-    with all of them."""
+    """One session, 1,000 readers on each of three nodes: compares every byte of every message. The peer is one node
+    with all readers."""
     for name, n in (("cluster.sockets", N_NODES), ("cluster.sockets.one", 1)):
         n_each = asked.sockets * N_NODES // n
         with cluster(build, n, with_bus=n > 1) as made:
@@ -644,8 +643,8 @@ FIGURES = {"cluster.turn": turns, "cluster.stream": streams, "cluster.forward": 
 
 
 def measure(build, only="", asked=None):
-    """The lines of the figures whose name contains `only`. Without servers beside it, in a process that has them, and with fewer
-    kills: run.py asks for everything."""
+    """Yields the lines of the figures with `only` in their name. Without PostgreSQL and NATS in the environment, runs
+    itself under with_postgres and with_nats, and with fewer kills, since run.py runs every figure."""
     if not is_beside():
         command = [CONTRACT / "with_postgres", CONTRACT / "with_nats", sys.executable, __file__, "--build", build, "--only", only, "--kills", "10",
                    "--no-comparison"]
@@ -664,14 +663,14 @@ def measure(build, only="", asked=None):
 
 
 def is_beside():
-    """Whether with_postgres and with_nats have run, and have found servers or not."""
+    """Whether this process runs under with_postgres and with_nats, even if these found no servers."""
     return all(any(f"PARLEY_TEST_{server}{end}" in os.environ for end in ("", "_SKIP")) for server in ("POSTGRES", "NATS"))
 
 
 # --- targets -----------------------------------------------------------------------------------
 
 def rows(lines):
-    """Comparison with the targets: what, ours, peer's, factor, wanted, verdict."""
+    """Yields the comparison with the targets: what, ours, peer, theirs, factor, wanted, verdict."""
     by_key = {(line["name"], line["impl"]): line for line in lines if "skipped" not in line}
 
     def row(what, name, field, most=None, peer=None, impl="parley"):

@@ -1,10 +1,10 @@
-/* An extension that measures the host from inside, and the bare pipe that it is compared with.
+/* An extension that measures the host from inside, and the bare pipe for comparison.
  *
  * usage: ext-child ID            as an extension: the tool `measure_ID` runs what its input says
- *        ext-child echo N        two processes and two pipes: N lines there and back, p50 in microseconds
+ *        ext-child echo N        two processes and two pipes: N round trips, p50 in microseconds
  *
- * It knows the protocol by its spelling only: our host writes compact JSON in one order, and a figure must not contain
- * the time of somebody's parser. Both ways of running send lines of the same length. */
+ * It matches the protocol by its exact text: our host writes compact JSON in one order, and a
+ * figure must not include the time of a parser. Both modes send lines of the same length. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 enum { MOST = 10000, CREDITS = 512 };
 
 static double times_us[MOST];
-static double seen_us[MOST]; /* when hooks came, the last MOST of them */
+static double seen_us[MOST]; /* arrival times of the last MOST hooks */
 static size_t n_seen;
 static char *line;
 static size_t cap;
@@ -45,7 +45,7 @@ static bool next_line(void)
     return getline(&line, &cap, stdin) > 0;
 }
 
-/* The string after "KEY":" in the line; "" if there is none. */
+/* Copies the string after "KEY":" in the line; "" if there is none. */
 static void text_of(const char *key, char *to, size_t size)
 {
     char mark[64];
@@ -55,7 +55,7 @@ static void text_of(const char *key, char *to, size_t size)
     snprintf(to, size, "%.*s", (int)n, at ? at + strlen(mark) : "");
 }
 
-/* A whole number; other signs end it. */
+/* Reads a whole number up to the first other character. */
 static size_t number(const char *text)
 {
     size_t n = 0;
@@ -108,7 +108,7 @@ static int echo(size_t n)
 
 /* --- the extension ---------------------------------------------------------------------------- */
 
-/* Whether the line is the result of this call; a hook that comes meanwhile is answered. */
+/* True if the line is the result of this call. Answers a hook that comes meanwhile. */
 static bool is_result(const char *call_id)
 {
     char mark[64], id[128];
@@ -138,7 +138,7 @@ static size_t measure_calls(const char *capability, const char *method, const ch
                               "\"payload\":{\"call_id\":\"%s\","
                               "\"capability\":\"%s\",\"method\":\"%s\",\"params\":%s}}\n",
                               call_id, capability, method, params);
-        /* As the bare pipe does it: one write, one read, and the clock around them. */
+        /* Like the bare pipe: one write, one read, and the clock around them. */
         double begin = now_us();
         if (write(STDOUT_FILENO, said, (size_t)n_said) != n_said || !next_line())
             exit(1);
@@ -154,7 +154,7 @@ static size_t measure_calls(const char *capability, const char *method, const ch
     return n;
 }
 
-/* A file in pieces, with credits; MB/s. */
+/* Reads a file in pieces, with credits; returns MB/s. */
 static double measure_stream(const char *path)
 {
     double begin = now_us();
@@ -185,7 +185,7 @@ static double measure_stream(const char *path)
     return (double)n_bytes / (now_us() - begin);
 }
 
-/* Frames of a megabyte, as many as its quota allows, until nobody reads. */
+/* Sends frames of a megabyte, as many as the quota allows, until nobody reads. */
 static void flood(void)
 {
     enum { N = 1 << 20 };
@@ -203,7 +203,7 @@ static void flood(void)
     }
 }
 
-/* The hooks before the last `skip` ones, newest first. */
+/* Writes the hooks before the last `skip` ones, newest first. */
 static void write_seen(size_t skip, char *to, size_t size)
 {
     enum { N = 20 };

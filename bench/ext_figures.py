@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What extensions cost: a call to the host and back, ten hooks around a call, a stream with credits, and what another
-session notices of one that floods.
+"""The cost of extensions: a host call and its answer, ten hooks around a call, a stream with credits, and the
+latency of other sessions while extensions flood the server.
 
     python3 bench/ext_figures.py --build build [--only TEXT]
 
 run.py includes them; alone it prints one JSON line per figure to stdout and the comparison with the targets to stderr.
-The extension is bench/ext_child.c, which measures from inside. The bare pipe is the same program: server, extension and
-pipe are pinned to one processor, with real-time priority where that is allowed ("real_time" says so), because a call that
-waits for other programs measures those.
+The extension is bench/ext_child.c, which measures from inside. The bare pipe is the same program. Server, extension
+and pipe are pinned to one processor, with real-time priority if that is allowed ("real_time" tells whether): otherwise
+a call would also measure its wait for other programs.
 """
 import argparse
 import contextlib
@@ -29,7 +29,7 @@ CAPABILITIES = [{"capability": "read"}, {"capability": "tool"}, {"capability": "
 
 
 def first_that_runs(command, ways):
-    """The command after the first of these words with which a program can be started, and what is said of them."""
+    """Prefixes the command with the first of `ways` that can start a program. Returns it and the flag of that way."""
     for words, is_real in ways:
         try:
             if subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
@@ -40,13 +40,13 @@ def first_that_runs(command, ways):
 
 
 def pinned(command):
-    """On the first processor we may use, and whether with real-time priority."""
+    """The command pinned to the first processor we may use, and whether it has real-time priority."""
     cpu = str(min(os.sched_getaffinity(0)))
     return first_that_runs(command, ((["chrt", "-f", "10", "taskset", "-c", cpu], True), (["taskset", "-c", cpu], False)))
 
 
 def urgent(command):
-    """With real-time priority that its children do not have: extensions compete with everything else."""
+    """The command with real-time priority, which its children do not inherit: extensions compete with everything else."""
     return first_that_runs(command, ((["chrt", "-R", "-f", "10"], True),))
 
 
@@ -59,7 +59,7 @@ class Host:
         self.server, self.build, self.directory = server, build, directory
 
     def add(self, name, *args):
-        """The extension under this name."""
+        """Adds the extension under this name."""
         package = self.directory / name
         package.mkdir()
         program = package / "ext-child"
@@ -78,11 +78,11 @@ class Host:
         return self.server.ask("POST", "/api/sessions", {"model": "demo/agent"})["id"]
 
     def call(self, name, do, n=0):
-        """The number that the tool says."""
+        """Calls the tool; returns its output as a number."""
         return float(self.say(name, do, n))
 
     def say(self, name, do, n=0, limit_s=180):
-        """What the tool says."""
+        """Calls the tool in a new session; returns its output."""
         session = self.session()
         message = f"#!demo\ncall measure_{name} {json.dumps({'do': do, 'n': n}, separators=(',', ':'))}\n---\nsay done"
         self.server.ask("POST", f"/api/sessions/{session}/chat", {"message": message})
@@ -120,7 +120,7 @@ def round_trip(build):
         ours, bare = [], []
         for i in range(3):
             if i:
-                time.sleep(4)  # its quota of calls fills up again
+                time.sleep(4)  # until its quota of calls is full again
             bare.append(float(subprocess.run(words, capture_output=True, text=True, check=True).stdout))
             ours.append(one.call("trip", "calls", N_CALLS))
     yield {"name": "ext.round_trip", "impl": "parley", "p50_us": min(ours), "bare_p50_us": min(bare),
@@ -129,7 +129,7 @@ def round_trip(build):
 
 
 def hooks(build):
-    """From the first of ten extensions to the last, by their own clocks: nine hops of a chain that decides."""
+    """The time from the first of ten extensions to the last, by their own clocks: nine hops of a deciding chain."""
     with host(build, pinned) as (one, is_real):
         one.add("target")
         one.say("target", "nothing")
@@ -138,7 +138,7 @@ def hooks(build):
             one.say(f"hook{i}", "nothing")  # it registers
         for _ in range(N_HOOKS):
             one.say("target", "nothing")
-        # The calls that ask are hooked themselves: one at the first, two at the last.
+        # The calls of "seen" run the hooks, too: one at the first extension, two at the last.
         first, last = (list(map(float, one.say(name, "seen", skip).split()))
                        for name, skip in (("hook0", 1), ("hook9", 2)))
     hops = sorted((b - a) / 9 for a, b in zip(first, last))
@@ -174,7 +174,7 @@ def stream(build):
 
 
 def small_requests(one, seconds):
-    """Milliseconds of small requests of somebody else, one after another: p50, p99."""
+    """Sends small requests in another session, one after another; returns p50 and p99 in milliseconds."""
     times, end = [], time.monotonic() + seconds
     session = one.session()
     with contextlib.suppress(OSError):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Processor time of one request through the gateway, beside nginx as a proxy, in one run.
+"""Processor time of one request through the gateway, and through nginx as a proxy, in one run.
 
     python3 bench/gateway_cost.py --build build [--only TEXT] [--seconds 2] [--rounds 5]
 
 run.py includes the figures; alone it prints one JSON line per figure to stdout and the comparison
-with the targets to stderr. What is sent is what agents send: 60 KB in 200 messages over 32
+with the targets to stderr. The requests are those of agents: 60 KB in 200 messages over 32
 connections, and a picture of 4 MB. The time is that of all threads of the server's process (user and
-system), divided by the requests that were answered: on a busy machine it can be compared, a
-throughput cannot. The servers take turns, round after round, and each figure is the median of its
-rounds. The server of models reads every body to its end before it answers, as models do.
+system), divided by the number of answered requests: it can be compared on a busy machine, a
+throughput cannot. The servers take turns in each round, and each figure is the median of its
+rounds. The model server reads every body completely before it answers, as models do.
 """
 import argparse
 import contextlib
@@ -24,10 +24,10 @@ import make_corpora  # noqa: E402
 from server_figures import show  # noqa: E402
 
 N_MESSAGES, RESULT_CHARS, WORDS_CHARS = 200, 100, 60
-# name, connections, kind of body, most times nginx's time: the same dialect, translated
+# name (also of the body), connections, limits as multiples of nginx's time: same dialect, translated
 LOADS = (("agent", 32, 1.2, 2.0), ("picture", 4, 1.5, 1.5))
 
-# Reads the whole body, then asks the server of the answers without it.
+# Reads the whole body, then requests the answer from the file server without it.
 READER = ("location / { proxy_pass http://models; proxy_http_version 1.1; proxy_set_header Connection \"\"; "
           "proxy_method GET; proxy_pass_request_body off; proxy_set_header Content-Length \"\"; }")
 
@@ -56,7 +56,7 @@ BODIES = {"agent": agent, "picture": picture}
 
 
 def measure_load(name, connections, wanted, servers, rounds, seconds):
-    """The servers in turns; lines with the median of each."""
+    """Measures the servers in turns; yields a line with the median of each."""
     taken = {key: [] for key in servers}
     for _ in range(rounds):
         for key, (server, body) in servers.items():
@@ -74,7 +74,7 @@ def measure_load(name, connections, wanted, servers, rounds, seconds):
 
 
 def servers_of(name, ours, proxy, upstream):
-    """{(kind, impl): (where it is asked, with what)}"""
+    """Returns {(kind, impl): (gateway, request body)}."""
     request = BODIES[name]()
     made = {}
     for kind, is_same in (("same", True), ("translated", False)):
@@ -86,7 +86,7 @@ def servers_of(name, ours, proxy, upstream):
 
 
 def measure(build, only="", seconds=2, rounds=5):
-    """The lines of the figures whose name contains `only`."""
+    """Yields the lines of the figures with `only` in their name."""
     wanted = [load for load in LOADS if only in f"gateway.cost.{load[0]}"]
     if not wanted:
         return
@@ -106,7 +106,7 @@ def measure(build, only="", seconds=2, rounds=5):
 
 
 def rows(lines):
-    """Comparison with the targets: what, ours, peer's, factor, wanted, verdict."""
+    """Yields the comparison with the targets: what, ours, peer, theirs, factor, wanted, verdict."""
     by_key = {(line["name"], line["impl"]): line for line in lines}
     for (name, impl), line in by_key.items():
         if impl != "parley" or "wanted_at_most" not in line:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The figures of the gateway: ours, the npm Portkey gateway and nginx as a plain proxy, in front of
-the same server of models, in one run.
+the same model server, in one run.
 
     python3 bench/gateway_figures.py --build build [--only TEXT] [--seconds 3]
 
 run.py includes them; alone it prints one JSON line per figure to stdout and the comparison with the
-targets to stderr. The server of models is nginx too, with fixed answers, so that it is not what is
-measured; "direct" asks it without anybody between. Latencies are those of wrk; what a gateway adds
-is its median less that of "direct". nginx passes bytes on and translates nothing: it is the limit.
+targets to stderr. The model server is another nginx with fixed answers, so that it does not limit
+the figures; "direct" calls it without a gateway. wrk measures the latencies; the latency that a
+gateway adds is its median minus the median of "direct". nginx forwards bytes without translation: it
+is the lower bound.
 """
 import argparse
 import contextlib
@@ -31,7 +32,7 @@ N_EVENTS, N_LONG, N_IMAGE_BYTES, N_IMAGES = 40, 200_000, 4 << 20, 15
 TEXT = "The quick brown fox jumps over the lazy dog. " * 4
 UPSTREAM_KEY = "sk-upstream"
 
-# One place per kind of answer; a file for a POST needs the detour over 405.
+# One directory per kind of answer. nginx answers a POST to a file with 405, so error_page returns the file.
 UPSTREAM = """daemon off; worker_processes 1; pid {dir}/nginx.pid; error_log {dir}/error.log;
 events {{ worker_connections 4096; }}
 http {{
@@ -49,7 +50,7 @@ PROXY = ("location / {{ proxy_pass http://models; proxy_http_version 1.1; proxy_
          "proxy_buffering {buffering}; }}")
 
 
-# --- the server of models ----------------------------------------------------------------------
+# --- the model server --------------------------------------------------------------------------
 
 def event(data, name=None):
     text = data if isinstance(data, str) else json.dumps(data, separators=(",", ":"))
@@ -92,7 +93,7 @@ def anthropic_stream(n):
 
 
 def answers():
-    """Path below the root, and what is there."""
+    """Yields the path of each file below the root, and its text."""
     yield "plain/v1/chat/completions", json.dumps(chat_answer(), separators=(",", ":"))
     yield "plain/v1/messages", json.dumps(anthropic_answer(), separators=(",", ":"))
     for kind, n in (("stream", N_EVENTS), ("long", N_LONG)):
@@ -118,10 +119,10 @@ def nginx(http, server, files=()):
             yield port, worker_of(child.pid)
 
 
-# --- who is measured ---------------------------------------------------------------------------
+# --- the measured servers ----------------------------------------------------------------------
 
 class Gateway:
-    """Where it is asked, with which headers, and how it calls the models of a place."""
+    """A measured server: its port and process, the headers and path of requests, and its name of the model."""
 
     def __init__(self, port, pid, headers=None, path="/v1/chat/completions", model="m"):
         self.port, self.pid, self.headers, self.path, self.model = port, pid, headers or {}, path, model
@@ -162,7 +163,7 @@ def portkey():
 
 
 def gateways(kind, is_same, ours, peers, upstream):
-    """Of this kind of call (plain, stream, long) those that can do it, by their names."""
+    """Yields the name and Gateway of each server that supports this kind of call (plain, stream, long)."""
     dialect = "openai-chat" if is_same else "anthropic"
     path = f"/{kind}/v1/chat/completions" if is_same else f"/{kind}/v1/messages"
     yield "direct", Gateway(upstream[0], upstream[1], path=path)
@@ -236,7 +237,7 @@ def load(ours, peers, upstream, seconds):
 
 
 def curl(gateway, path_of_body):
-    """Seconds of one request, its answer thrown away."""
+    """Sends a request and discards the answer; returns the seconds."""
     command = ["curl", "-s", "-o", "/dev/null", "-w", "%{time_total} %{http_code}", "-H", "content-type: application/json",
                "-H", "expect:", "--data-binary", f"@{path_of_body}"]
     for name, value in gateway.headers.items():
@@ -294,7 +295,7 @@ FIGURES = {"gateway.load": load, "gateway.deltas": deltas, "gateway.image": imag
 
 
 def measure(build, only="", seconds=3):
-    """The lines of the figures whose name contains `only`."""
+    """Yields the lines of the figures with `only` in their name."""
     wanted = [figure for name, figure in FIGURES.items() if only in name]
     if not wanted:
         return
@@ -320,7 +321,7 @@ def measure(build, only="", seconds=3):
 # --- targets -----------------------------------------------------------------------------------
 
 def rows(lines):
-    """Comparison with the targets: what, ours, peer's, factor, wanted, verdict."""
+    """Yields the comparison with the targets: what, ours, peer, theirs, factor, wanted, verdict."""
     by_key = {(line["name"], line["impl"]): line for line in lines}
 
     def row(what, name, field, peer, wanted, fixed=None, is_less_better=False):

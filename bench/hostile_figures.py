@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""One user does the worst of every route at once; another user's small requests are timed.
+"""Times small requests of one user while another user attacks all expensive routes at once.
 
     python3 bench/hostile_figures.py --build build [--seconds 15] [--only TEXT]
 
 run.py includes it; alone it prints one JSON line per figure to stdout and the comparison with the targets to stderr.
-The figure is a ratio within one run: the small requests of a user on a quiet server, then the same requests while
-every attack of the table below is under way. The attackers are processes of their own, so that they do not hold up
-the clock of the one who measures. Memory is the most that the server had resident in all that time.
+The figure is a ratio within one run: the latency of small requests on a quiet server, and of the same requests while
+all attacks of the tables below are running. The attackers run in another process, so that they do not delay the
+measuring one. Memory is the peak resident memory of the server in that time.
 """
 import argparse
 import base64
@@ -31,7 +31,7 @@ LIMIT_MB = 300
 WANTED = 10  # times the quiet latency
 
 
-# --- what the hostile user sends --------------------------------------------------------------
+# --- requests of the hostile user -------------------------------------------------------------
 
 def many_messages():
     """12 MB in 390,000 messages."""
@@ -47,13 +47,13 @@ def many_blocks():
 
 
 def many_findings():
-    """Every message is wrong in several ways."""
+    """Every message has several errors."""
     return {"as": "openai-chat", "document": {"model": "m", "messages": [
         {"role": "tool", "tool_call_id": f"nobody{n}", "content": ""} for n in range(30_000)]}}
 
 
 def doubling_schema():
-    """A tool whose schema asks twice for each next level, and 5,000 calls of it."""
+    """A tool with a schema in which each level refers twice to the next, and 5,000 calls of it."""
     levels = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(18)}
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": levels | {"d18": {"type": "string"}}}
     calls = [{"role": "assistant", "content": None, "tool_calls": [
@@ -67,7 +67,7 @@ def one_letter():
 
 
 def growing_variable():
-    """A variable of 60 KB that a prompt of 60 KB names 6,000 times."""
+    """A variable of 60 KB that a prompt uses 6,000 times."""
     return {"variables": {"v": "x" * 60_000}, "document": {"id": "p", "messages": [
         {"id": "m", "role": "user", "blocks": [{"id": "b", "type": "text", "content": "{{v}}" * 6_000}]}]}}
 
@@ -91,10 +91,10 @@ POSTS = {"/api/convert": [many_messages, many_blocks], "/api/lint": [many_findin
          "/api/validate": [slow_pattern], "/v1/chat/completions": [large_chat], "/api/sessions/import": [large_import]}
 
 
-# --- how they are sent ------------------------------------------------------------------------
+# --- sending them -----------------------------------------------------------------------------
 
 class Attack:
-    """What every attacker knows: where the server is, the hostile user's key, when it ends."""
+    """Data of all attackers: the ports, the hostile user's key and session, and the end time."""
 
     def __init__(self, port, key, session, silent_port, seconds):
         self.port, self.key, self.session, self.silent_port = port, key, session, silent_port
@@ -113,7 +113,7 @@ class Attack:
 
 
 def posting(attack, path, body):
-    """The same large request over and over, reading the answers."""
+    """Sends the same large request repeatedly, and reads the answers."""
     while attack.goes_on():
         with attack.connect() as connection:
             connection.sendall(attack.head("POST", path, len(body)) + body)
@@ -123,13 +123,13 @@ def posting(attack, path, body):
 
 
 def fetching(attack, _path, _body):
-    """A fetch of a host that accepts and stays silent."""
+    """Requests a fetch from a host that accepts and never answers."""
     body = json.dumps({"url": f"http://127.0.0.1:{attack.silent_port}/"}).encode()
     posting(attack, "/api/blobs/fetch", body)
 
 
 def trickling(attack, _path, _body):
-    """A large body that hardly comes, without a key."""
+    """Sends a large body very slowly, without a key."""
     with attack.connect() as connection:
         connection.sendall(attack.head("POST", "/api/login", 4 << 20, with_key=False) + b'{"code":"')
         while attack.goes_on():
@@ -138,7 +138,7 @@ def trickling(attack, _path, _body):
 
 
 def not_reading(attack, _path, _body):
-    """A large page that is asked for many times on one connection and never read."""
+    """Requests a large page many times on one connection and never reads it."""
     with attack.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(attack.head("GET", f"/api/sessions/{attack.session}/messages?limit=100", 0) * 20)
@@ -147,7 +147,7 @@ def not_reading(attack, _path, _body):
 
 
 def deaf_socket(attack, _path, _body):
-    """A WebSocket that subscribes to a large session and never reads."""
+    """Subscribes to a large session on a WebSocket and never reads."""
     key = base64.b64encode(os.urandom(16)).decode()
     with attack.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -164,7 +164,7 @@ def deaf_socket(attack, _path, _body):
 
 
 def uploading(attack, _path, _body):
-    """Blobs of 8 MiB, each other bytes than the one before."""
+    """Uploads blobs of 8 MiB, each with different bytes."""
     while attack.goes_on():
         with attack.connect() as connection:
             connection.sendall(attack.head("POST", "/api/blobs", 8 << 20) + os.urandom(8 << 20))
@@ -172,11 +172,11 @@ def uploading(attack, _path, _body):
 
 
 SPECIAL = {fetching: 40, trickling: 60, not_reading: 30, deaf_socket: 30, uploading: 1}
-THREADS_EACH = 2  # of every kind of POST
+THREADS_EACH = 2  # for every kind of POST
 
 
 def attackers(attack, only):
-    """(what, path, body) of everybody who takes part."""
+    """Yields (function, path, body) of each attacking thread."""
     for path, makers in POSTS.items():
         if only in path:
             for maker in makers:
@@ -196,7 +196,7 @@ def attacking(port, key, session, silent_port, seconds, only):
             try:
                 what(attack, path, body)
             except OSError:
-                time.sleep(0.05)  # refused or cut off: comes again
+                time.sleep(0.05)  # refused or cut off: tries again
 
     threads = [threading.Thread(target=take_part, args=one, daemon=True) for one in attackers(attack, only)]
     for thread in threads:
@@ -205,10 +205,10 @@ def attacking(port, key, session, silent_port, seconds, only):
         thread.join(max(0, attack.end - time.monotonic()) + 5)
 
 
-# --- what the other user notices --------------------------------------------------------------
+# --- the other user ---------------------------------------------------------------------------
 
 class User:
-    """Small requests over one kept connection, one after the other."""
+    """Sends small requests over one kept connection, one after the other."""
 
     def __init__(self, port, key):
         self.port, self.connection = port, None
@@ -227,7 +227,7 @@ class User:
         return time.perf_counter() - begun, text
 
     def round(self):
-        """One of each; seconds."""
+        """Sends one request of each kind; returns their seconds."""
         return [self.ask("GET", "/api/me")[0], self.ask("GET", "/api/sessions?limit=5")[0],
                 self.ask("GET", f"/api/sessions/{self.session}")[0],
                 self.ask("PATCH", f"/api/sessions/{self.session}", {"intent": "still small"})[0]]
@@ -246,20 +246,20 @@ def most_resident_mb(pid):
 
 
 def large_session(server):
-    """About 8 MB in 80 turns."""
+    """Creates a session of 4 MB in 40 turns; returns its id."""
     turns = [{"role": "user" if n % 2 == 0 else "assistant", "content": "w " * 50_000} for n in range(40)]
     made = server.ask("POST", "/api/sessions/import", {"format": "openai-chat", "document": {"messages": turns}})
     return made["id"]
 
 
 def silent_host():
-    """A socket that accepts and says nothing, until the process ends."""
+    """Opens a socket that accepts connections and never answers; returns it and its port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
     return listener, listener.getsockname()[1]
 
 
 def hostile(build, seconds=ATTACK_SECONDS, only=""):
-    """The latency of small requests, quiet and under attack, and the most memory."""
+    """Yields the latency of small requests, quiet and under attack, and the peak memory."""
     listener, silent_port = silent_host()
     with listener, tempfile.TemporaryDirectory() as data, \
             process([build / "parley", "serve", "--port", "0", "--data", data, "--log-level", "error",
@@ -277,7 +277,7 @@ def hostile(build, seconds=ATTACK_SECONDS, only=""):
         attackers_process = context.Process(
             target=attacking, args=(server.port, keys["hostile"], session, silent_port, seconds, only))
         attackers_process.start()
-        time.sleep(1)  # until all of them are at it
+        time.sleep(1)  # until all attacks have started
         loud, end = [], time.monotonic() + seconds - 2
         while time.monotonic() < end:
             loud += user.round()

@@ -1,13 +1,13 @@
-/* Many WebSocket readers in one process: opens sockets, waits until each was greeted, then counts
- * the frames of one round after another. It looks at heads and at the first bytes of a payload
- * only, so that the server is what is measured.
+/* Many WebSocket readers in one process. Opens sockets, waits until each was greeted, then counts
+ * the frames of one round after another. It reads only heads and the first bytes of a payload, so
+ * that the server is what is measured.
  *
  * usage: live-client PORT PATH SOCKETS READY END [HELLO [KEY]]
  *
- * HELLO is the text frame each socket sends first. A socket is ready when a payload that begins
- * with READY has come. Then "ready" is printed, and for each line of standard input: it is sent on
- * the first socket, and the round is over when every socket has seen a payload that begins with
- * END. One JSON object per round is printed. The end of standard input ends it. */
+ * HELLO is the text frame that each socket sends first. A socket is ready after a payload that
+ * begins with READY. Then "ready" is printed. Each line of standard input is sent on the first
+ * socket and starts a round, which is over when every socket has seen a payload that begins with
+ * END. One JSON object per round is printed. The program ends at the end of standard input. */
 #include "base/mem.h"
 
 #include <arpa/inet.h>
@@ -27,8 +27,8 @@
 
 enum { READ_BYTES = 1 << 18, N_EVENTS = 512, N_LOOKED_AT = 32, MAX_HEAD = 10, ROUND_S = 60 };
 
-/* Where a socket stands in its stream: `start` gathers a head and the first bytes after it when
- * they come in pieces; then `n_left` bytes of payload are passed over. */
+/* The position of a socket in its stream: `start` collects a head and the first bytes after it if
+ * they come in pieces; then `n_left` bytes of payload are skipped. */
 struct reader {
     int fd;
     bool is_ready, is_over;
@@ -83,7 +83,7 @@ static void send_all(int fd, const char *bytes, size_t n)
     }
 }
 
-/* RFC 6455 5.2; the mask is zero, which is a mask. */
+/* RFC 6455 5.2; the mask is zero, which is valid. */
 static void send_text(int fd, const char *text)
 {
     size_t n = strlen(text), n_head = 2;
@@ -96,7 +96,7 @@ static void send_text(int fd, const char *text)
     send_all(fd, text, n);
 }
 
-/* Reads byte by byte up to the empty line: what follows is a frame. */
+/* Reads byte by byte up to the empty line, because a frame follows. */
 static void read_upgrade(int fd)
 {
     char head[4096] = "";
@@ -143,7 +143,7 @@ static void open_reader(struct client *client, struct reader *reader)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* The head's length and the payload's; 0 when there are not enough bytes to know. */
+/* Returns the length of the head and of the payload; 0 if there are not enough bytes. */
 static size_t read_head(const uint8_t *bytes, size_t n, uint64_t *ret_n_payload)
 {
     if (n < 2)
@@ -179,7 +179,7 @@ static void note_frame(struct client *client, struct reader *reader, const uint8
     }
 }
 
-/* One frame's beginning; the number of bytes used, 0 when more are needed. */
+/* Reads the beginning of a frame. Returns the number of bytes used; 0 if more are needed. */
 static size_t begin_frame(struct client *client, struct reader *reader, const uint8_t *bytes,
                           size_t n)
 {
@@ -228,7 +228,7 @@ static void read_some(struct client *client, struct reader *reader)
     take_bytes(client, reader, (const uint8_t *)client->buffer, (size_t)n);
 }
 
-/* Until *at_count is every reader. */
+/* Reads until *at_count has reached all readers. */
 static void read_until(struct client *client, const size_t *at_count, double until_s)
 {
     struct epoll_event events[N_EVENTS];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the files the benchmarks work on: make_corpora.py DIR
+"""Writes the input files of the benchmarks: make_corpora.py DIR
 
-Always the same bytes, on any machine: the only randomness has a fixed seed. All of it is what
+The bytes are the same on every machine: all randomness has a fixed seed. The files have the form that
 programs really send: minified, UTF-8 unescaped, arguments of tool calls as JSON in a string.
 
   chat-1k.json          a chat request with tools (1 KB)

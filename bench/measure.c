@@ -9,7 +9,7 @@
 
 enum { MAX_BATCHES = 4096, MIN_BATCHES = 5 };
 
-/* Long enough to hide the clock (some 20 ns), short enough for hundreds of batches a second. */
+/* Long enough to hide the clock (about 20 ns), short enough for hundreds of batches a second. */
 static const double batch_seconds = 0.0005;
 
 static double now_seconds(void)
@@ -35,7 +35,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Doubles the batch until it is long enough, then goes on until the caches, the branch predictor
+/* Doubles the batch until it is long enough, then continues until the caches, the branch predictor
  * and the processor's clock have settled. */
 static bool warm_up(double seconds, bool (*once)(void *), void *ctx, uint64_t *ret_n_ops)
 {

@@ -1,8 +1,8 @@
-/* How every native figure is measured, ours and the peers' alike: warm up, find how many
+/* The measuring method of every native figure, ours and the peers': warm up, find how many
  * operations fill a batch, time batches until the time is up, report the median batch.
  *
- * The median leaves out what the machine did besides; timing whole batches leaves out the cost of
- * reading the clock. peers/measure.mjs is the same rule for Node. */
+ * The median excludes other activity of the machine; timing whole batches excludes the cost of
+ * reading the clock. peers/measure.mjs uses the same method for Node. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
@@ -14,27 +14,27 @@
 extern "C" {
 #endif
 
-/* What was asked for on the command line: NAME --file FILE [--seconds S] and, for the program
- * that knows schemas, [--schema FILE | --as NAME]. Strings are borrowed from argv. */
+/* The command line: NAME --file FILE [--seconds S] and, for the program that knows schemas,
+ * [--schema FILE | --as NAME]. Strings are borrowed from argv. */
 struct bench_request {
     const char *name;   /* of the figure */
-    const char *file;   /* what it works on */
+    const char *file;   /* its input */
     const char *schema; /* a file */
     const char *as;     /* or a built-in schema */
     double seconds;     /* of timed work */
-    bool is_list;       /* only name the figures */
+    bool is_list;       /* only list the figures */
 };
 
-/* False when the command line is not understood; *ret_problem then names the argument. */
+/* Returns false if the command line is invalid; *ret_problem then names the argument. */
 bool bench_request_read(int argc, char **argv, struct bench_request *ret_request,
                         const char **ret_problem);
 
 struct bench_result {
     double ns_per_op; /* of the median batch */
-    uint64_t n_ops;   /* timed in all */
+    uint64_t n_ops;   /* total timed */
 };
 
-/* Runs `once` until `seconds` of timed work are done. False as soon as `once` returns false. */
+/* Runs `once` until `seconds` of timed work are done. Returns false as soon as `once` does. */
 bool bench_measure(double seconds, bool (*once)(void *ctx), void *ctx,
                    struct bench_result *ret_result);
 
@@ -45,7 +45,7 @@ const char *bench_basename(const char *path);
 void bench_print_peer(const char *name, const char *impl, const char *file, size_t n_bytes,
                       const struct bench_result *result);
 
-/* Tells the compiler that the bytes at p are looked at, so that the work for them stays. */
+/* Tells the compiler that the bytes at p are used, so that the work for them is not removed. */
 static inline void bench_use(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");

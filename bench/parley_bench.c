@@ -1,4 +1,5 @@
-/* parley-bench NAME --file FILE: one figure of ours, in process, on any file, as one JSON line.
+/* parley-bench NAME --file FILE: measures one of our figures in process, on any file, and prints
+ * one JSON line.
  *
  * Reading the file, compiling the schema (unless that is the figure) and the first run are not
  * timed. The arena is reset and the output buffer cleared between two runs, as a server does
@@ -26,29 +27,29 @@
 #include <string.h>
 
 struct bench {
-    struct pl_str text;            /* borrowed from the file's buffer; what a figure works on */
+    struct pl_str text;            /* borrowed from the file's buffer; input of a figure */
     struct pl_arena arena;         /* owned; reset before each run */
     struct pl_buf out;             /* owned; cleared before each run */
     struct pl_converted made;      /* owned; emptied before each run */
-    struct pl_converted there;     /* owned; of a way home: what came there, and its carry */
-    struct pl_buf edited;          /* owned; … what it is now */
-    bool is_home;                  /* … and the source did come home of it */
-    struct pl_workspace workspace; /* owned; of conversions */
+    struct pl_converted there;     /* owned; for a way home: the target and its carry */
+    struct pl_buf edited;          /* owned; for a way home: the edited target */
+    bool is_home;                  /* for a way home: the source was restored from it */
+    struct pl_workspace workspace; /* owned; for conversions */
     struct pl_json_opts opts;      /* strict; with the instruction set of json.parse.* */
     struct pl_json_doc doc;        /* arena; of the latest parse */
     struct pl_schema *schema;      /* owned */
     struct pl_schema_run *run;     /* owned; borrows schema */
-    bool is_valid;                 /* the schema's latest answer */
+    bool is_valid;                 /* the schema's latest result */
     struct pl_tokens *tokens;      /* owned; o200k_base */
     struct pl_token_ids ids;       /* owned; emptied before each run */
     size_t n_tokens;               /* of the text */
     enum pl_status status;         /* of the latest run */
     struct pl_error err;           /* why it failed */
-    size_t n_deltas;               /* of the latest stream: how many events went in */
+    size_t n_deltas;               /* events of the latest stream */
     const struct figure *figure;
 };
 
-/* What was done to the target before it goes home. */
+/* The edit of the target before it is converted back. */
 enum home_edit { HOME_NOT, HOME_SAME, HOME_EDITED };
 
 struct figure {
@@ -56,14 +57,14 @@ struct figure {
     const char *what;
     enum pl_status (*once)(struct bench *b);
     bool needs_schema; /* --schema or --as */
-    bool needs_doc;    /* works on the parsed tree: parsing is not part of it */
-    bool needs_tokens; /* works with a vocabulary: making it ready is not part of it */
-    bool has_deltas;   /* works on a stream: a delta is what is counted */
+    bool needs_doc;    /* works on the parsed tree, without timing the parser */
+    bool needs_tokens; /* works with a vocabulary, without timing its creation */
+    bool has_deltas;   /* works on a stream: counts deltas */
     bool has_cpu;
     enum pl_cpu cpu;
     const char *from, *to; /* formats of a conversion */
-    enum pl_mode mode;     /* … */
-    bool has_no_carry;     /* … as a gateway converts */
+    enum pl_mode mode;     /* of a conversion */
+    bool has_no_carry;     /* converts as a gateway does */
     enum home_edit edit;   /* of a way home */
 };
 
@@ -175,8 +176,7 @@ static enum pl_status create_tokens(struct bench *b)
     return status;
 }
 
-/* Bytes to bytes, the report included, and the carry unless nobody wants it; parsing is part of it.
- */
+/* Converts bytes to bytes, including parsing, the report and, if wanted, the carry. */
 static enum pl_status convert(struct bench *b)
 {
     struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(b->figure->from)),
@@ -191,7 +191,7 @@ static enum pl_status convert(struct bench *b)
 
 /* --- the way home ---------------------------------------------------------------------------- */
 
-/* The string in the middle of the target's long ones. */
+/* Returns the middle one of the target's long strings. */
 static const struct pl_json_node *middle_text(const struct pl_json_doc *doc)
 {
     enum { LONG = 40 };
@@ -205,7 +205,7 @@ static const struct pl_json_node *middle_text(const struct pl_json_doc *doc)
     return NULL;
 }
 
-/* Three words in front of one text: what a person changes. */
+/* Puts three words before one text, like an edit by a person. */
 static enum pl_status edit_target(struct bench *b)
 {
     struct pl_str text = pl_buf_str(&b->there.out);
@@ -247,7 +247,7 @@ static enum pl_status go_home(struct bench *b)
     return status;
 }
 
-/* A stream in the pieces a socket gives; what came out is taken after each, as a server does. */
+/* Feeds a stream in pieces as from a socket; the output is taken after each, as in a server. */
 enum { PIECE_BYTES = 16 << 10 };
 
 static enum pl_status stream(struct bench *b)
@@ -267,8 +267,8 @@ static enum pl_status stream(struct bench *b)
     return status;
 }
 
-/* Events of a stream: lines of data, or of patches, which are JSON lines. The few that begin and
- * end an answer count as well. */
+/* Counts the events of a stream: lines of data, or of patches, which are JSON lines. The few that
+ * begin and end an answer count too. */
 static size_t count_events(struct pl_str text)
 {
     size_t n_events = 0;
@@ -278,7 +278,7 @@ static size_t count_events(struct pl_str text)
     return n_events;
 }
 
-/* Almost everything of a long history has to go. */
+/* Almost all of a long history must be removed. */
 enum { TRIMMED_TOKENS = 200 };
 
 static enum pl_status trim(struct bench *b)
@@ -300,7 +300,7 @@ static enum pl_status trim(struct bench *b)
             .has_deltas = true, .from = source, .to = target                                       \
     }
 
-/* One pair of formats: with report and carry; without a carry; as the gateway does it; and home. */
+/* One pair of formats: with report and carry; without a carry; as the gateway does it; and back. */
 #define CONVERT(source, target)                                                                    \
     {"convert." source "." target, "a request into another format", convert, .from = source,       \
      .to = target},                                                                                \
@@ -396,7 +396,7 @@ static const struct figure *find_figure(const char *name)
     return NULL;
 }
 
-/* What bench_measure calls. The outputs count as looked at, so nothing is optimised away. */
+/* Called by bench_measure. The outputs count as used, so that nothing is optimised away. */
 static bool once(void *ctx)
 {
     struct bench *b = ctx;
@@ -425,7 +425,7 @@ static enum pl_status load_schema(struct bench *b, const struct bench_request *r
     return status == PL_OK ? pl_schema_run_create(b->schema, &b->run) : status;
 }
 
-/* Everything that is not timed, and one run to see that the figure works on this file at all. */
+/* Does everything that is not timed, and one run to check that the figure works on this file. */
 static enum pl_status prepare(struct bench *b, const struct bench_request *request)
 {
     b->opts.has_cpu = b->figure->has_cpu;

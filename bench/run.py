@@ -3,13 +3,14 @@
 
     python3 bench/run.py --build build
 
-The build directory holds parley-bench and, configured with -Dbench_peers=true, the native peers.
-One JSON line per figure goes to stdout, the comparison to stderr, all of it to BUILD/bench.json.
+The build directory contains parley-bench and, if configured with -Dbench_peers=true, the native
+peers. Prints one JSON line per figure to stdout and the comparison to stderr, and writes both to
+BUILD/bench.json.
 
-Figures are run one at a time, ours next to its peers, in several rounds, so that what else the
-machine does hits all alike. Of the rounds each implementation keeps its best: noise only adds.
-A peer that cannot be had is a line with "skipped" and the reason. The exit code is 0 unless our
-own program fails: a figure is not a test.
+Figures run one at a time, ours next to its peers, in several rounds, so that other activity of the
+machine affects all of them equally. Each implementation keeps its best round: noise only adds time.
+An unavailable peer gets a line with "skipped" and the reason. The exit code is 0 unless our own
+program fails: a figure is not a test.
 """
 import argparse
 import json
@@ -59,17 +60,17 @@ TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
 
 
 def source_of(text, source):
-    """The file that says the same as `text`, a request of openai-chat, in another format."""
+    """The file with the content of `text`, an openai-chat request, in another format."""
     return text if source == "openai-chat" else f"{source}-{text}"
 
 
 def stream_peers(source, target):
-    """Who else makes one of the other: nobody knows patches, and passing on is no conversion."""
+    """The peers that convert one to the other. No peer supports patches; the same dialect is not a conversion."""
     return [] if source == target or "patches" in (source, target) else list(STREAM_SCRIPTS)
 
 
 def chat_stream():
-    """An answer of N_DELTAS pieces of text, as openai-chat streams it."""
+    """An answer of N_DELTAS pieces of text, as an openai-chat stream."""
     def chunk(choices, **more):
         event = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1790000000,
                  "model": "gpt-5", "choices": choices} | more
@@ -88,7 +89,7 @@ def chat_stream():
 
 
 def plan():
-    """(figure, file, schema, implementations, whether rounds are repeated): in running order."""
+    """Yields (figure, file, schema, implementations, whether rounds are repeated), in the order of the runs."""
     for text in TEXTS:
         yield "json.parse", text, None, ["parley", "simdjson", "json-c", "node"], True
         yield "json.roundtrip", text, None, ["parley", "simdjson", "json-c", "node"], True
@@ -132,7 +133,7 @@ class Runner:
         self.make_streams()
 
     def make_sources(self):
-        """The requests in the other source formats, by our own converter."""
+        """Writes the requests in the other source formats, with our own converter."""
         for source in {source for source, _ in CONVERSIONS} - {"openai-chat"}:
             for text in TEXTS:
                 with open(self.corpora / source_of(text, source), "wb") as out:
@@ -140,7 +141,7 @@ class Runner:
                                     source, str(self.corpora / text)], stdout=out, check=True)
 
     def make_streams(self):
-        """The same stream in every dialect, by our own converter."""
+        """Writes the same stream in every dialect, with our own converter."""
         first = self.corpora / "stream-openai-chat.sse"
         first.write_text(chat_stream(), encoding="utf-8")
         for target in DIALECTS[1:]:
@@ -149,7 +150,7 @@ class Runner:
                                 target, str(first)], stdout=out, check=True)
 
     def command(self, impl, name=""):
-        """The program of an implementation for a figure, and why it cannot be had (or None)."""
+        """The command of an implementation for a figure, and why it is unavailable (or None)."""
         if impl in NATIVE:
             program, problem = NATIVE[impl]
             path = self.build / program
@@ -178,7 +179,7 @@ class Runner:
 
 
 def install_node_peers():
-    """npm ci when the packages are not there yet, or others; the reason when that does not work."""
+    """Runs npm ci if the packages are missing or outdated. Returns the reason of a failure, or None."""
     if not shutil.which("node") or not shutil.which("npm"):
         return "Node.js or npm is not installed"
     installed, wanted = BENCH / "node_modules" / ".package-lock.json", BENCH / "package-lock.json"
@@ -195,7 +196,7 @@ def better(old, new):
 
 
 def measure(runner, tasks, rounds):
-    """{(name, file, impl): best line}, in the order of the plan."""
+    """Returns {(name, file, impl): best line}, in the order of the plan."""
     best = {}
     is_terminal = sys.stderr.isatty()
     for number in range(rounds):
@@ -214,7 +215,7 @@ def measure(runner, tasks, rounds):
 
 
 class Targets:
-    """The targets as rows: what, ours, theirs, factor, wanted, verdict."""
+    """The targets as rows: what, ours_ns, peer, peer_ns, factor, wanted, verdict."""
 
     def __init__(self, best):
         self.best, self.rows = best, []
@@ -223,7 +224,7 @@ class Targets:
         return self.best.get((name, file, impl), {}).get("ns_per_op")
 
     def add(self, what, name, file, peer, peer_name, wanted):
-        """`wanted` None: not a target, only worth knowing. A figure not asked for has no row."""
+        """`wanted` None: not a target, only for information. A figure that did not run has no row."""
         if (name, file, "parley") not in self.best:
             return
         ours = self.ns(name, file, "parley")
@@ -253,7 +254,7 @@ class Targets:
                      peers.get(fastest), fastest, 2 if instance == "envelope-eleven.json" else 1)
 
     def against_converters(self):
-        """With report and carry; without a carry; and home, beside the way there."""
+        """With report and carry; without a carry; and the way home, compared with the conversion there."""
         for source, target in CONVERSIONS:
             for text, wanted, wanted_bare in zip(TEXTS, (8, 12, 60), (12, 20, 100)):
                 pair, file = f"{source}.{target}", source_of(text, source)
@@ -289,7 +290,7 @@ class Targets:
         self.add(f"parse + validate {SMALL_FRAME}", "schema.parse_check", SMALL_FRAME, 1000.0, "1 us", 1)
 
     def against_itself(self):
-        """Ten times the messages take ten times the work; what outgrows a cache may cost twice that."""
+        """Ten times the messages may take ten times the time, and twice that if they outgrow a cache."""
         for before, history in zip(trim_histories.NAMES, trim_histories.NAMES[1:]):
             shorter = self.ns("conv.trim", before, "parley")
             self.add(f"trim {history}", "conv.trim", history, shorter and shorter * 10,
@@ -335,8 +336,9 @@ def machine():
 
 
 def measure_server(build, only, every=SERVER_FIGURES):
-    """The figures of the server, after all others: they want both the disk and the cores. Each script compares its own
-    lines only, because another script's lines have other members. Returns the lines and the rows of the comparison."""
+    """Measures the figures of the server, after all others: they need the disk and the cores. Each script compares
+    only its own lines, because another script's lines have other members. Returns the lines and the rows of the
+    comparison."""
     lines, rows = [], []
     for figures in every:
         own = []

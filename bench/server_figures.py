@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The figures of `parley serve`, each with its peer beside it in the same run.
+"""The figures of `parley serve`, each with its peer in the same run.
 
     python3 bench/server_figures.py --build build [--only TEXT]
 
 run.py includes them; alone it prints one JSON line per figure to stdout and the comparison with the
 targets to stderr. A figure is measured in several rounds, ours next to the peers', and each keeps
-its best. Beside the clock stands the processor time of the server: the clock is the target, but on
-a busy machine the processor time is what can be compared.
+its best round. Lines have the elapsed time and the processor time of the server: the target is for
+elapsed time, but on a busy machine only processor time can be compared.
 """
 import argparse
 import concurrent.futures
@@ -28,8 +28,8 @@ BENCH = pathlib.Path(__file__).resolve().parent
 BUN = BENCH / "node_modules" / "@oven"
 N_READERS, N_IDLE = 1000, 10_000
 N_TABS, N_TAB_TURNS = 500, 20
-UNLOADED_S = 130       # a quiet session leaves after a minute; what is free goes back once a minute
-N_FRAMES = 500         # of one round: small enough that no queue of a reader runs over
+UNLOADED_S = 130       # a quiet session is unloaded after a minute; free memory is returned once a minute
+N_FRAMES = 500         # of one round: few enough that no queue of a reader overflows
 N_DELTAS = 20_000
 N_KEPT, N_SEARCHES = 10_000, 1000
 ROUNDS = 3
@@ -48,7 +48,7 @@ http {{
 
 
 class Missing(Exception):
-    """A peer that cannot be had, and why."""
+    """An unavailable peer; the text is the reason."""
 
 
 def free_port():
@@ -85,7 +85,7 @@ def process(command, **more):
 
 
 class Parley:
-    """Our server with data of its own, one shard, and a key."""
+    """Our server with its own data directory, one shard, and a key."""
 
     def __init__(self, child, first):
         self.pid = child.pid
@@ -145,7 +145,7 @@ def fanout_peer(impl):
 
 
 class Readers:
-    """bench/live_client.c: many sockets, all ready."""
+    """bench/live_client.c: many sockets that are all ready."""
 
     def __init__(self, child):
         self.child = child
@@ -174,7 +174,7 @@ def subscribers(build, server, session, count):
 # --- fan-out ----------------------------------------------------------------------------------
 
 def play(server, session, group, script):
-    """One turn of the demo model to everybody who listens; the line of the figure."""
+    """Plays one turn of the demo model to all subscribers; returns the result of the round."""
     message = {"id": 2, "event": "chat:send",
                "data": {"session_id": session, "message": f"#!demo\n{script}"}}
     cpu = cpu_seconds(server.pid)
@@ -183,7 +183,7 @@ def play(server, session, group, script):
 
 
 def deliveries(name, impl, result, **more):
-    """Messages that reached a reader: how many in a second, how large, at which cost."""
+    """The line of a figure: messages per second that reached a reader, their size and their cost."""
     frames = result["frames"]
     return {"name": name, "impl": impl, "per_second": round(frames / result["seconds"]),
             "cpu_ns_per_op": round(result["server_cpu_s"] * 1e9 / frames),
@@ -195,10 +195,10 @@ def best_of(lines):
 
 
 def fanout(build):
-    """The figures of fan-out. Ours: one session, whose turn has N_FRAMES patches, each a block of its
-    own and so a frame of its own, however fast it comes. The peers publish as many messages of the
-    size our frames had on average. Then a turn of N_DELTAS words, which are gathered to 512 bytes:
-    frames, and words that reached a reader."""
+    """The figures of fan-out. Ours: a turn of one session with N_FRAMES patches. Each patch is a separate
+    block and so a separate frame at any speed. The peers publish as many messages of the average size
+    of our frames. Then a turn of N_DELTAS words, which are gathered to frames of 512 bytes: counts the
+    frames and the words that reached a reader."""
     with parley(build) as server:
         session = server.ask("POST", "/api/sessions", {})["id"]
         with subscribers(build, server, session, N_READERS) as group:
@@ -245,7 +245,7 @@ def idle_line(impl, before, after, count):
 
 
 def idle(build):
-    """What a socket costs that listens to a session and has nothing to say."""
+    """The memory of a socket that is subscribed to a quiet session."""
     with parley(build) as server:
         session = server.ask("POST", "/api/sessions", {})["id"]
         before = settled_bytes(server.pid)
@@ -264,7 +264,7 @@ def idle(build):
 # --- tabs -------------------------------------------------------------------------------------
 
 def open_tab(server):
-    """A session of its own and somebody who listens to it."""
+    """Creates a session and opens its event stream; returns both."""
     session = server.ask("POST", "/api/sessions", {})["id"]
     tab = socket.create_connection(("127.0.0.1", server.port))
     tab.sendall(f"GET /api/sessions/{session}/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
@@ -281,7 +281,7 @@ def drain(tab):
 
 
 def converse(server, tabs):
-    """Ten questions in each tab, so twenty turns."""
+    """Asks ten questions in each tab, which makes twenty turns."""
     for _ in range(N_TAB_TURNS // 2):
         for session, _ in tabs:
             server.ask("POST", f"/api/sessions/{session}/chat", {"message": "word " * 100})
@@ -292,7 +292,7 @@ def converse(server, tabs):
 
 
 def tab_round(server):
-    """The memory while all tabs are open, and when they have gone."""
+    """Returns the memory while all tabs are open, and after they closed."""
     opened = [open_tab(server) for _ in range(N_TABS)]
     converse(server, opened)
     during = settled_bytes(server.pid)
@@ -303,8 +303,8 @@ def tab_round(server):
 
 
 def tabs(build):
-    """What an open tab costs after twenty turns, and what is left when all have gone. The first
-    round fills the page cache of the store, which is no tab's."""
+    """The memory of an open tab after twenty turns, and the memory that remains after all closed. The first
+    round fills the page cache of the store, which does not belong to a tab."""
     with parley(build) as server:
         _, before = tab_round(server)
         during, after = tab_round(server)
@@ -325,7 +325,7 @@ def started(build, port, command):
 
 
 def start(build):
-    """From exec to the first answer, with a store that is there already; memory half a second later."""
+    """Time from exec to the first answer with an existing store; memory half a second later."""
     with tempfile.TemporaryDirectory() as data:
         port = free_port()
         command = [build / "parley", "serve", "--port", port, "--data", data]
@@ -343,7 +343,7 @@ def start(build):
 
 
 def start_after_crash(build):
-    """From exec to the first answer with 10,000 sessions that a crash left running."""
+    """Time from exec to the first answer with 10,000 sessions that were running at a crash."""
     with tempfile.TemporaryDirectory() as data:
         with process([build / "parley", "serve", "--port", "0", "--data", data, "--log-level", "error"],
                      stdout=subprocess.PIPE) as child:
@@ -382,8 +382,8 @@ def wrk(port, pid, seconds=2):
 
 
 def requests(build):
-    """GET of a small JSON route over 64 kept connections; nginx has the same bytes in a file. One shard
-    and one worker."""
+    """GET of a small JSON route over 64 kept connections; nginx serves the same bytes from a file. We use one
+    shard, nginx one worker."""
     if not shutil.which("wrk"):
         yield {"name": "http.version", "impl": "parley", "skipped": "wrk is not installed"}
         return
@@ -418,7 +418,7 @@ def worker_of(pid):
 # --- durable appends --------------------------------------------------------------------------
 
 def appends(build):
-    """bench/store_bench.c on the disk of the build directory; the rounds keep their best, each its own."""
+    """Runs bench/store_bench.c on the disk of the build directory; each figure keeps its best round."""
     best = {}
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory(dir=build) as where:
@@ -436,7 +436,7 @@ def appends(build):
 # --- search -----------------------------------------------------------------------------------
 
 def made_up_words(draw):
-    """Words of two languages and how often each is said: the n-th most common 1/n as often as the first."""
+    """Words of two languages and their frequencies: the n-th most common has 1/n of the frequency of the first."""
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     english = ["".join(draw.choices(syllables, k=draw.randrange(2, 5))) for _ in range(4000)]
     chinese = [chr(draw.randrange(0x4E00, 0x5200)) + chr(draw.randrange(0x4E00, 0x5200)) for _ in range(1000)]
@@ -444,14 +444,14 @@ def made_up_words(draw):
 
 
 def made_up(draw, languages):
-    """A sentence of both languages, and a question of four words about it."""
+    """A sentence in both languages, and a query of four of its words."""
     (english, chinese) = (draw.choices(words, weights, k=12) for words, weights in languages)
     asked = draw.sample(english, 2) + draw.sample(chinese, 2)
     return " ".join(english) + "，" + "".join(chinese), " ".join(asked)
 
 
 def searched(build, name, fill, ask):
-    """N_KEPT of something, then N_SEARCHES over one kept connection, one after the other."""
+    """Stores N_KEPT items, then sends N_SEARCHES searches over one kept connection, one after the other."""
     draw = random.Random(7)
     languages = made_up_words(draw)
     kept = [made_up(draw, languages) for _ in range(N_KEPT)]
@@ -498,13 +498,13 @@ def fill_prompts(server, sentences):
 
 
 def memory_search(build):
-    """Memories by words, ranked."""
+    """Searches memories by words, ranked."""
     yield searched(build, "memory.search", fill_memories,
                    lambda question: ("POST", "/api/memories/search", {"query": question}))
 
 
 def prompt_search(build):
-    """Prompts by words, ranked."""
+    """Searches prompts by words, ranked."""
     yield searched(build, "prompt.search", fill_prompts,
                    lambda question: ("GET", f"/api/prompts?q={urllib.parse.quote(question)}", None))
 
@@ -516,7 +516,7 @@ FIGURES = {"durable-append": appends, "live.fanout": fanout, "live.idle": idle, 
 
 
 def measure(build, only=""):
-    """The lines of the figures whose name contains `only`."""
+    """Yields the lines of the figures with `only` in their name."""
     for name, figure in FIGURES.items():
         if only in name:
             yield from figure(build)
@@ -525,7 +525,7 @@ def measure(build, only=""):
 # --- targets ----------------------------------------------------------------------------------
 
 def rows(lines):
-    """Comparison with the targets: what, ours, peer's, factor, wanted, verdict."""
+    """Yields the comparison with the targets: what, ours, peer, theirs, factor, wanted, verdict."""
     by_key = {(line["name"], line["impl"]): line for line in lines}
 
     def value(name, impl, field):
@@ -569,7 +569,7 @@ def rows(lines):
 
 
 def show(table, file):
-    """The rows as lines of text, then what was missed."""
+    """Prints the rows as lines of text, then the missed targets."""
     def number(value):
         return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"
     for row in table:

@@ -1,9 +1,9 @@
-/* From exec to the first answer: starts a server and asks it until it answers.
+/* Time from exec to the first answer: starts a server and sends requests until it answers.
  *
  * usage: start-client PORT PATH PROGRAM [ARGUMENT]...
  *
- * Asks over a new connection every 200 us while it is refused. Prints the milliseconds and the
- * server's memory (resident, half a second later, with its children), then ends it. */
+ * Retries with a new connection every 200 us while it is refused. Prints the milliseconds and the
+ * server's memory (resident, half a second later, with its children), then stops it. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static double now_ms(void)
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* True when an answer began to come. */
+/* Returns true if an answer began to arrive. */
 static bool ask(uint16_t port, const char *path)
 {
     struct sockaddr_in to = {
@@ -60,7 +60,7 @@ static long resident_kb(pid_t pid)
     return kb;
 }
 
-/* A server may be a master and its workers. */
+/* A server may consist of a master and workers. */
 static long resident_with_children_kb(pid_t pid)
 {
     char path[64];

@@ -1,10 +1,11 @@
-/* Durable appends: how many batches a second the store acknowledges to 64 sessions at once and how
- * long each waits, beside what the disk can do and what a plain SQLite loop makes of it, which
- * inserts one small row per commit. One session alone shows what the same rows cost singly. Each is
- * measured in a process of its own, so that none meets what another has set up.
+/* Durable appends: how many batches per second the store acknowledges to 64 sessions at once, and
+ * how long each waits. For comparison: the speed of the disk, and a plain SQLite loop that inserts
+ * one small row per commit. A single session shows the cost of the same rows one by one. Each
+ * figure is measured in a process of its own, so that none is affected by another.
  *
  * usage: store-bench DIRECTORY [SECONDS] [STORE-URL]
- * The files are made in DIRECTORY, whose disk is what is measured. One JSON line per figure. */
+ * The files are created in DIRECTORY, on the disk to be measured. Prints one JSON line per
+ * figure. */
 #include "base/table.h"
 #include "base/text/uuid.h"
 #include "base/vec.h"
@@ -30,7 +31,7 @@ static int64_t now_ns(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Processor time of all threads: what is left when the disk is taken away. */
+/* Processor time of all threads: the cost without the disk. */
 static int64_t cpu_ns(void)
 {
     struct rusage usage;
@@ -127,13 +128,13 @@ struct bench {
     struct pl_id user;
     size_t n_sessions;
     int64_t end_ns;
-    size_t n_waiting; /* batches under way */
+    size_t n_waiting; /* batches in flight */
     bool has_failed;
     PL_VEC(int64_t) waits; /* ns of every acknowledgement */
     char text[N_TEXT];
 };
 
-/* One session that appends a turn, waits, and appends the next. */
+/* A session that appends a turn, waits, and appends the next one. */
 struct appender {
     struct bench *bench;
     struct pl_id session;
@@ -158,7 +159,7 @@ static void note_done(void *ctx, enum pl_status status, const struct pl_error *e
         pl_loop_stop(bench->loop);
 }
 
-/* What the server writes at the end of a turn: the turn and its session. */
+/* The rows that the server writes at the end of a turn: the turn and its session. */
 static void append(struct appender *appender)
 {
     struct bench *bench = appender->bench;

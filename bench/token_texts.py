@@ -1,8 +1,8 @@
-"""Writes the texts the token figures work on: token_texts.write_all(DIR)
+"""Writes the input texts of the token figures: token_texts.write_all(DIR)
 
   tokens-prose.txt    English: the documents of this repository
   tokens-code.txt     C: sources of src/core/json and src/core/schema
-  tokens-chinese.txt  Chinese: what the agent of make_corpora.py thinks, each thought once per module and verb
+  tokens-chinese.txt  Chinese: README.zh-CN.md, and the thoughts and requests of make_corpora.py per module and verb
   tokens-emoji.txt    short messages full of emoji
   tokens-json.txt     agent-60k.json
   tokens-letter.txt   16 KB of one letter

@@ -1,4 +1,4 @@
-"""Writes the histories that trimming is measured on: trim_histories.write_all(DIR)
+"""Writes the input histories of the trim figures: trim_histories.write_all(DIR)
 
   trim-N.json  N messages: a question, a call, its result, an answer, and so on; then one more question
 """

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Says which branches of a room its own tests do not take, and fails if there is one.
+"""Reports the branches of a room that its own tests do not take, and fails if there are any.
 
     tools/check_branches.py BUILD ROOM [ROOM …]
 
-Writes TAP. BUILD is a build with clang whose tests are built. The room's files are compiled once more with clang's coverage of
-sources and linked into the room's unit, fault and conformance tests in place of its library.
+Writes TAP. BUILD is a build with clang whose tests are built. The room's files are compiled once more with clang's source
+coverage and linked into the room's unit, fault and conformance tests in place of its library.
 
-A branch is a condition that the room's own files spell, each operand of && and || for itself, with both outcomes. So a
-condition inside an inline function of another room counts there and not at every call, and what a compiler makes of a
-line does not count at all. An assert is no branch: its other outcome ends the program.
+A branch is one outcome of a condition in the room's own source; each operand of && and || is a condition of its own. So a
+condition in an inline function of another room counts there and not at every call, and the compiler's choice of instructions
+does not matter. An assert is not a branch: its other outcome ends the program.
 """
 import json
 import os
@@ -26,7 +26,7 @@ TESTS = ("tests/unit/{}/*_test.c", "tests/fault/{}_fault_test.c", "tests/conform
 
 
 def tool(name, version):
-    """The program that understands what this clang writes."""
+    """The path of the LLVM program that matches this clang's version."""
     for found in (f"{name}-{version}", name):
         if shutil.which(found):
             return found
@@ -61,7 +61,7 @@ class Coverage:
                          for entry in json.loads((build / "compile_commands.json").read_text("utf-8"))}
 
     def compiled(self, source):
-        """The object of one of the room's files, with counters."""
+        """Compiles one source file of the room with counters; returns the object."""
         words = shlex.split(self.commands[source]["command"])
         to = self.scratch / f"{source.stem}.o"
         words[words.index("-o") + 1] = str(to)
@@ -73,7 +73,7 @@ class Coverage:
         return to
 
     def linked(self, test, objects):
-        """The test's program with the room's objects that count."""
+        """Links the test's program with the counting objects of the room."""
         name = Path(self.commands[test]["output"]).parent.as_posix().removesuffix(".p")
         words = shlex.split(run(["ninja", "-C", self.build, "-t", "commands", name]).splitlines()[-1])
         library = f"lib{self.room.replace('/', '-')}.a"
@@ -87,7 +87,7 @@ class Coverage:
         return to
 
     def measured(self):
-        """What llvm-cov says of every file of the room."""
+        """llvm-cov's export for every file of the room."""
         version = clang_version(compiler_of(self.build))
         sources = sorted(path for path in self.commands if path.parent == ROOT / "src/core" / self.room)
         tests = [path for pattern in TESTS for path in sorted(ROOT.glob(pattern.format(self.room)))]
@@ -105,7 +105,7 @@ class Coverage:
 
 
 def branches_of(entry, lines):
-    """(line, column) and which outcomes were seen, of each branch of a file and of the macros in it."""
+    """(line, column) of each branch in a file and its macros, with the outcomes that were seen."""
     counts = {}
     rows = list(entry["branches"])
     for expansion in entry.get("expansions", ()):

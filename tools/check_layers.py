@@ -2,11 +2,11 @@
 """Checks that the source tree keeps to the layers of ARCHITECTURE.md (tools/layers.json).
 
 Includes, names and words are read from the sources; calls and variables from the object files of a
-build, because a call needs no header to be made.
+build, because a call does not need a header.
 
     tools/check_layers.py [--build-root build] [--tap]
 
-Exit code 0 when everything holds, 1 when something is against a rule, 2 when it cannot be checked.
+Exit code 0 if all rules hold, 1 if one is broken, 2 if the check is not possible.
 """
 import argparse
 import fnmatch
@@ -20,9 +20,9 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 SOURCE_SUFFIXES = (".c", ".h")
-# Sections a program can write to; .data.rel.ro is constant once the program is loaded.
+# Sections that a program can write to; .data.rel.ro is constant after loading.
 WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*)")
-# What sanitizers and coverage add to an object file by themselves.
+# Symbols that sanitizers and coverage add to an object file.
 INSTRUMENTATION = re.compile(r"^(_*asan|__odr_asan|__ubsan|__tsan|__san|__unnamed_|__gcov|__llvm|__prof|\.L)")
 RULES = {
     "includes": "a room includes only what its line in tools/layers.json allows",
@@ -51,7 +51,7 @@ NEEDS_BUILD = ("calls", "purity", "files", "globals")
 
 
 class Layers:
-    """The table: which rooms there are, where they live, and what each may use."""
+    """The table of rooms: their folders and the rooms that each may use."""
 
     def __init__(self, table):
         self.table = table
@@ -75,7 +75,7 @@ class Layers:
         return seen
 
     def room_of(self, path):
-        """Room of a path relative to the source root, or None: src/core/json/parse/parse.c is in json."""
+        """The room of a path relative to the source root, or None: src/core/json/parse/parse.c is in json."""
         parts = Path(path).parts
         if len(parts) > 3 and parts[0] == "src" and parts[1] in ("core", "host"):
             return self.room_of_folder(parts[2:-1])
@@ -84,7 +84,7 @@ class Layers:
         return None
 
     def room_of_folder(self, parts):
-        """The innermost room: service/sessions has a line of its own, store/sqlite belongs to store."""
+        """The innermost room: service/sessions has its own line, store/sqlite belongs to store."""
         for n in range(len(parts), 1, -1):
             if "/".join(parts[:n]) in self.direct:
                 return "/".join(parts[:n])
@@ -145,7 +145,7 @@ class Checker:
                 self.check_siblings(root, folder)
 
     def check_siblings(self, root, folder):
-        """Where one folder of a room is a room, no sibling is one by accident."""
+        """If one subfolder of a room is a room of its own, every sibling must be listed, too."""
         for path in sorted((root / folder).iterdir() if (root / folder).is_dir() else []):
             name = str(path.relative_to(root))
             if path.is_dir() and name not in self.layers.direct:
@@ -264,14 +264,14 @@ class Checker:
                                     "name the file that has its work now")
 
     def exists(self, name):
-        """Whether a path below src/ ends with this: a file, a file without its suffix, or a folder."""
+        """Whether a path below src/ ends with the given name of a file (with or without suffix) or folder."""
         tails = tuple(f"/{name.rstrip('/')}{end}" for end in ("", *SOURCE_SUFFIXES))
         return any(place.endswith(tails) or f"{tails[0]}/" in place for place in self.sources)
 
     # Rules on the object files
 
     def read_objects(self):
-        """[(room, source path, symbols)] of every object file of a room, symbols as nm tells them."""
+        """[(room, source path, symbols)] of every object file of a room; symbols as nm prints them."""
         path = self.build_root / "compile_commands.json"
         if not path.is_file():
             sys.exit(f"{path} is missing: build first (make)")
@@ -287,7 +287,7 @@ class Checker:
         return objects
 
     def room_of_object(self, source, output):
-        """By the source's path, or for a generated source by the library it goes into."""
+        """Finds the room by the source's path, or for a generated source by its library."""
         if source.is_relative_to(self.source_root):
             place = str(source.relative_to(self.source_root))
             if not source.is_relative_to(self.build_root):
@@ -296,7 +296,7 @@ class Checker:
         return library[1].replace("-", "/") if library else None, source.name
 
     def line_of(self, place, symbol):
-        """Where a source first speaks of a symbol outside of includes and comment lines."""
+        """The first line of a source that uses a symbol, except includes and comment lines."""
         word = re.compile(rf"\b{re.escape(symbol)}\b")
         for number, line in enumerate(self.sources.get(place, []), 1):
             if word.search(line) and not re.match(r"\s*(#\s*include|/?\*)", line):
@@ -345,7 +345,7 @@ class Checker:
         allowed = {(entry["file"], entry["symbol"]) for entry in self.table["allowed_globals"]}
         for room, place, symbols in objects:
             for symbol in symbols:
-                # A static variable of a function is called name.number.
+                # The symbol of a static variable in a function is name.number.
                 name = symbol["name"].split(".")[0]
                 if (room in self.layers.core and WRITABLE.match(symbol["section"])
                         and symbol["type"] in ("OBJECT", "TLS") and (place, name) not in allowed):
@@ -355,7 +355,7 @@ class Checker:
 
 
 def prefix_of(body):
-    """PL_TZ_ of {PL_TZ_DAY, PL_TZ_JULIAN}; None when the constants share no more than PL_."""
+    """The common prefix: PL_TZ_ of {PL_TZ_DAY, PL_TZ_JULIAN}; None if the constants share only PL_."""
     names = re.findall(r"\b(PL_[A-Z0-9_]+)\b(?=\s*(?:,|=|$))", body.strip())
     shared = os.path.commonprefix(names) if len(names) > 1 else ""
     shared = shared[:shared.rfind("_") + 1]
@@ -363,7 +363,7 @@ def prefix_of(body):
 
 
 def plain_name(symbol):
-    """The function as the source calls it: __fprintf_chk is fprintf, open64 is open."""
+    """The name of the function in the source: __fprintf_chk is fprintf, open64 is open."""
     symbol = symbol.split("@")[0]
     fortified = re.fullmatch(r"__(\w+)_chk", symbol) or re.fullmatch(r"__isoc\d+_(\w+)", symbol)
     return re.sub(r"(?<=[a-z])64(_2)?$", "", fortified[1] if fortified else symbol)

@@ -32,7 +32,7 @@ MARK = re.compile(r"^\s{4,}machine ([a-z][a-z0-9_-]*)$")
 NAME = r"[A-Z][A-Z0-9_]*"
 NAMES = rf"{NAME}(?:,\s?{NAME})*"
 EDGES = re.compile(rf"^\s*({NAMES}(?:\s*->\s*{NAMES})+)(?:\s\s.*)?$")
-# A member that is assigned; an initialiser has no thing before its dot.
+# An assigned member; in an initialiser nothing precedes the dot.
 ASSIGNED = re.compile(r"[\w)\]](?:->|\.)\w+\s*=(?!=)([^;{}]*);")
 WAITS = ("PL_WAIT_NONE", "PL_WAIT_MS", "PL_WAIT_SET", "PL_WAIT_OPEN")
 CANCELS = ("PL_CANCEL_NONE", "PL_CANCEL_ENDS", "PL_CANCEL_LATER")
@@ -66,12 +66,12 @@ def line_of(text, at):
 
 
 def without_comments(text):
-    """The same length and lines, with blanks where comments were."""
+    """The text with blanks in place of comments; length and lines stay the same."""
     return COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def block(text, at, line):
-    """What is between the brace before `at` and the one that closes it."""
+    """The text between the brace before `at` and its closing brace."""
     depth, is_text = 1, False
     for i in range(at, len(text)):
         char = text[i]
@@ -85,7 +85,7 @@ def block(text, at, line):
 
 
 def fields(row):
-    """The values of an initialiser, split at its commas; texts in pieces are put together."""
+    """The values of an initialiser, split at its commas; adjacent literals are joined."""
     values, value, is_text, depth = [], "", False, 0
     for char in row:
         if char == '"' and not value.endswith("\\"):
@@ -151,7 +151,7 @@ def read_tables(text):
 
 
 def name_states(machine):
-    """Drops the prefix that all constants share, and compares the rest with the texts."""
+    """Removes the common prefix of all constants, and compares the rest with the texts."""
     prefixes = set()
     for state in machine.states:
         ending = state.name.upper().replace("-", "_").replace(" ", "_")
@@ -240,7 +240,7 @@ def reached(start, following):
 
 
 def check_ways(machine):
-    """Every state can be reached, and from each there is a way to an end."""
+    """Checks that every state can be reached, and that each state leads to an end."""
     names = [state.name for state in machine.states]
     forward = {state.name: state.targets for state in machine.states}
     backward = {name: [state.name for state in machine.states if name in state.targets] for name in names}
@@ -263,7 +263,7 @@ def check_ways(machine):
 
 
 def check_waits(machine):
-    """A wait has a deadline or the reason why there is none; what does not wait has neither."""
+    """A waiting state needs a deadline, or the reason for having none; any other state has neither."""
     for state in machine.states:
         where = f"{machine.name}: {state.name}"
         waits = state.wait != "PL_WAIT_NONE"
@@ -284,7 +284,7 @@ def check_waits(machine):
 
 
 def read_enum(text, machine):
-    """The constants of the enum that has the machine's first state."""
+    """The constants of the enum that contains the machine's first state."""
     for match in re.finditer(r"\benum\s*(?:\w+\s*)?\{([^}]*)\}", text):
         names = re.findall(r"\b([A-Z][A-Z0-9_]*)\b\s*(?:=[^,]*)?(?:,|$)", match[1].strip())
         if machine.states[0].constant in names:
@@ -306,7 +306,7 @@ def check_enum(machine, texts):
 
 
 def check_assigned(machines, place, text):
-    """A state is changed by pl_move alone."""
+    """Checks that only pl_move changes a state."""
     constants = {state.constant for machine in machines for state in machine.states}
     pattern = re.compile(r"\b(" + "|".join(sorted(constants, key=len, reverse=True)) + r")\b") if constants else None
     for match in ASSIGNED.finditer(text) if pattern else ():

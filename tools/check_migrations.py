@@ -3,11 +3,10 @@
 
 usage: check_migrations.py [FILE.sql...]
 
-Without files: all of src/host/store/migrations. From number 25 on a migration may make tables, make indexes on
-tables that it makes itself, add columns that are nullable or have a default, and put rows into tables that it makes.
-An index on a table that is there already is built beside the work of others: "-- @index NAME", then its definition.
-Anything else needs a line "-- @compatible_from N" with the number of a migration: programs that do not know it refuse
-to start.
+Without files: all of src/host/store/migrations. From number 25 on, a migration may make tables, make indexes on tables
+that it makes itself, add columns that are nullable or have a default, and put rows into tables that it makes. An index
+on an existing table is built without blocking other writers: "-- @index NAME", then its definition. Anything else needs
+a line "-- @compatible_from N" with the number of a migration: programs that do not know that migration refuse to start.
 """
 import pathlib
 import re
@@ -18,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent.parent / "src/host/store/migratio
 
 
 def statements(text: str) -> list[str]:
-    """Statements without comments and marks; an index that is built beside others is none."""
+    """Statements without comments and marks; without indexes that are built concurrently."""
     lines, is_index = [], False
     for line in text.splitlines():
         if line.startswith("-- @"):
@@ -29,7 +28,7 @@ def statements(text: str) -> list[str]:
 
 
 def wrong(statement: str, made: set[str]) -> str | None:
-    """Why an older program may not live with it."""
+    """The reasons why an older program might fail on this statement."""
     flat = re.sub(r"\s+", " ", statement)
     table = re.match(r"CREATE (?:UNLOGGED )?TABLE (\w+)", flat)
     if table:

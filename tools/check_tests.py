@@ -3,28 +3,28 @@
 
     tools/check_tests.py [--source-root .] [--tap]
 
-A test that compares how long something took fails on a busy machine, and says nothing on an idle one: a figure belongs
-in bench/. A test waits for a condition (tests/e2e/waiting.mjs, tests/unit/io/turning.h) under a safety net of minutes.
-What must compare times all the same is listed below with its reason. A suite that tests/meson.build does not name is run by
-nobody. Exit code 0 when everything holds, 1 otherwise.
+A test that compares durations fails on a busy machine and proves nothing on an idle one: figures belong in bench/. A
+test waits for a condition (tests/e2e/waiting.mjs, tests/unit/io/turning.h), with a time limit of minutes as a safety
+net. The exceptions below have to compare times, and give the reason. A suite that tests/meson.build does not name never
+runs. Exit code 0 if everything holds, 1 otherwise.
 """
 import argparse
 import re
 import sys
 from pathlib import Path
 
-# How a time that has passed is spelled, or a deadline that is compared with the clock.
+# Spellings of an elapsed time, or of a deadline that is compared with the clock.
 CLOCKS = {
     (".mjs", ".js"): r"(?:Date\.now\(\)|performance\.now\(\)|process\.hrtime(?:\.bigint)?\(\))",
     (".c", ".h"): r"(?:pl_clock_ms\(\)|pl_clock_unix_ms\(\)|clock_ns\(\)|clock_gettime\(|gettimeofday\()",
     (".py",): r"time\.(?:time|monotonic|perf_counter)(?:_ns)?\(\)",
 }
 COMPARED = r"{clock}\s*(?:-(?!>)|[<>])|[<>]=?\s*{clock}|process\.hrtime|gettimeofday\("
-# A time limit of a test's own.
+# A test's own time limit.
 LIMITS = r"\{{[^{{}}]*\btimeout: [\d_]+[^{{}}]*\}}, (?:async )?\("
 
 NOT_EARLY = "a lower bound: nothing happens before its time, however slow the machine is"
-# (file, what the line contains): why it may.
+# (file, part of the line): the reason for the exception.
 EXCEPTIONS = {
     ("tests/e2e/waiting.mjs", "Date.now() > end"): "the safety net itself",
     ("tests/unit/tools/check_tests_test.py", ""): "the examples of what this check refuses",
@@ -43,7 +43,7 @@ EXCEPTIONS = {
 
 
 def findings(root):
-    """(file, line number, line) of everything that looks like measuring, and the exceptions that were used."""
+    """(file, line number, line) of each line that seems to measure time, and the exceptions that applied."""
     found, used = [], set()
     for path in sorted((root / "tests").rglob("*")):
         clock = next((text for suffixes, text in CLOCKS.items() if path.suffix in suffixes), None)
@@ -63,7 +63,7 @@ def findings(root):
 
 
 def unlisted(root):
-    """Suites that the list of tests does not name. It names a page's or an SDK's suite in its own loop, too."""
+    """Suites that the list of tests does not name. Suites of the page and the SDKs have loops of their own there."""
     listing = root / "tests" / "meson.build"
     if not listing.exists():
         return []

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Collects what the program says to people from its sources, and names what has no Chinese in words/zh-CN.
+"""Collects the messages of the program from its sources, and lists those without a Chinese text in words/zh-CN.
 
 usage: check_words.py [--list] [--source-root DIR]
 
-A message is a string literal in a call of one of the functions below. One that begins with a space or a semicolon is a
-piece of a message, and stands in a hole of it. --list prints every message as the key it has in
-words/zh-CN, with its place, instead of checking them.
+A message is a string literal in a call of one of the functions below. A literal that begins with a space or a
+semicolon is a piece that is inserted into a hole of another message. --list prints every message with its key in
+words/zh-CN and its place, instead of checking them.
 """
 import argparse
 import json
@@ -15,8 +15,8 @@ import sys
 
 from gen_words import HOLE
 
-# Functions and macros whose literals are said to people, and which of their arguments it is; None: any that is a
-# sentence. A name is that of every function that has it: statics of this name report errors everywhere.
+# Functions and macros that take a message, and the index of that argument; None: any literal that is a sentence.
+# A name applies to every function with that name: static functions with these names report errors in all rooms.
 MESSAGES = {
     "pl_fail": 2, "pl_usage_fail": 2, "pl_console_say": 1, "pl_console_hint": 1, "pl_console_progress": 1,
     "pl_console_ask": 1, "pl_console_put_said": 1, "pl_console_put_line": 1, "pl_console_word": 1,
@@ -29,16 +29,16 @@ MESSAGES = {
     "wrong": None, "forbid": None, "refuse_text": None, "read_word": None, "sentence": None,
     "add_problem": None, "end_stopped": None, "pl_task_run_stop": None,
 }
-# Where text is put together by hand, or is a row of a table: the name and the start of the first argument.
+# Messages composed in a buffer, or stored in a table row: the function's name and the start of its first argument.
 INTO = {"snprintf": ("f->why", "err.message", "err->message", "ret_err->message", "detail", "message", "error->message")}
-# Files whose literals of this name are a table of messages.
+# Files with a table of messages: the name of the macro or function of its rows.
 TABLES = {
     "src/core/base/status.h": "X",
     "src/host/http/reply/problem.h": "X",
     "src/app/server/cmd_doctor.c": "pl_doctor_find",
     "src/app/server/doctor_nodes.c": "pl_doctor_find",
 }
-# What people do not see, and why.
+# Sources whose messages users do not see, and why.
 NOT_FOR_PEOPLE = {
     "src/host/ext/cell/inside/": "what a sandbox reports to the server, which logs it",
     "src/host/ext/cell/plan.c": "a plan that the server itself has written",
@@ -61,7 +61,7 @@ SENTENCE = re.compile(r"[A-Za-z]{2,}\W* .*[A-Za-z]{2,}", re.S)
 
 
 def without_comments(text):
-    """The text without them, and without the backslashes between the lines of a macro."""
+    """The text without comments, and without the backslashes between the lines of a macro."""
     text = COMMENT.sub(lambda m: m.group() if m.group()[0] in "\"'" else re.sub(r"[^\n]", " ", m.group()), text)
     return text.replace("\\\n", " \n")
 
@@ -94,7 +94,7 @@ def calls(text, names):
 
 
 def literals(argument):
-    """The strings of an argument; a choice `a ? "b" : "c"` has two. What is in a call inside of it is not meant."""
+    """The strings of an argument; a choice `a ? "b" : "c"` has two. Literals in a nested call are left out."""
     found, current, depth = [], None, 0
     for token, after in zip(argument + [";"], argument[1:] + [";", ";"]):
         depth += (token in "([") - (token in ")]")
@@ -103,7 +103,7 @@ def literals(argument):
         elif token in WIDTHS and current is not None:
             current += WIDTHS[token]
         elif token.isupper() and token.isidentifier() and depth == 0 and (current is not None or after[0] == '"'):
-            current = (current or "") + "%s"  # a macro beside a literal: what it stands for is a hole
+            current = (current or "") + "%s"  # a macro next to a literal becomes a hole
         elif current is not None:
             found.append(current)
             current = None
@@ -111,7 +111,7 @@ def literals(argument):
 
 
 def key(text):
-    """A format as it stands in words/zh-CN: conversions side by side are one hole."""
+    """The key of a format in words/zh-CN: adjacent conversions are one hole."""
     out, last, end, n = "", 0, -1, 0
     for match in CONVERSION.finditer(text):
         out += text[last:match.start()]
@@ -144,7 +144,7 @@ def messages_of(path, text):
 
 
 def collect(root):
-    """{key: [places]} of all messages for people."""
+    """{key: [places]} of all messages that users see."""
     found = {}
     for file in sorted((root / "src").rglob("*.[ch]")):
         path = file.relative_to(root).as_posix()

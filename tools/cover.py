@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the lines covered by the tests, room by room, from a build with -Db_coverage=true.
+"""Prints the line coverage of the tests for each room, from a build with -Db_coverage=true.
 
     tools/cover.py build-cover
 """

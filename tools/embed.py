@@ -3,8 +3,8 @@
 
 usage: embed.py OUT.c [--meta] FILE.json...
 
-A file before --meta is a schema the program offers by name (its file name without .json); a file
-behind it is a meta-schema, found by its $id only. The text is kept byte for byte.
+A file before --meta is a schema that the program offers by name (its file name without .json); a file
+after it is a meta-schema, found only by its $id. The text is kept byte for byte.
 """
 import json
 import pathlib
@@ -12,7 +12,7 @@ import sys
 
 
 def quoted(data: bytes) -> str:
-    """A C string literal of any bytes, cut into pieces so that no line gets long."""
+    """A C string literal of any bytes, split into short lines."""
     pieces, line = [], ""
     for byte in data:
         char = chr(byte)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes files that `parley ext` hands out as one C table: SDKs, skeletons, adapters, shipped extensions.
+"""Writes the files that `parley ext` copies for users as one C table: SDKs, skeletons, adapters, shipped extensions.
 
 usage: embed_kit.py OUT.c ROOT FILE...
 

@@ -3,17 +3,17 @@
 
 usage: embed_page.py OUT.c OUT.bin DIST page|docs
 
-index.html of the page is kept as it is, because the server fills in the language and the theme. DIST may be missing: then
-the table is empty, and the program says how to get it. Nothing is written that has not changed, so that nothing is compiled
-again for nothing.
+index.html of the page is not compressed, because the server fills in the language and the theme. If DIST is missing, the
+table is empty, and the program says how to build it. An unchanged output is not written, so that nothing is compiled again.
 """
 import gzip
 import hashlib
 import pathlib
 import sys
 
-# Of all files, compressed; how deep folders may be; what is not compressed. The page has its limit from its design. That of the
-# documents only notices a file that does not belong there: they are read from the program page by page and cost no memory.
+# Limit of all files, compressed; maximal depth of folders; the file that is not compressed. The page's limit comes from its
+# design. The documents' limit only catches files that do not belong there: they are read from the program page by page and use
+# no memory.
 KINDS = {"page": (900 << 10, 1, "index.html"), "docs": (1 << 20, 2, None)}
 
 

@@ -3,8 +3,8 @@
 
 usage: embed_sql.py OUT.c NNNN_name.sql... [--next name.sql]
 
-They are numbered from 0001 without a gap; anything else is an error of the build. One that comes after them without a
-number of its own is for a test of upgrades.
+They are numbered from 0001 without a gap; otherwise the build fails. A file after --next has no number of its
+own; it is an additional migration for a test of upgrades.
 """
 import pathlib
 import sys

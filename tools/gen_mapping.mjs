@@ -2,8 +2,8 @@
 //
 //     node tools/gen_mapping.mjs build/parley > docs/guide/mapping.md
 //
-// Nothing in the tables is written by hand: each cell is what the program's own loss report says about one probe
-// (gen_mapping_probes.mjs). tests/e2e/docs.test.mjs holds the page to it.
+// The tables are generated: each cell is the program's own loss report for one probe (gen_mapping_probes.mjs).
+// tests/e2e/docs.test.mjs checks that the page is current.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ function put(doc, pointer, value) {
   return doc;
 }
 
-// The source's document with the probe in it, as text.
+// The text of the source's document with the probe in it.
 function documentOf(base, [, where, value, more = {}]) {
   if (typeof base === 'string') return value;
   let doc = structuredClone(base);
@@ -50,17 +50,17 @@ function lossesOf(parley, directory, text, from, to, kind) {
   return { isRefused: status === 1, losses: JSON.parse(readFileSync(report, 'utf8')).losses };
 }
 
-// Members that only name the kind of a thing: no report mentions them.
+// Members that only name the kind of an object: no report mentions them.
 const grammar = new Set(['type', 'role', 'kind', 'mimeType', 'media_type', 'mediaType', 'format', 'id', 'index', 'collapsed', 'mode', 'name', 'title']);
 
-// Pointers of the values in a value that carry content.
+// Pointers to the leaves of a value that carry content.
 function leavesOf(value, pointer, key = '') {
   if (value === null || typeof value !== 'object') return grammar.has(key) ? [] : [pointer];
   return Object.entries(value).flatMap(([name, child]) => leavesOf(child, `${pointer}/${name}`, Array.isArray(value) ? '' : name));
 }
 
-// A loss counts when it is about the probe: at it or in it; or at what holds it, which is then dropped with it, or is changed only because of
-// it: the document without the probe does not have that loss.
+// A loss counts if it is about the probe: at the probe or inside it; or at a container of it, if the container was dropped, or if the
+// document without the probe does not have that loss.
 function cellOf(before, { isRefused, losses }, [, where, value]) {
   if (isRefused) return { text: 'refused', notes: losses };
   const known = new Set(before.losses.map((loss) => `${loss.code} ${loss.pointer}`));
@@ -70,7 +70,7 @@ function cellOf(before, { isRefused, losses }, [, where, value]) {
     return isInside(pointer, where) || (isInside(where, pointer) && (isNew || (code === 'dropped' && pointer !== '')));
   });
   const found = codes.filter((code) => mine.some((loss) => loss.code === code));
-  // A part of the probe may be kept nevertheless.
+  // A part of the probe may still be kept.
   const gone = mine.filter(({ code }) => code === 'dropped');
   const isPartial = gone.length > 0 && (where === '' || leavesOf(value, where).some((leaf) => !gone.some(({ pointer }) => isInside(leaf, pointer))));
   const text = found.length === 0 ? 'kept' : found.map((code) => words[code]).join(', ') + (isPartial ? '*' : '');

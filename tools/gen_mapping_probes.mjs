@@ -1,7 +1,7 @@
-// The probes of gen_mapping.mjs: for each source format a small document, and for each concept what is put into it.
+// The probes of gen_mapping.mjs: for each source format a small document, and the value that is inserted for each concept.
 //
-// A probe is [concept, where, value, more]: `value` goes to the JSON Pointer `where` of the source's document, after the
-// pointers and values of `more`; the answer is what the loss report says about `where`. A gpt-oss source is a text, so its
+// A probe is [concept, where, value, more]: first the pointers and values of `more` are inserted, then `value` at the JSON
+// Pointer `where` of the source's document. The result is the loss report about `where`. A gpt-oss source is text, so its
 // probes are whole texts.
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
@@ -9,7 +9,7 @@ const pdf = 'JVBERi0xLjQKJSVFT0YK';
 const wav = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
 
-// Rows of the tables, in their order.
+// The rows of the tables, in order.
 export const concepts = [
   'system instruction', 'developer instruction', 'later system message', 'speaker name', 'message id', 'message time', 'message metadata',
   'cache marker', 'image by URL', 'image as base64', 'image detail', 'file as base64', 'file by id', 'audio', 'video',

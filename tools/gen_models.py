@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes schemas/models.json as a C table, the longest beginning of a name first.
+"""Writes schemas/models.json as a C table, the longest prefix of a name first.
 
 usage: gen_models.py OUT.c models.json
 
-A member the program does not know stops the build: a typing mistake must not make a price unknown.
+An unknown member stops the build: a misspelled member must not make a price unknown.
 """
 import json
 import pathlib

@@ -3,9 +3,9 @@
 
 usage: gen_profiles.py OUT.c FILE.json...
 
-A file NAME.json with a "name" is a profile. One of a vendor with several dialects lists "formats":
-VENDOR@WHAT stands for FORMAT@WHAT of each. windows.json says how many tokens models read. A rule the
-program does not know stops the build: a typing mistake must not turn a rule off.
+A file NAME.json with a "name" is a profile. A profile of a vendor with several dialects lists "formats":
+VENDOR@WHAT means FORMAT@WHAT of each. windows.json has the size of each model's context in tokens. An
+unknown rule stops the build: a misspelled rule must not be ignored.
 """
 import json
 import pathlib
@@ -22,7 +22,7 @@ FLAGS = ["refuses_sampling", "refuses_two_samplings", "refuses_penalties", "refu
 NUMBERS = ["id_length"]
 RULES = {*FLAGS, *NUMBERS, "thinking_off", "efforts"}
 MEMBERS = {"name", "format", "formats", "dated", "about", "models", "is_default", "rules"}
-# In the order of enum pl_effort, behind "unset".
+# In the order of enum pl_effort, after "unset".
 EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
@@ -31,7 +31,7 @@ def text(value):
 
 
 def effort_bits(words):
-    # The bit of "unset" tells a model that knows no effort at all from one of which nothing is known.
+    # The bit of "unset" distinguishes a model without any effort from one about which nothing is known.
     return 1 + sum(2 << EFFORTS.index(word) for word in words)
 
 
@@ -75,7 +75,7 @@ def main():
     profiles, windows = {}, ""
     for path in map(pathlib.Path, names):
         if path.name == "windows.json":
-            # The longest beginning first, so that the first one that fits is the right one.
+            # The longest prefix first: the first match is then the right one.
             table = json.loads(path.read_bytes())["windows"]
             for prefix in sorted(table, key=lambda key: (-len(key), key)):
                 windows += f"    {{{text(prefix)}, {int(table[prefix])}}},\n"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes src/core/base/text/terms_table.h: what base/text/terms.c knows of Unicode.
+"""Writes src/core/base/text/terms_table.h: the Unicode data of base/text/terms.c.
 
 usage: gen_terms.py > src/core/base/text/terms_table.h
 
-Two tables of runs. GAPS: characters that are in no word (punctuation, symbols, space, control). FOLDS: capital letters
-to small ones, and letters of the Latin, Greek and Cyrillic scripts without their accents, forms of presentation
-(fullwidth, ligatures) as what they present. The table is checked in, so that a term is the same whatever Python builds.
+Two tables of runs. GAPS: characters that separate words (punctuation, symbols, space, control). FOLDS: maps capital
+letters to small ones, letters of the Latin, Greek and Cyrillic scripts to letters without accents, and presentation
+forms (fullwidth, ligatures) to the characters they present. The table is committed, so that terms do not depend on the
+version of Python at build time.
 """
 import sys
 import unicodedata
@@ -19,7 +20,7 @@ def is_gap(code):
 
 
 def folded(code):
-    """The one or two characters a letter becomes, or None when it stays."""
+    """The one or two characters that replace a letter, or None if it is unchanged."""
     char = chr(code)
     name = unicodedata.name(char, "")
     small = unicodedata.normalize("NFKC", char).lower() if "WIDTH" in name or "LIGATURE" in name else char.lower()
@@ -45,7 +46,7 @@ def runs_of_gaps():
 
 
 def runs_of_folds():
-    """[first, last, step, to, second]: every step-th from first on; `to` moves along by the step."""
+    """[first, last, step, to, second]: every step-th code point from first on; `to` advances by the same step."""
     runs = []
     for code in range(0x80, LAST + 1):
         if 0xAC00 <= code <= 0xD7A3 or 0xF900 <= code <= 0xFAFF:
@@ -72,8 +73,8 @@ def main():
     print("static const struct {\n    uint32_t first, last;\n} gaps[] = {")
     for run in runs_of_gaps():
         print("    {0x%X, 0x%X}," % tuple(run))
-    print("};\n\n/* What becomes of every step-th letter from first to last: first becomes `to`, and so on; `second`")
-    print(" * stands behind it, where one letter becomes two. */")
+    print("};\n\n/* Replaces every step-th letter from first to last: first by `to`, the next by `to` + step, and so")
+    print(" * on. `second` follows `to` if two characters replace the letter; otherwise it is 0. */")
     print("static const struct {\n    uint32_t first, last, to;\n    uint16_t step, second;\n} folds[] = {")
     for first, last, step, to, second in runs_of_folds():
         print("    {0x%X, 0x%X, 0x%X, %d, 0x%X}," % (first, last, to, step, second))

@@ -1,24 +1,24 @@
 #!/usr/bin/env node
-// Writes the vocabularies of o200k_base and cl100k_base, and the letter classes their patterns
-// need, as one C file: gen_vocab.mjs PACKAGE OUT.c
+// Writes the vocabularies of o200k_base and cl100k_base, and the letter classes of their patterns,
+// as one C file: gen_vocab.mjs PACKAGE OUT.c
 //
 // PACKAGE is the npm package tiktoken, installed from tools/vocab/package-lock.json. Two things are
-// taken from it: the ranks, and what its own regular expressions call a letter, so that a newer
-// Unicode in Node or in the C library cannot move a boundary.
+// taken from it: the ranks, and the letter classes as its own regular expressions see them. So a
+// newer Unicode in Node or in the C library cannot move a boundary.
 //
 // A token is stored as the two older tokens it was merged from, each in as few bits as its place
-// allows. That is a third of the tokens' text in the package, and the pairs are what encoding needs.
-// src/core/tokens/vocab.c is the reader.
+// allows. That is a third of the size of the tokens' text in the package, and encoding needs the
+// pairs. src/core/tokens/vocab.c reads the result.
 import { createRequire } from 'node:module';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ENCODINGS = ['o200k_base', 'cl100k_base'];
 const N_BYTES = 256;
-const MAX_TOKEN_BYTES = 255; // the length of a token is kept in one byte
+const MAX_TOKEN_BYTES = 255; // the length of a token is stored in one byte
 
-// Letter classes in the order of enum char_class in src/core/tokens/split_int.h; the first that
-// matches counts, and what matches none is 0.
+// Letter classes in the order of enum char_class in src/core/tokens/split_int.h; the first match
+// counts, and a character without a match has class 0.
 const CLASSES = ['[\\r\\n]', '\\s', '\\p{N}', '\\p{M}', '[\\p{Lu}\\p{Lt}]', '\\p{Ll}', '\\p{L}'];
 const BLOCK = 256;
 const MAX_CODE_POINT = 0x10ffff;
@@ -40,7 +40,7 @@ function readRanks(packed) {
   return ranks;
 }
 
-/** The last two parts of a token when its bytes are merged by rank; null when they never join. */
+/** The last two parts of a token when its bytes are merged by rank; null if they never join. */
 function lastSplit(token, ranks) {
   let parts = [...token];
   while (parts.length > 2) {
@@ -98,14 +98,14 @@ function packVocabulary(name, ranks) {
   return { nTokens: tokens.length, textSize, bytes: bits.bytes };
 }
 
-/** Every code point's class, as the package's own regular expressions see it. */
+/** The class of every code point, by the package's own regular expressions. */
 function classify(Tiktoken, encoder) {
   const classes = new Uint8Array(MAX_CODE_POINT + 1);
   const text = [];
   for (let c = 0; c <= MAX_CODE_POINT; c++) if (c < 0xd800 || c > 0xdfff) text.push(String.fromCodePoint(c));
   const all = text.join('');
   CLASSES.forEach((pattern, i) => {
-    // What a pattern does not match is left out of the encoding, so decoding gives the class.
+    // Characters that a pattern does not match are missing from the encoding, so decoding gives the class.
     const matcher = new Tiktoken(encoder.bpe_ranks, {}, pattern);
     const found = new TextDecoder('utf-8', { ignoreBOM: true }).decode(matcher.decode(matcher.encode_ordinary(all)));
     for (const char of found) if (!classes[char.codePointAt(0)]) classes[char.codePointAt(0)] = i + 1;
@@ -114,7 +114,7 @@ function classify(Tiktoken, encoder) {
   return classes;
 }
 
-/** Two stages: which block a code point's high bits name, and the classes of each distinct block. */
+/** Two stages: a table from a code point's high bits to a block, and the classes of each distinct block. */
 function packClasses(classes) {
   const blocks = new Map(), index = [];
   for (let at = 0; at < classes.length; at += BLOCK) {
@@ -127,7 +127,7 @@ function packClasses(classes) {
   return { index, flat };
 }
 
-/** The first and last code point of the run of one class that `at` is in. */
+/** The first and last code point of the run that contains `at`; a run has one class. */
 function runAround(classes, at) {
   let first = at, last = at;
   while (classes[first - 1] === classes[at]) first--;
@@ -135,7 +135,7 @@ function runAround(classes, at) {
   return [first, last];
 }
 
-/** A C string literal, cut into lines. */
+/** A C string literal, split into lines. */
 function literal(bytes) {
   const lines = [];
   for (let at = 0; at < bytes.length; at += 64) {

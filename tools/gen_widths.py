@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Writes src/core/terminal/width_table.h: the characters that take no cell or two at a terminal.
+"""Writes src/core/terminal/width_table.h: the characters that take zero or two cells on a terminal.
 
 python3 tools/gen_widths.py > src/core/terminal/width_table.h
 
-The data are those of Python's unicodedata, which Debian's python3 ships: the build has it already, tools/gen_terms.py uses
-the same, and every machine writes the same table, whatever its C library and locale say. wcwidth(3) would give another
-answer for each locale of the user, and none for "C".
+The data come from Python's unicodedata in Debian's python3: the build already needs it, tools/gen_terms.py uses it too,
+and every machine writes the same table, independent of its C library and locale. wcwidth(3) would depend on the user's
+locale, and knows no widths in "C".
 """
 import unicodedata
 
 LAST = 0x10FFFF
-# Conjoining vowels and final consonants of Hangul are drawn in the cell of the initial consonant.
+# Conjoining vowels and final consonants of Hangul share the cell of the initial consonant.
 JAMO = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 SOFT_HYPHEN = 0xAD
 
@@ -23,7 +23,7 @@ def width(point):
         return 0
     if unicodedata.east_asian_width(char) in ("W", "F"):
         return 2
-    # Unassigned characters of the ideographic planes will be wide.
+    # Unassigned characters of the ideographic planes will be wide when assigned.
     if 0x20000 <= point <= 0x2FFFD or 0x30000 <= point <= 0x3FFFD:
         return 2
     return 1

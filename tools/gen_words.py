@@ -4,8 +4,8 @@
 usage: gen_words.py OUT.c FILE.json...
 
 A file is an object {"English": "中文"}. A conversion of a printf format is a hole {1}, {2} … in the English, numbered
-in their order; {1#} is one that only digits fit. The Chinese has the same holes in any order. {1*} is a hole whose
-words are said in Chinese too, {1,} one with a list: "a, b or c".
+in order; {1#} matches only digits. The Chinese has the same holes in any order. {1*} is a hole whose text is translated
+too; {1,} is a hole with a list: "a, b or c".
 """
 import json
 import pathlib
@@ -33,7 +33,7 @@ def without_doubles(pairs):
 
 
 def check(english, chinese):
-    """Raises Wrong unless one can be said for the other."""
+    """Raises Wrong unless the Chinese can replace the English."""
     if not isinstance(chinese, str) or not english or not chinese.strip():
         raise Wrong('"%s" has no Chinese' % english)
     if any(ord(c) < 32 and c not in "\n\t" for c in english + chinese):

@@ -4,10 +4,10 @@
     tools/run_tests.py build=e2e,layers build-asan=unit,fault,conformance,fuzz,tools [--only TEXT]
 
 An argument is a build directory and the suites to run from it. The commands come from
-`meson introspect --tests`; every test prints TAP (testanything.org). A test program that dies, runs
-out of time, or prints no plan counts as one failure of its own; so does a build. Tests with a higher
-priority begin first: those that take long. The last line is `N passed, N failed`, and `, N skipped`
-when there were any; the failures stand before it once more.
+`meson introspect --tests`; every test prints TAP (testanything.org). A test program that crashes, times
+out, or prints no plan counts as one failure; so does a failed build. Tests with a higher priority begin
+first: those that take long. The last line is `N passed, N failed`, and `, N skipped` if any were skipped;
+the failures are repeated before it.
 """
 import argparse
 import concurrent.futures
@@ -28,7 +28,7 @@ MAX_SHOWN = 200
 
 @dataclass
 class Outcome:
-    """What one test program reported. Only points at the left margin count: deeper ones are parts."""
+    """The report of one test program. Only points at the left margin count: indented ones are subtests."""
     name: str
     n_passed: int = 0
     failures: list = field(default_factory=list)
@@ -74,7 +74,7 @@ def read_tap(name, output, exit_code):
 def watch(name, child, limit):
     try:
         out, err = child.communicate(timeout=limit)
-        # TAP is read from standard output alone; what went to standard error explains it.
+        # Only standard output is TAP; standard error explains it.
         outcome = read_tap(name, out, child.returncode)
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
@@ -93,7 +93,7 @@ def run_one(test):
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
     limit = test["timeout"] or None
     try:
-        # A session of its own, so that what it started can be ended with it.
+        # Starts a session of its own, so that all its processes can be killed together.
         with subprocess.Popen(test["cmd"], cwd=test["workdir"], env=env, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               start_new_session=True) as child:
@@ -119,7 +119,7 @@ def build(directory, jobs):
 def tests_of(directory, suites):
     text = subprocess.run(["meson", "introspect", "--tests", directory], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
-    # Meson writes a suite as project:suite, and runs a test in the build directory unless told.
+    # Meson writes a suite as project:suite, and runs a test in the build directory by default.
     return [{**test, "workdir": test["workdir"] or directory} for test in json.loads(text)
             if suites & {suite.rsplit(":", 1)[-1] for suite in test["suite"]}]
 

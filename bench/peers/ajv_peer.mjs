@@ -1,5 +1,5 @@
-// ajv: the schema compiled to JavaScript once; it validates an object, as JSON.parse returns it.
-// Formats annotate only, as in our figures.
+// ajv: compiles the schema to JavaScript once, and validates an object from JSON.parse.
+// Formats are only annotations, as in our figures.
 import Ajv2020 from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 import { measure, print, request } from './measure.mjs';

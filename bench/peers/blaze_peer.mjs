@@ -1,6 +1,6 @@
-// Blaze, through the benchmark mode of its own program (`jsonschema validate --benchmark --fast`),
-// which times each validation of a parsed instance, subtracts the cost of the clock, and prints
-// the mean: "FILE: PASS 0.310 +- 0.354 us (0.023)". Five such runs; the median of their means.
+// Blaze, by the benchmark mode of its own program (`jsonschema validate --benchmark --fast`). It
+// times each validation of a parsed instance, subtracts the cost of the clock, and prints the mean:
+// "FILE: PASS 0.310 +- 0.354 us (0.023)". The figure is the median of the means of five runs.
 import { spawn } from '@sourcemeta/jsonschema';
 import { median, print, request } from './measure.mjs';
 

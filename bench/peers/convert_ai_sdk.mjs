@@ -1,5 +1,5 @@
-// The providers of the AI SDK write their vendor's request from the SDK's own prompt and read none,
-// so the first half of the way (the vendor's request as a prompt) is ours: as short as it can be.
+// The providers of the AI SDK write their vendor's request from the SDK's own prompt, but do not read
+// requests. So the first half of the conversion (from a request to a prompt) is ours, as short as possible.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';

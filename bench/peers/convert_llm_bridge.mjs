@@ -1,4 +1,4 @@
-// llm-bridge: through its universal format. Synchronous, so nothing waits.
+// llm-bridge: converts through its universal format. It is synchronous, so no promise is awaited.
 import { translateBetweenProviders } from 'llm-bridge';
 import { run } from './convert_peer.mjs';
 

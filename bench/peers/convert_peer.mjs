@@ -1,11 +1,11 @@
-// The conversion figures of a peer: bytes to bytes, that is decoding and encoding JSON included. A
-// peer makes neither a report nor a carry.
+// The conversion figures of a peer: bytes to bytes, including decoding and encoding JSON. A peer makes
+// neither a report nor a carry.
 import { median, print, request } from './measure.mjs';
 
 const BATCH_NS = 500_000;
 const nowNs = () => Number(process.hrtime.bigint());
 
-// As in measure.mjs, for a converter that answers with a promise or without one.
+// Like measure.mjs, for a converter that returns a promise or a value.
 export async function measure(seconds, once) {
   let ops = 1;
   for (let spent = 0; ; ) {
@@ -25,7 +25,7 @@ export async function measure(seconds, once) {
   return { nsPerOp: median(batches) / ops, ops: ops * batches.length };
 }
 
-// `convert(from, to, body)` gives the other body. One run first shows that it works on this file.
+// `convert(from, to, body)` returns the converted body. The first run checks that it works on this file.
 export async function run(impl, convert) {
   const asked = request();
   const [figure, from, to] = asked.name.split('.');

@@ -1,4 +1,4 @@
-// Fan-out by Bun's WebSocket server, with its own publish and subscribe.
+// Fan-out by Bun's WebSocket server, with its built-in publish and subscribe.
 // "go N BYTES" from any socket publishes N messages of that size, then "end".
 const server = Bun.serve({
   hostname: '127.0.0.1',

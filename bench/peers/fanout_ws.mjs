@@ -1,4 +1,4 @@
-// Fan-out by npm `ws`, as its README has it: every message is sent to every client.
+// Fan-out by npm `ws`, as in its README: sends every message to every client.
 // "go N BYTES" from any socket publishes N messages of that size, then "end".
 import { WebSocketServer } from 'ws';
 

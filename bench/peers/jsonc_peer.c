@@ -1,4 +1,4 @@
-/* json-c: one tokener kept and reset, the tree freed after each run, plain output. */
+/* json-c: one tokener is kept and reset, the tree is freed after each run, the output is plain. */
 #include "../measure.h"
 #include "../readfile.h"
 

@@ -1,4 +1,4 @@
-// The rule of measure.h for Node: warm up, batches, the median batch; and the same command line.
+// The method of measure.h for Node: warm-up, batches, the median batch; and the same command line.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -14,7 +14,7 @@ function runBatch(once, ops) {
   return nowNs() - start;
 }
 
-// At least 0.2 s whatever is asked for: a compiler that optimises while it runs needs them.
+// At least 0.2 s: a just-in-time compiler needs that time.
 function warmUp(seconds, once) {
   let ops = 1;
   for (let spent = 0; ; ) {

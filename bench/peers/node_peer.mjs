@@ -1,4 +1,4 @@
-// Node's own JSON. The input is a string already: decoding UTF-8 is not counted against it.
+// Node's own JSON. The input is already a string, so the figure does not include decoding UTF-8.
 import { measure, print, request } from './measure.mjs';
 
 const asked = request();

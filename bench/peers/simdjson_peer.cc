@@ -1,7 +1,7 @@
-// simdjson's DOM, used as its manual says: one parser kept, input padded, written by minify().
+// simdjson's DOM, used as in its manual: one parser is kept, the input is padded, minify() writes.
 //
-// json.roundtrip.reused is its best case: the internal builder behind minify() is kept, so no
-// memory is taken or given back between two runs. The manual has no such call.
+// json.roundtrip.reused is its best case: the internal builder of minify() is kept, so no memory is
+// allocated or freed between two runs. The manual has no such call.
 #include "../measure.h"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The stream figures of llm-bridge: the same bytes in, in the pieces a socket gives; what comes out
-// is taken and counted. It parses every event and makes the other's of it, as we do.
+// The stream figures of llm-bridge: gets the same bytes in pieces as from a socket; the output is read
+// and counted. It parses and converts every event, as we do.
 import { handleUniversalStreamRequest } from 'llm-bridge';
 import { measure } from './convert_peer.mjs';
 import { print, request } from './measure.mjs';
@@ -27,7 +27,7 @@ async function once() {
   for await (const piece of handleUniversalStreamRequest(source(), names[from], names[to])) bytesOut += piece.length;
 }
 
-// One event per delta; the few that begin and end an answer count as well.
+// One event per delta; the few that begin and end an answer count too.
 const deltas = asked.bytes.toString().split('\n').filter((line) => line.startsWith('data: ')).length;
 await once();
 if (bytesOut < asked.bytes.length / 4) throw new Error(`llm-bridge made only ${bytesOut} bytes of ${asked.bytes.length}`);

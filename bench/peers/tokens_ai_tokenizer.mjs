@@ -1,4 +1,4 @@
-// ai-tokenizer: JavaScript, keeps the words it has seen.
+// ai-tokenizer: JavaScript, caches the words it has seen.
 import Tokenizer from 'ai-tokenizer';
 import * as o200k from 'ai-tokenizer/encoding/o200k_base';
 import { run } from './tokens_peer.mjs';

@@ -1,4 +1,4 @@
-// gpt-tokenizer: JavaScript, keeps the words it has seen.
+// gpt-tokenizer: JavaScript, caches the words it has seen.
 import { countTokens, encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { run } from './tokens_peer.mjs';
 

@@ -1,5 +1,5 @@
-// The token figures of a peer. The input is a string already: decoding UTF-8 is not counted against
-// it, and its vocabulary is loaded before the clock starts, as ours is.
+// The token figures of a peer. The input is already a string, so decoding UTF-8 is not included. The
+// vocabulary is loaded before the clock starts, as ours is.
 import { measure, print, request } from './measure.mjs';
 
 export function run(impl, { count, encode }) {

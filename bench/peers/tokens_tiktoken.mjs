@@ -1,4 +1,4 @@
-// tiktoken: the vendor's own in Rust, as WebAssembly. It has no count of its own.
+// tiktoken: the vendor's own tokenizer, in Rust as WebAssembly. It has no function that only counts.
 import { get_encoding } from 'tiktoken';
 import { run } from './tokens_peer.mjs';
 

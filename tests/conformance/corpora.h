@@ -1,5 +1,4 @@
-/* Where the published test suites stand and how a test without a framework reports: TAP, one line
- * per case. */
+/* Finds the published test suites, and reports without a framework: TAP, one line per case. */
 #ifndef PL_TESTS_CORPORA_H
 #define PL_TESTS_CORPORA_H
 
@@ -7,13 +6,13 @@
 #include <stddef.h>
 
 /* Full path of `name` in the corpora: under $PARLEY_CORPORA, or beside the source tree in
- * ../shared/corpora. The caller frees it. NULL when it is not there. */
+ * ../shared/corpora. The caller frees it. NULL if it does not exist. */
 char *corpora_find(const char *name);
 
 /* dir/name; the caller frees it. */
 char *corpora_join(const char *dir, const char *name);
 
-/* Whole file with a NUL after it; the caller frees it. Ends the program when it cannot be read. */
+/* A whole file with a NUL after it; the caller frees it. Ends the program if it cannot be read. */
 char *corpora_read(const char *path, size_t *ret_len);
 
 /* Names of the files in a directory, sorted, NULL at the end. The caller frees them all. */
@@ -22,13 +21,13 @@ char **corpora_list(const char *dir);
 /* One test point. */
 void tap_point(bool is_ok, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A line under the last point that says why it failed. */
+/* A line after the last point that explains its failure. */
 void tap_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints the plan; returns the exit code of main. */
+/* Prints the plan; returns the exit code for main. */
 int tap_end(void);
 
-/* Prints a plan of nothing with the reason; returns the exit code of main. */
+/* Prints an empty plan with the reason; returns the exit code for main. */
 int tap_skip_all(const char *reason);
 
 #endif

@@ -1,7 +1,7 @@
-/* The tables of robfig/cron as a judge of fields and of what comes next. Specs with a leading field
- * of seconds are taken without it, and seconds of what is expected are cut. Where that library
- * treats a change of the clock in another way, by not running what is skipped and running twice
- * what is repeated, `ours` says what comes instead. */
+/* Checks fields and next times with the tables of robfig/cron. A leading field of seconds is
+ * removed from specs, and seconds of expected times are cut off. That library treats a change of
+ * the clock differently: it does not run skipped times and runs repeated times twice. For these
+ * cases `ours` has the expected time. */
 #include "base/arena.h"
 #include "base/text/utc.h"
 #include "conformance/corpora.h"
@@ -34,7 +34,8 @@ static void die(const char *what, const char *text)
     exit(1);
 }
 
-/* "Mon Jul 9 14:45:59 2012" or "2012-03-11T00:00:00-0500"; *ret_offset_s is that of the second. */
+/* Reads "Mon Jul 9 14:45:59 2012" or "2012-03-11T00:00:00-0500"; *ret_offset_s is for the latter.
+ * */
 static int64_t read_time(const char *text, int64_t *ret_offset_s)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -63,7 +64,7 @@ static int64_t read_time(const char *text, int64_t *ret_offset_s)
     return pl_civil_unix_s(&civil) - *ret_offset_s;
 }
 
-/* Takes "TZ=America/New_York " off the front; true when it was there. */
+/* Removes a leading "TZ=America/New_York "; true if there was one. */
 static bool take_zone(const char **text, struct zone_file *file)
 {
     const char *equals = strstr(*text, "TZ=");
@@ -86,7 +87,7 @@ static void open_zone(struct zone_file *file)
     free(path);
 }
 
-/* Five fields, without that of the seconds. */
+/* The five fields, without the field of seconds. */
 static const char *five_fields(const char *spec)
 {
     int n = 1;
@@ -134,7 +135,7 @@ static void check_next(const struct pl_json_doc *doc, const struct pl_json_node 
     copy_text(doc, one, "spec", spec);
     copy_text(doc, one, "next", next);
     const char *start = from, *fields = spec, *wanted = next, *why = "";
-    /* Both are taken off, also when the first has named it. */
+    /* Both prefixes are removed, even if the first has named the zone. */
     bool is_in_fields = take_zone(&fields, &file), is_in_start = take_zone(&start, &file);
     bool has_zone = is_in_fields || is_in_start;
     if (has_zone)
@@ -146,7 +147,7 @@ static void check_next(const struct pl_json_doc *doc, const struct pl_json_node 
             why = " (our rule for changes of the clock)";
         }
     struct pl_cron cron = parse(fields);
-    /* Without a zone, the local clock is taken for UTC. */
+    /* Without a zone the local time counts as UTC. */
     int64_t from_s = read_time(start, &offset_s) + (has_zone ? 0 : offset_s);
     bool is_due = pl_cron_next(&cron, has_zone ? &file.zone : NULL, from_s, &got_s);
     if (*wanted) {

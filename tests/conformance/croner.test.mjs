@@ -1,7 +1,7 @@
-// npm croner as a second opinion on what is due next: the expressions of the robfig tables and some
-// hundreds that are made up, in zones whose clock is changed in every way there is. Both read the
-// same expression; where they answer differently the case stands below with the reason, and one
-// that no longer differs fails too.
+// Compares due times with npm croner: the expressions of the robfig tables and some hundreds of
+// generated ones, in zones with every kind of clock change. Both read the same expression. Where
+// they differ, the case is listed below with the reason; a listed case that no longer differs
+// fails, too.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ const sdk = join(root, 'tests/sdk');
 const N_MADE = 40; // expressions per zone
 const N_NEXT = 8; // instants of each
 
-// Where to begin in each zone: just before its clock is changed, and once without a change.
+// Start times in each zone: just before a clock change, and one without a change.
 const zones = {
   UTC: ['2025-02-27T00:00:00Z'],
   'Africa/Nairobi': ['2025-12-30T00:00:00Z'],
@@ -32,15 +32,15 @@ const zones = {
   'Pacific/Auckland': ['2025-04-05T12:00:00Z', '2025-09-27T12:00:00Z'],
 };
 
-// Chosen for the changes themselves, in one zone.
+// Chosen for the clock changes, in one zone.
 const chosen = ['30 2 * * *', '0 2 * * *', '15,45 2 * * *', '0-30 2 * * *', '*/10 2 * * *', '30 * * * *',
   '* 2 * * *', '0 1-3 * * *', '30 2,3 * * *', '0 3 * * *', '0 0 30 2 *', '0 0 29 2 *', '0 12 L * *',
   '0 12 * * 5L', '0 12 * * MON#2', '0 12 13 * FRI', '@daily', '@weekly', '@monthly', '@yearly', '@hourly'];
 
-// gap: the clock skips the time. Both move a single fixed time to the change; croner leaves a list
-// or a range out for that day, here it is due once at the change.
-// overlap: the time comes twice. Both take a single fixed time the first time only; croner takes a
-// list or a range as something that goes on and runs it twice, here each is due the first time.
+// gap: the clock skips the time. Both move a single fixed time to the change; croner omits a list
+// or a range for that day, here it is due once at the change.
+// overlap: the time occurs twice. Both run a single fixed time only the first time; croner treats a
+// list or a range as continuing and runs it twice, here each is due the first time.
 const differences = {
   '15,45 2 * * * | Europe/Berlin | 2025-03-30T00:00:00Z': 'gap',
   '15,45 2 * * * | Europe/Berlin | 2025-10-25T22:30:00Z': 'overlap',
@@ -64,7 +64,7 @@ function generator(seed) {
       () => `${values(2).join('-')}/${1 + below(4)}`, () => values(3).join(','),
       () => `${value()}/${step}`, () => (names ? pick(names) : String(value()))])();
   };
-  // Mostly times in the night, where clocks are changed.
+  // Mostly times at night, when clocks change.
   return () => [
     below(3) ? below(60) : field(0, 59),
     below(3) ? below(5) : field(0, 23),
@@ -74,7 +74,7 @@ function generator(seed) {
   ].join(' ');
 }
 
-// Without the zone and the field of the seconds that some have in front.
+// Removes the zone and the field of seconds that some specs begin with.
 function fiveFields(spec) {
   const fields = spec.replace(/^(CRON_)?TZ=\S+ /, '').split(' ');
   return (fields.length === 6 ? fields.slice(1) : fields).join(' ');
@@ -107,7 +107,7 @@ function theirs(Cron, { expression, zone, from }) {
   return list;
 }
 
-// Which of the two reasons is seen: we have one more, or they have.
+// Which of the two reasons applies: an additional time of ours, or of croner's.
 function reasonOf(mine, other) {
   const at = mine.findIndex((instant, i) => instant !== other[i]);
   return mine[at] < other[at] ? 'gap' : 'overlap';

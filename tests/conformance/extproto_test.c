@@ -32,7 +32,7 @@ static const struct pl_json_node *get(struct vector *v, const char *name)
     return pl_json_get(&v->doc, v->doc.root, pl_str_of(name));
 }
 
-/* Empty for what is absent or no string. */
+/* Empty if absent or not a string. */
 static struct pl_str text_of(struct vector *v, const struct pl_json_node *n)
 {
     struct pl_str text = PL_STR("");
@@ -58,7 +58,7 @@ static void point(struct vector *v, bool is_ok)
         tap_note("%.*s", PL_STR_ARG(pl_str_slice(v->doc.text, 0, 400)));
 }
 
-/* Direction is not the schema's: a frame is good if one of the two sides may send it. */
+/* The schema has no direction: a frame is valid if either side may send it. */
 static void check_message(struct vector *v)
 {
     struct pl_ext_frame frame;

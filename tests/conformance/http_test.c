@@ -1,8 +1,8 @@
-/* The requests of llhttp's own tests. What its strict mode takes we take, what it refuses we
- * refuse, and what only a lenient mode takes we refuse; where we differ stands below, with why.
+/* The requests of llhttp's own tests. Requests that its strict mode accepts are accepted, and all
+ * others are refused, including those that only a lenient mode accepts; exceptions are listed below
+ * with the reason.
  *
- * The vectors come without the empty line at their end, so CR LF is put behind those
- * that end in one. */
+ * The vectors lack the empty line at their end, so CR LF is appended to those that end in one. */
 #include "base/text/base64.h"
 #include "conformance/corpora.h"
 #include "wire/http1/http1.h"
@@ -13,12 +13,12 @@
 
 enum { MAX_FIELD = 4096 };
 
-/* REFUSED; COMPLETE: all messages ended (or one that is upgraded did); WITHIN one. */
+/* REFUSED; COMPLETE: all messages ended (or an upgraded one did); WITHIN a message. */
 enum outcome { REFUSED, COMPLETE, WITHIN };
 static const char *const outcome_names[] = {"refused", "complete", "within a message"};
 
 static const struct {
-    const char *name; /* as it is spelled in JSON */
+    const char *name; /* spelled as in JSON */
     enum outcome ours;
     const char *reason;
 } exceptions[] = {
@@ -60,7 +60,7 @@ static enum outcome outcome_of(struct pl_str bytes)
     return status != PL_OK ? REFUSED : is_upgraded || is_idle ? COMPLETE : WITHIN;
 }
 
-/* The text after "key": in the case at `at`, up to the end of the line, without a comma. */
+/* The text after "key" in the case at `at`, up to the end of the line, without a comma. */
 static void read_field(const char *at, const char *key, char ret_text[MAX_FIELD])
 {
     char quoted[64];

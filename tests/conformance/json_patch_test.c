@@ -1,6 +1,5 @@
-/* json-patch-tests (RFC 6902) as a judge of in-place editing: each operation is one edit, applied
- * to the text the one before made; "move" and "copy" are made of a lookup, a removal and an
- * addition. */
+/* Checks in-place editing with json-patch-tests (RFC 6902): each operation is one edit of the text
+ * after the previous one; "move" and "copy" are a lookup, a removal and an addition. */
 #include "conformance/corpora.h"
 #include "json/edit/edit.h"
 #include "json/equal.h"
@@ -31,7 +30,7 @@ static struct pl_json_doc parse(struct patch *p, struct pl_str text)
     return doc;
 }
 
-/* The decoded text of a member that is a string; NULL otherwise. */
+/* The decoded text of a string member; otherwise NULL. */
 static struct pl_str member_text(struct patch *p, const struct pl_json_node *op, const char *name)
 {
     struct pl_str text = {0};
@@ -46,7 +45,7 @@ static bool is_op(struct pl_str name, const char *expected)
     return pl_str_eq(name, pl_str_of(expected));
 }
 
-/* What RFC 6902 calls add: an element is inserted, a member is set whether it is there or not. */
+/* The "add" of RFC 6902: an element is inserted, a member is set whether it exists or not. */
 static enum pl_status add(struct pl_json_edit *edit, struct pl_str pointer, struct pl_str value)
 {
     enum pl_status status = pl_json_edit_insert(edit, pointer, value, NULL);
@@ -105,7 +104,7 @@ static bool is_same_value(struct patch *p, struct pl_str x, struct pl_str y)
     return is_equal;
 }
 
-/* False when the operation must be refused or its test fails. */
+/* False if the operation must be refused or its test fails. */
 static bool apply(struct patch *p, const struct pl_json_node *op)
 {
     struct pl_str name = member_text(p, op, "op"), path = member_text(p, op, "path");

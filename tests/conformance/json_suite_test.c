@@ -1,9 +1,9 @@
-/* nst/JSONTestSuite, every file of it with every instruction set this machine has: y_ is accepted,
- * n_ is refused, and what RFC 8259 leaves open is answered as json_i_cases.txt says.
+/* nst/JSONTestSuite, every file with every instruction set of this machine: y_ is accepted, n_ is
+ * refused, and cases that RFC 8259 leaves open have the answer in json_i_cases.txt.
  *
- * Two y_ files hold an object with the same key twice. RFC 8259 allows and discourages that; here
+ * Two y_ files have an object with the same key twice. RFC 8259 allows and discourages that; here
  * it needs allows_duplicate_keys, which is set for y_ and n_ (a text must not be refused for that
- * alone). The open cases are judged with the defaults. */
+ * alone). The open cases use the defaults. */
 #include "conformance/corpora.h"
 #include "json/json.h"
 
@@ -13,7 +13,7 @@
 
 static char *cases; /* json_i_cases.txt */
 
-/* The documented answer to an open case; false when the table has no line for it. */
+/* The documented answer to an open case; false if the table has no line for it. */
 static bool find_answer(const char *name, bool *ret_accepts)
 {
     size_t len = strlen(name);
@@ -28,7 +28,7 @@ static bool find_answer(const char *name, bool *ret_accepts)
     return false;
 }
 
-/* An accepted text holds its values as they were spelled. */
+/* Whether an accepted text keeps the spelling of its values. */
 static bool keeps_spelling(const struct pl_json_doc *doc)
 {
     struct pl_str span = pl_json_span(doc, doc->root);
@@ -40,7 +40,7 @@ static bool keeps_spelling(const struct pl_json_doc *doc)
     return pl_str_eq(span, (struct pl_str){from, (size_t)(to - from)});
 }
 
-/* A refused text says where, inside it, and in words. */
+/* Whether the error of a refused text has a position inside it and a message. */
 static bool is_explained(const struct pl_error *err, size_t len)
 {
     return err->status != PL_OK && err->message[0] && err->has_position && err->offset <= len &&

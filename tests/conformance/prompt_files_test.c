@@ -1,6 +1,5 @@
-/* The Big List of Naughty Strings as prompts: as their names, folders, notes, tags and contents,
- * text and structured. Each is written as files, which are harmless, and read back, byte for byte.
- */
+/* The Big List of Naughty Strings as names, folders, notes, tags and contents of prompts, text and
+ * structured. Each is written as files with harmless names, and read back byte for byte. */
 #include "base/text/utf8.h"
 #include "conformance/corpora.h"
 #include "promptfile/promptfile.h"
@@ -10,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Names of files that every system takes. */
+/* Whether every system accepts the file name. */
 static bool is_harmless(struct pl_str path)
 {
     size_t start = 0;

@@ -1,8 +1,8 @@
 /* The official JSON Schema test suite for 2020-12: every required and optional case, format as
  * assertion, and the output tests. Each case is checked and explained, and both must agree.
  *
- * What we answer differently on purpose stands in schema_exceptions.txt with its reason; a case
- * listed there that passes after all is a failure, so the list stays short. */
+ * Deliberate differences are listed in schema_exceptions.txt with the reason; a listed case that
+ * passes is a failure, so that the list stays short. */
 #include "conformance/corpora.h"
 #include "json/json.h"
 #include "json/text.h"
@@ -29,7 +29,7 @@ static void add_source(char *uri, char *text, size_t len)
     sources[n_sources++] = (struct pl_schema_source){pl_str_of(uri), {text, len}};
 }
 
-/* Everything below remotes/, as if served from uri. */
+/* Loads everything below remotes/, as if served from uri. */
 static void load_remotes(const char *dir, const char *uri)
 {
     DIR *handle = opendir(dir);
@@ -86,7 +86,7 @@ static char *text_of(const struct pl_json_doc *doc, const struct pl_json_node *o
     return text;
 }
 
-/* Both ways to validate; the note says why when there is no answer. */
+/* Validates in both ways; if there is no answer, the note says why. */
 static bool run_case(const struct pl_schema *schema, const struct pl_json_doc *doc,
                      const struct pl_json_node *data, bool expected, char *note, size_t n_note)
 {
@@ -179,7 +179,7 @@ static void run_dir(const char *suite, const char *name, bool asserts_format)
     free(dir);
 }
 
-/* The report as "basic" output. */
+/* Writes the report as "basic" output. */
 static void write_basic(struct pl_buf *to, const struct pl_schema_report *report)
 {
     struct pl_json_out out = pl_json_out(to);

@@ -1,10 +1,10 @@
-// Texts of many kinds and what the npm package tiktoken makes of them, for tokens_test.c:
+// Texts of many kinds with the tokens of the npm package tiktoken, for tokens_test.c:
 // tokens_samples.mjs PACKAGE writes to stdout, for each text, numbers as 32 bits little-endian:
 //
 //   kind (index into the names of tokens_test.c), length, bytes,
 //   then for o200k_base and cl100k_base: number of ids, ids
 //
-// Always the same texts: the only randomness has a fixed seed.
+// The texts are always the same: the random generator has a fixed seed.
 import { createRequire } from 'node:module';
 import { readFileSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -67,13 +67,13 @@ const kinds = {
   contractions: () => many(1, 20, () => pick([...WORDS, 'A', 'é', '中', '́', ' ', '1', '!']) + pick(CONTRACTIONS)).join(''),
 };
 
-// Tokens in a row that need not have been merged so: the hard case for finding the right cut.
+// A row of random tokens that the encoder might merge differently: the hard case for finding the right boundaries.
 function tokenSoup(encoder, nTokens) {
   const bytes = many(2, 40, () => Buffer.from(encoder.decode_single_token_bytes(below(nTokens))));
   return Buffer.concat(bytes).toString('utf8');
 }
 
-// Letters only, so that one piece gets long.
+// Letters only, so that one piece becomes long.
 const letters = (encoder, nTokens) => tokenSoup(encoder, nTokens).replace(/[^\p{L}\p{M}]/gu, '').toLowerCase();
 const run = () => pick(['a', 'A', ' ', '-', '=', '中', 'ha', '\n', '_', '0', '😀', 'é']).repeat(1 + below(200));
 

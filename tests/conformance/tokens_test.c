@@ -1,5 +1,5 @@
-/* Counts and ids equal those of the npm package tiktoken, on more than ten thousand texts that
- * tokens_samples.mjs makes, and on every assigned code point. */
+/* Compares counts and ids with those of the npm package tiktoken, for more than ten thousand texts
+ * of tokens_samples.mjs, and for every assigned code point. */
 #include "conformance/corpora.h"
 #include "tokens/tokens.h"
 
@@ -41,7 +41,7 @@ static bool read_all(FILE *from, void *to, size_t n_bytes)
     return fread(to, 1, n_bytes, from) == n_bytes;
 }
 
-/* A number, not more than `max`. */
+/* Reads a number; false if it is greater than `max`. */
 static bool read_number(FILE *from, uint32_t max, uint32_t *ret_number)
 {
     unsigned char bytes[4];
@@ -65,7 +65,7 @@ static bool is_equal(const struct pl_tokens *vocabulary, struct pl_str sample, u
            pl_str_eq(pl_buf_str(&back), sample);
 }
 
-/* True as long as there was a sample. */
+/* True if there was another sample. */
 static bool compare_next(FILE *from, struct pl_tokens *const *vocabularies)
 {
     uint32_t kind, n_bytes;

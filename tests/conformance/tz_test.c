@@ -1,8 +1,8 @@
-/* Every change of the clock in the corpus: the zone files of this machine must know it, and four
- * expressions must be due around it as the rules for changes say: a time in the middle of what is
- * skipped or repeated, the first time after it, every minute, and every half hour. What is
- * expected is worked out from the corpus alone. Where this machine's tzdata is another version than
- * the corpus, zones that differ are named and not judged. */
+/* Checks every clock change of the corpus: this machine's zone files must contain it, and four
+ * expressions must be due around it by the rules for changes: a time in the middle of the skipped
+ * or repeated hour, the first time after it, every minute, and every half hour. The expected times
+ * come from the corpus alone. If this machine has another version of tzdata, zones that differ are
+ * named and not checked. */
 #include "base/arena.h"
 #include "base/text/utc.h"
 #include "conformance/corpora.h"
@@ -108,7 +108,7 @@ static bool check_fixed(const struct pl_tzif *zone, const struct change *c)
 {
     bool is_gap = c->after_s > c->before_s;
     int64_t middle_s = (c->from_s + c->to_s) / 2 / 60 * 60;
-    /* In a gap: at the change. In an overlap: the first of the two. */
+    /* In a gap: due at the change. In an overlap: due the first time. */
     struct pl_cron cron = daily_at(middle_s);
     int64_t wanted_s = is_gap ? c->utc_s : middle_s - c->before_s;
     bool is_ok = expect("inside", c, next(&cron, zone, wanted_s - 1), wanted_s);
@@ -117,7 +117,7 @@ static bool check_fixed(const struct pl_tzif *zone, const struct change *c)
         tap_note("inside at the change %lld: twice", (long long)c->utc_s);
         is_ok = false;
     }
-    /* The first minute after it comes once. */
+    /* The first minute after the change occurs once. */
     int64_t behind_s = (c->to_s + 59) / 60 * 60;
     cron = daily_at(behind_s);
     wanted_s = behind_s - c->after_s;
@@ -149,7 +149,7 @@ static bool is_known(const struct pl_tzif *zone, const struct change *c)
            pl_tzif_era(zone, c->utc_s).start_s == c->utc_s;
 }
 
-/* Changes of the offset in the years the corpus has in full, as this machine knows them. */
+/* The number of offset changes on this machine in the years that the corpus has in full. */
 static size_t count_changes(const struct pl_tzif *zone)
 {
     size_t n = 0;
@@ -162,7 +162,7 @@ static size_t count_changes(const struct pl_tzif *zone)
     return n;
 }
 
-/* All changes of the zone that begins at `first`; returns where the next zone begins. */
+/* Checks all changes of the zone that begins at `first`; returns the start of the next zone. */
 static const struct pl_json_node *check_zone(const struct suite *suite,
                                              const struct pl_json_doc *doc,
                                              const struct pl_json_node *first,
@@ -189,7 +189,7 @@ static const struct pl_json_node *check_zone(const struct suite *suite,
         is_ok &= check_fixed(&zone, &c);
         is_ok &= check_real(&zone, &c, "* * * * *") && check_real(&zone, &c, "*/30 * * * *");
     }
-    /* A zone may stand in the corpus a second time, with changes of older years only. */
+    /* The corpus may have a zone a second time, with changes of older years only. */
     if (is_open && n_full && count_changes(&zone) > n_full)
         n_extra = count_changes(&zone) - n_full;
     if (n_extra)

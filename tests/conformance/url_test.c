@@ -1,7 +1,6 @@
-/* Every case of the web platform's URL tests: urltestdata.json whole, base included, part by part;
- * the hosts of toascii.json and IdnaTestV2.json in a URL. What libidn2 does in another way is named
- * in url_exceptions.txt with the reason, and must go on being so: a case that is listed and passes
- * is a failure, too. */
+/* Every case of the web platform's URL tests: urltestdata.json completely, including the base, part
+ * by part; the hosts of toascii.json and IdnaTestV2.json in a URL. Differences of libidn2 are
+ * listed in url_exceptions.txt with the reason; a listed case that passes is a failure, too. */
 #include "conformance/corpora.h"
 #include "json/text.h"
 #include "wire/url.h"
@@ -26,7 +25,7 @@ static void must(bool is_true, const char *what)
     exit(1);
 }
 
-/* ptr NULL when absent or null. */
+/* ptr is NULL if absent or null. */
 static struct pl_str member(struct suite *s, const struct pl_json_node *test, const char *name)
 {
     struct pl_str text = {0};
@@ -68,7 +67,7 @@ static bool is_excused(const struct suite *s, struct pl_str name)
     return false;
 }
 
-/* One TAP point per case that is not as it should be, one for all that are. */
+/* One TAP point per failed case, and one for all that passed. */
 static void settle(struct suite *s, const struct pl_json_node *test, bool is_ok, const char *note)
 {
     struct pl_str name = case_name(s, test);
@@ -82,7 +81,7 @@ static void settle(struct suite *s, const struct pl_json_node *test, bool is_ok,
 
 /* --- urltestdata.json ------------------------------------------------------------------------ */
 
-/* `text` with `mark` in front, or nothing where there is none: "?a", "". */
+/* `text` after `mark`, or nothing if it is empty: "?a", "". */
 static struct pl_str marked(struct suite *s, char mark, struct pl_str text)
 {
     if (!text.len)
@@ -198,7 +197,7 @@ static void run_file(const char *name, struct pl_str exceptions,
         if (pl_json_kind(test) != PL_JSON_OBJECT)
             continue; /* a remark */
         if (run == run_host && !member(&s, test, "input").len)
-            continue; /* no host: the path would be taken for one */
+            continue; /* no host: the path would become one */
         n++;
         run(&s, test);
     }

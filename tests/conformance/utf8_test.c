@@ -1,5 +1,6 @@
-/* The sequences of flenniken's utf8tests, for every instruction set this machine has. Each is tried
- * alone, and pushed along a line of letters, so that it meets every place in a vector. */
+/* The sequences of flenniken's utf8tests, with every instruction set of this machine. Each is
+ * tested alone, and at every offset in a line of letters, so that it meets every place in a vector.
+ * */
 #include "base/text/utf8.h"
 #include "conformance/corpora.h"
 
@@ -32,7 +33,7 @@ static bool is_judged_right(enum pl_cpu cpu, struct pl_str sequence, bool is_val
     return true;
 }
 
-/* The file has one member a line, always in the order id, valid, hex. */
+/* The file has one member per line, always in the order id, valid, hex. */
 static void test_cases(const char *json, enum pl_cpu cpu)
 {
     char id[32], valid[8], hex[2 * MAX_SEQUENCE + 1], bytes[MAX_SEQUENCE];

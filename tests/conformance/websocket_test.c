@@ -1,5 +1,5 @@
-/* The byte sequences of the Autobahn test suite, cases 6.x: as a text message in one frame, in a
- * frame per byte, and each of these fed whole and byte by byte. */
+/* The byte sequences of the Autobahn test suite, cases 6.x: as a text message in one frame, and in
+ * one frame per byte, each fed whole and byte by byte. */
 #include "conformance/corpora.h"
 #include "unit/wire/told.h"
 
@@ -48,7 +48,7 @@ static bool is_judged_right(struct pl_str text, size_t n_frame, struct cut cut, 
            pl_str_eq(pl_buf_str(&told), pl_buf_str(&wanted));
 }
 
-/* The file has one member a line, always in the order case, group, valid, hex. */
+/* The file has one member per line, always in the order case, group, valid, hex. */
 static void test_case(const char *at)
 {
     char id[32], valid[8], hex[2 * MAX_SEQUENCE + 1] = "", bytes[MAX_SEQUENCE];

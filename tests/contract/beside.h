@@ -1,4 +1,4 @@
-/* A second connection to the database of a test, beside the store's. */
+/* A second connection to the database of a test, in addition to the store's. */
 #ifndef PL_TESTS_CONTRACT_BESIDE_H
 #define PL_TESTS_CONTRACT_BESIDE_H
 
@@ -10,7 +10,7 @@
 
 enum { PATIENCE = 60000 };
 
-/* Looks again until it is so; the limit is a net for a test that would hang. */
+/* Polls a condition; the limit only stops a test that would hang. */
 #define until(condition)                                                                           \
     for (int n_ = 0; !(condition); n_++) {                                                         \
         assert_true(n_ < PATIENCE);                                                                \
@@ -33,7 +33,7 @@ static inline void say(PGconn *conn, const char *sql)
     PQclear(result);
 }
 
-/* The number in the first column of the first row. */
+/* Runs SQL; returns the number in the first column of the first row. */
 static inline int64_t number_beside(struct fixture *f, const char *sql)
 {
     PGconn *conn = connect_beside(f);

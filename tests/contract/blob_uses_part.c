@@ -1,4 +1,4 @@
-/* The contract: blobs that nothing refers to are found, and only those are deleted. */
+/* The contract: unreferenced blobs are found, and only those are deleted. */
 #include "contract/suite.h"
 #include "base/sha/sha256.h"
 #include "store/gateway.h"
@@ -11,7 +11,7 @@
 
 #define LATE INT64_MAX
 
-/* A small blob of its own bytes; is_servers: made for a message. */
+/* Adds a small blob with unique bytes; is_servers: made for a message. */
 static struct pl_id add_blob(struct fixture *f, const struct pl_id *user, bool is_servers)
 {
     struct pl_id id = pl_id_take(&f->seed, "blob_");
@@ -55,7 +55,7 @@ static size_t look(struct fixture *f, int64_t until_ms, size_t limit,
     return n;
 }
 
-/* What a round does: settles what is used, deletes the rest, and says how many those were. */
+/* One round: settles what is used, deletes the rest, and returns the number of deleted blobs. */
 static size_t collect(struct fixture *f, int64_t until_ms)
 {
     struct pl_unused_blob *blobs = NULL;
@@ -147,7 +147,7 @@ static void the_same_bytes_once_more_begin_anew(void **state)
     pl_batch_touch_blob(batch, id_str(&old), 9500);
     commit(f, batch);
     assert_int_equal(unused_ms(f, &old), 9500);
-    /* Its owner puts it there: it stays. */
+    /* Its owner uploads it: it stays. */
     id = pl_id_take(&f->seed, "blob_");
     again.id = id_str(&id);
     again.is_servers = false;
@@ -162,7 +162,7 @@ static void the_same_bytes_once_more_begin_anew(void **state)
     assert_int_equal(unused_ms(f, &old), 0);
 }
 
-/* Every text that may name a blob, and the deletion of what has it. */
+/* Every text that may name a blob, and the deletion of its record. */
 static void every_owner_holds_what_it_names(void **state)
 {
     struct fixture *f = *state;
@@ -269,7 +269,7 @@ static void what_only_looks_like_an_id_is_text(void **state)
     assert_int_equal(collect(f, LATE), 0);
 }
 
-/* Between the look and the deletion somebody refers to it, names it or deletes it. */
+/* Between the check and the deletion another request refers to it, names it or deletes it. */
 static void what_is_used_meanwhile_is_not_deleted(void **state)
 {
     struct fixture *f = *state;
@@ -353,7 +353,7 @@ static void an_erased_user_takes_all_of_it_along(void **state)
     assert_int_equal(n_problems, 0);
 }
 
-/* Deleted so that it can be had back: the blob stays until it cannot. */
+/* Deleted but restorable: the blob stays until the deletion is final. */
 static void a_deleted_session_holds_its_blobs_until_it_is_gone_for_good(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* The contract: blobs, kept once for everybody who has them. */
+/* The contract: blobs, stored once for all users who have them. */
 #include "contract/suite.h"
 #include "base/sha/sha256.h"
 #include "store/work.h"
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* Bytes that are not alike, in two pieces and a bit. */
+/* Varied bytes, two pieces and a remainder. */
 enum { N_BYTES = 2 * PL_BLOB_PIECE + 1000, N_PIECES = 3 };
 
 static struct pl_str bytes_of(char seed)
@@ -58,7 +58,7 @@ static struct pl_blob_row make_blob(const struct pl_id *id, const struct pl_id *
     };
 }
 
-/* Each piece in a batch of its own, as an upload does it. */
+/* Each piece in its own batch, as in an upload. */
 static enum pl_status put_pieces(struct pl_store *store, const struct pl_id *id,
                                  struct pl_str bytes, int64_t now_ms)
 {
@@ -239,7 +239,7 @@ static void the_pieces_of_bytes_that_were_there_are_dropped(void **state)
     add_blob(f, &f->other, bytes);
     pl_store_close(f->store);
     f->store = NULL;
-    /* A second copy of a piece would stand in the way of the index. */
+    /* A second copy of a piece would violate the index. */
     run_sql(f, "CREATE UNIQUE INDEX only_one ON blob_pieces (number)");
     fixture_open(f);
     assert_bytes(f, bytes);
@@ -256,7 +256,7 @@ static void what_was_begun_and_not_finished_is_dropped_or_swept(void **state)
         assert_int_equal(put_pieces(f->store, &ids[i], bytes_of('g'), 100), PL_OK);
     }
     struct pl_batch *batch = pl_batch_create();
-    /* The last of them goes on while the sweep comes, the first is given up by itself. */
+    /* The last upload continues during the sweep, the first gives up by itself. */
     pl_batch_put_piece(batch, id_str(&ids[2]), N_PIECES, PL_STR("more"), 5000);
     pl_batch_drop_upload(batch, id_str(&ids[0]));
     pl_batch_drop_upload(batch, id_str(&whole));
@@ -344,7 +344,7 @@ static void a_check_finds_bytes_that_are_missing(void **state)
 enum { N_UPLOADERS = 6, N_UPLOADS = 12 };
 
 struct uploader {
-    struct pl_store *store; /* of its own where a store can be opened more than once */
+    struct pl_store *store; /* its own, if a store can be opened several times */
     struct pl_id_seed seed;
     struct pl_id user;
     struct pl_str bytes;
@@ -352,7 +352,7 @@ struct uploader {
     const char *complaint;
 };
 
-/* While this user has them, the bytes must be there, whoever comes and goes meanwhile. */
+/* While this user has the blob its bytes must exist, whatever other users do meanwhile. */
 static const char *upload_look_delete(struct uploader *uploader, bool is_last)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

@@ -1,4 +1,4 @@
-/* The contract: what outlives the process, versions, copies, damage, size. */
+/* The contract: persistence across processes, versions, copies, damage, size. */
 #include "store/migrations.h"
 #include "contract/suite.h"
 #include "store/sql/statements.h"
@@ -126,7 +126,7 @@ static void add_growing_turns(struct fixture *f, const struct pl_id *sessions, s
     }
 }
 
-/* Text a database cannot make smaller. */
+/* Text that a database cannot compress. */
 static void fill_with_noise(struct pl_buf *text, size_t n)
 {
     uint64_t x = 88172645463325252;
@@ -175,8 +175,8 @@ static int look_at_plan(void *ctx, int n, char **values, char **names)
     (void)n;
     (void)names;
     const char *text = ctx, *detail = values[3];
-    /* A sort is right where only what has changed is wanted, the best of some, or sums: few rows, in
-     * another order. What a search finds is read, once the index was asked. */
+    /* A sort is allowed for a few rows in another order: changed rows only, the best matches, or
+     * sums. Rows that a search found through the index are read. */
     bool may_sort = strstr(text, "last_event > ?6") || strstr(text, "asked_ms") ||
                     strstr(text, "b.score") || strstr(text, "GROUP BY");
     bool is_bounded = strstr(detail, "VIRTUAL TABLE INDEX") || strcmp(detail, "SCAN b") == 0 ||

@@ -1,4 +1,4 @@
-/* The contract: what was deleted and can be had back. */
+/* The contract: deleted records that can be restored. */
 #include "contract/suite.h"
 #include "store/gateway.h"
 #include "store/library.h"
@@ -128,7 +128,7 @@ static void a_session_is_away_until_it_comes_back(void **state)
     }
     assert_int_equal(pl_store_card_get(f->store, &f->arena, PL_STR("card"), &html, NULL),
                      PL_NOT_FOUND);
-    /* A change that comes too late does not bring it back. */
+    /* A late change does not restore it. */
     struct pl_session_record late = make_session(f, &id);
     batch = pl_batch_create();
     change_session(batch, &late);
@@ -175,7 +175,7 @@ static void a_prompt_is_not_found_until_it_comes_back(void **state)
     assert_int_equal(n_found(f, "zebra"), 1);
 }
 
-/* Files of a repository may bring a prompt that was deleted here. */
+/* Files of a repository may contain a prompt that was deleted here. */
 static void a_prompt_with_the_id_of_a_deleted_one_takes_its_place(void **state)
 {
     struct fixture *f = *state;

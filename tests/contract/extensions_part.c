@@ -1,4 +1,4 @@
-/* The contract: extensions, their tools, kept answers, and the packages that nodes share. */
+/* The contract: extensions, their tools, stored answers, and the packages that nodes share. */
 #include "contract/suite.h"
 #include "store/extensions.h"
 #include "store/node/packages.h"
@@ -209,7 +209,7 @@ static void a_tool_is_pinned_at_first_sight_and_changes_only_by_acceptance(void 
     assert_str(tool.accepted, PL_STR("h1"));
     assert_str(tool.seen, PL_STR("h2"));
     assert_str(tool.definition, PL_STR("h2"));
-    /* Accepted is what the person saw, not what came since. */
+    /* The person accepted the version they saw, not a later one. */
     assert_int_equal(accept_tool(f, "report", "h3"), PL_NOT_FOUND);
     assert_int_equal(accept_tool(f, "nothing", "h2"), PL_NOT_FOUND);
     assert_int_equal(accept_tool(f, "report", "h2"), PL_OK);
@@ -334,7 +334,7 @@ static void a_quarantine_is_its_users(void **state)
     pl_batch_forget_extension_quarantines(batch, PL_STR("weather"));
     commit(f, batch);
     assert_int_equal(quarantines(f, &rows), 0);
-    /* With its extension. */
+    /* Removed with its extension. */
     assert_int_equal(quarantine(f, &f->user, "crashed"), PL_OK);
     batch = pl_batch_create();
     pl_batch_delete_extension(batch, PL_STR("weather"));
@@ -356,13 +356,13 @@ static void everything_goes_with_the_extension(void **state)
     commit(f, batch);
     assert_int_equal(pl_store_extension_get(f->store, &f->arena, PL_STR("weather"), &row, NULL),
                      PL_NOT_FOUND);
-    /* Added again, it has nothing of the one before. */
+    /* Added again, it has no data of the previous one. */
     add_extension(f, "weather");
     first_tool(f, 0);
     assert_int_equal(answers_of(f, (struct pl_str){0}, &answers), 0);
 }
 
-/* --- what nodes share ------------------------------------------------------------------------ */
+/* --- packages that nodes share --------------------------------------------------------------- */
 
 static int64_t version_of(struct fixture *f)
 {
@@ -459,7 +459,7 @@ static void a_restart_is_counted_and_survives_a_change(void **state)
     assert_int_equal(get_extension(f, "weather").restarts, 2);
 }
 
-/* Larger than a part, and more files than fit into a batch. */
+/* Larger than a part, and more files than a batch holds. */
 enum { LARGE_BYTES = (2 << 20) + 5, N_SMALL = 600 };
 
 static size_t make_files(struct fixture *f, struct pl_package_file *files)
@@ -496,7 +496,7 @@ static void a_package_comes_back_as_it_was_put(void **state)
     assert_int_equal(get_package(f, "a1", &got, &n_got), PL_NOT_FOUND);
     assert_int_equal(pl_store_package_has(f->store, PL_STR("a1"), &has, NULL), PL_OK);
     assert_false(has);
-    /* The same once more changes nothing. */
+    /* Repeating it changes nothing. */
     for (int k = 0; k < 2; k++) {
         assert_int_equal(pl_store_package_put(f->store, PL_STR("a1"), files, n, 1000, NULL), PL_OK);
         assert_int_equal(pl_store_package_has(f->store, PL_STR("a1"), &has, NULL), PL_OK);

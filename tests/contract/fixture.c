@@ -33,7 +33,7 @@ static void run_postgres(const char *sql)
     PQfinish(conn);
 }
 
-/* A schema of its own for each test. */
+/* Each test gets its own schema. */
 static void choose_schema(struct fixture *fixture)
 {
     static int n_schemas;

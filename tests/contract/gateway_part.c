@@ -1,4 +1,4 @@
-/* The contract: usage, limits of keys, answers that can be gone on from. */
+/* The contract: usage, limits of keys, answers that a later request can continue. */
 #include "contract/suite.h"
 
 #include "store/audit.h"
@@ -62,7 +62,7 @@ static void usage_adds_up_and_is_told_by_key_model_or_day(void **state)
     assert_int_equal(rows[2].day, 12);
 }
 
-/* Page by page, each item once; what comes in between moves nothing. */
+/* Page by page, each item once; concurrent inserts do not shift the pages. */
 static void usage_is_told_page_by_page(void **state)
 {
     struct fixture *f = *state;
@@ -119,7 +119,7 @@ static void limits_go_with_their_key(void **state)
                                              .hash = PL_STR("0123456789abcdef0123456789abcdef"),
                                              .last4 = PL_STR("wxyz")});
     pl_batch_put_limits(batch, &mine);
-    /* What a change does not name stays. */
+    /* A change keeps the values it does not name. */
     mine.values[PL_LIMIT_RPM] = 6;
     mine.values[PL_LIMIT_BUDGET_DAY] = -1;
     pl_batch_put_limits(batch, &mine);
@@ -219,7 +219,7 @@ static void a_call_that_was_cut_off_counts_as_estimated(void **state)
                                                          .cost_micro = 100});
     }
     commit(f, batch);
-    /* One of them ends: its usage, and its row is gone. */
+    /* One of them ends: its usage is counted, and its row is removed. */
     batch = pl_batch_create();
     pl_batch_add_usage(batch, &(struct pl_usage_row){.user_id = id_str(&f->user),
                                                      .key_id = PL_STR("key_a"),

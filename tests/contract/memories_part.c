@@ -1,4 +1,4 @@
-/* The contract: memories, what supersedes what, and the search. */
+/* The contract: memories, superseding, and the search. */
 #include "base/text/terms.h"
 #include "contract/suite.h"
 #include "store/library.h"
@@ -28,7 +28,7 @@ static void put_memory(struct pl_batch *batch, const struct pl_memory_row *memor
     pl_batch_create_memory(batch, &row);
 }
 
-/* Stores it and reads it back: with its number. */
+/* Stores it and reads it back, with its number. */
 static struct pl_memory_row add_memory(struct fixture *f, const struct pl_memory_row *like)
 {
     struct pl_id uid = pl_id_take(&f->seed, "mem_");
@@ -179,7 +179,7 @@ static void a_memory_that_was_changed_meanwhile_is_not_changed(void **state)
     assert_int_equal(try_update(f, &one, NULL), PL_OK);
     assert_int_equal(try_update(f, &two, &err), PL_CONFLICT);
     assert_non_null(strstr(err.message, "changed in the meantime"));
-    /* Hits are no change of it. */
+    /* Counting hits does not change the memory. */
     struct pl_batch *batch = pl_batch_create();
     pl_batch_hit_memory(batch, id_str(&f->user), id, 70);
     commit(f, batch);
@@ -468,8 +468,8 @@ static void a_rare_word_finds_among_many_with_the_common_ones(void **state)
     assert_int_equal(ask(f, "okapi").total, 1);
 }
 
-/* Of words that are too common to look for, later pages look at more rows than the first; rows that
- * fit better are among those. */
+/* If the words are too common for the index, later pages look at more rows than the first; better
+ * matches are among those. */
 static void a_search_shows_each_row_once_on_its_pages(void **state)
 {
     enum { N_BETTER = 520, N_NEWER = 300, N_ALL = N_BETTER + N_NEWER };
@@ -499,7 +499,7 @@ static void a_search_shows_each_row_once_on_its_pages(void **state)
     assert_int_equal(n, N_ALL);
 }
 
-/* However far: nothing is there, and no sum of it is too large. */
+/* With any offset: no rows are found, and no sum overflows. */
 static void a_search_far_behind_its_end_finds_nothing(void **state)
 {
     struct fixture *f = *state;

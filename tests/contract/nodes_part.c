@@ -1,5 +1,5 @@
-/* The contract of nodes: leases that are renewed, nodes that are taken over, and what a fenced one
- * can still do, which is nothing. The other node is a second store of the same database. */
+/* The contract of nodes: leases that are renewed, nodes that are taken over, and that a fenced node
+ * can do nothing more. The other node is a second store of the same database. */
 #include "contract/beside.h"
 #include "store/node/node_line_int.h"
 
@@ -218,7 +218,7 @@ static void others_see_whether_a_silent_node_is_connected(void **state)
     struct pair pair = enter_two(f);
     run_sql(f, "UPDATE nodes SET renewed_ms = renewed_ms - 3600000 WHERE name = 'a'");
     assert_true(is_connected(f, &pair));
-    /* Another connection that has its number is not the writer's. */
+    /* Another connection with the same number is not the writer's. */
     run_sql(f, "UPDATE commits SET backend_us = backend_us + 1");
     assert_false(is_connected(f, &pair));
     run_sql(f, "UPDATE commits SET backend_us = backend_us - 1, backend_pid = 2000000000");
@@ -236,7 +236,7 @@ static void a_node_that_has_just_renewed_counts_as_connected(void **state)
     leave_two(f, &pair);
 }
 
-/* What a machine leaves that is lost in the middle of one: its locks would stay. */
+/* A machine lost in the middle of a transaction would leave its locks. */
 static void the_database_ends_a_transaction_that_a_line_leaves_open(void **state)
 {
     struct fixture *f = *state;
@@ -269,7 +269,7 @@ static void nobody_is_taken_over_who_is_not_there(void **state)
     leave_two(f, &pair);
 }
 
-/* Somebody holds the row of the writer, as one does that was frozen in the middle of a transaction. */
+/* Holds the row of the writer, like a node that was frozen in the middle of a transaction. */
 static PGconn *freeze(struct fixture *f)
 {
     PGconn *frozen = connect_beside(f);
@@ -315,7 +315,7 @@ static void a_connection_that_is_not_the_writers_is_not_ended(void **state)
     leave_two(f, &pair);
 }
 
-/* It is slow, and holds its lease: its transaction goes on. */
+/* The writer is slow and holds its lease: its transaction continues. */
 static void a_writer_that_holds_its_lease_is_not_ended(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* The contract of owners: who claims a session has it alone, and what a node that is gone has left is
- * settled once. */
+/* The contract of owners: a claim gives exclusive ownership of a session, and the sessions of a
+ * node that is gone are settled once. */
 #include "contract/beside.h"
 #include "store/node/owners.h"
 
@@ -172,7 +172,7 @@ static void of_two_that_claim_at_once_one_has_it(void **state)
     fixture_leave(f, beside);
 }
 
-/* --- what is left ---------------------------------------------------------------------------- */
+/* --- sessions of a node that is gone --------------------------------------------------------- */
 
 static struct pl_node_line *enter(struct pl_store *store, const char *name)
 {
@@ -182,7 +182,7 @@ static struct pl_node_line *enter(struct pl_store *store, const char *name)
     return line;
 }
 
-/* A session of this node; it runs, or rests. */
+/* A session of this node, running or idle. */
 static struct pl_id add_owned(struct fixture *f, const struct pl_node_id *node,
                               enum pl_session_status status)
 {
@@ -196,7 +196,7 @@ static struct pl_id add_owned(struct fixture *f, const struct pl_node_id *node,
     return id;
 }
 
-/* A node that is gone, and one that settles: both in this process. */
+/* A node that is gone, and one that settles, both in this process. */
 struct ended {
     struct pl_store *store;
     struct pl_node_line *gone, *settler;

@@ -495,7 +495,7 @@ static void a_prompt_is_found_by_its_present_words_only(void **state)
     assert_int_equal(try_update(f, &row, NULL), PL_OK);
     assert_int_equal(ask(f, "before").total, 0);
     assert_int_equal(ask(f, "after").total, 1);
-    row = get_prompt(f, &id); /* its terms are not read: they stay */
+    row = get_prompt(f, &id); /* its terms are not read, so they stay */
     assert_int_equal(try_update(f, &row, NULL), PL_OK);
     assert_int_equal(ask(f, "after").total, 1);
     row = get_prompt(f, &id);
@@ -551,7 +551,7 @@ static void a_rare_word_finds_among_many_with_the_common_ones(void **state)
     assert_true(page.total == 601 && page.n_items == 6 && !page.has_more);
 }
 
-/* The findings, one after the other. */
+/* Counts the problems as they are found. */
 static void note_problem(void *ctx, bool is_problem, const char *sentence)
 {
     char *findings = ctx;

@@ -1,5 +1,5 @@
-/* The contract: deleting wins. A record that is changed while it is deleted is gone afterwards,
- * whoever came first, and so is everything that hung on it. */
+/* The contract: deletion wins. A record that is changed while it is deleted is gone afterwards, in
+ * either order, with everything that depended on it. */
 #include "contract/suite.h"
 
 #include "store/extensions.h"
@@ -13,10 +13,10 @@
 
 enum { N_RACES = 200 };
 
-/* One kind of record: how it is made, changed, deleted and looked for. */
+/* One kind of record: how to make, change, delete and look for it. */
 struct racing {
     struct fixture *f;
-    struct pl_store *other; /* the second submitter's; the fixture's where there is only one */
+    struct pl_store *other; /* the second submitter's; the fixture's if there is only one */
     struct pl_id id, part;
     int64_t number;
     struct pl_str hash;
@@ -393,7 +393,7 @@ static void make_blob(struct racing *r, struct pl_batch *batch)
                                                       .content_type = PL_STR("text/plain")});
 }
 
-/* A piece that comes late belongs to nothing. */
+/* A late piece belongs to no blob. */
 static void add_piece(struct racing *r, struct pl_batch *batch)
 {
     pl_batch_put_piece(batch, id_str(&r->id), 1, PL_STR("more"), 1);
@@ -548,7 +548,7 @@ static void race_once(struct racing *r, const struct race *race)
         fail_msg("%s: %s", race->what, change.err.message);
     if (race->is_there(r))
         fail_msg("%s: what was deleted is there again", race->what);
-    /* And once more, long after. */
+    /* Once more, long afterwards. */
     batch = pl_batch_create();
     race->change(r, batch);
     enum pl_status status = pl_store_commit(r->other, batch, NULL);
@@ -574,11 +574,11 @@ static void what_is_deleted_while_it_is_changed_is_gone(void **state)
     fixture_leave(f, other);
 }
 
-/* A change says that there is nothing to change: nobody is told it was done. */
+/* The change reports that there is nothing to change, so it is not acknowledged. */
 static void a_change_of_what_was_deleted_is_refused(void **state)
 {
     struct fixture *f = *state;
-    static const size_t silent[] = {2, 14, 16}; /* times and counters, which nobody is told of */
+    static const size_t silent[] = {2, 14, 16}; /* times and counters, which are not acknowledged */
     for (size_t i = 0, k = 0; i < sizeof races / sizeof *races; i++) {
         struct racing r = {.f = f, .other = f->store};
         struct pl_batch *batch = pl_batch_create();

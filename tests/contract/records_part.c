@@ -258,7 +258,8 @@ static void an_administrator_is_always_left(void **state)
     assert_str(was->name, PL_STR("somebody"));
 }
 
-/* Whoever is erased takes everything along, and brings nothing back; the other stays whole. */
+/* Erasing a user removes all their records, and late writes restore nothing; other users are
+ * unaffected. */
 static void who_is_erased_stays_so(void **state)
 {
     struct fixture *f = *state;
@@ -285,7 +286,7 @@ static void who_is_erased_stays_so(void **state)
     assert_int_equal(
         pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &got, NULL),
         PL_NOT_FOUND);
-    /* What was under way comes too late. */
+    /* Writes that were in progress come too late. */
     batch = pl_batch_create();
     put_session(batch, &late);
     assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
@@ -297,7 +298,7 @@ static void who_is_erased_stays_so(void **state)
     assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
 }
 
-/* A subject of an issuer is one user; another issuer's subject of the same name is another person. */
+/* A subject of an issuer is one user; the same subject of another issuer is another person. */
 static void a_person_of_a_provider_is_one_user(void **state)
 {
     struct fixture *f = *state;
@@ -364,7 +365,7 @@ static void a_key_keeps_what_it_may_do_through_a_rotation(void **state)
     assert_true(keys[0].expires_ms == 77 && keys[0].old_until_ms == 88 && !keys[0].is_admin);
 }
 
-/* The ids of the user's keys are these, in their order. */
+/* Checks that the user's keys have these ids, in this order. */
 static void assert_keys(struct fixture *f, const struct pl_id *ids, size_t n_ids)
 {
     struct pl_key_row *keys;
@@ -379,7 +380,7 @@ static void assert_keys(struct fixture *f, const struct pl_id *ids, size_t n_ids
 static void sign_ins_that_ended_are_deleted_and_none_counts_as_a_key(void **state)
 {
     struct fixture *f = *state;
-    /* A key with an end, a sign-in without one, and sign-ins with one. */
+    /* A key with an expiry, a sign-in without one, and sign-ins with one. */
     static const struct {
         bool is_login;
         int64_t expires_ms;
@@ -403,7 +404,7 @@ static void sign_ins_that_ended_are_deleted_and_none_counts_as_a_key(void **stat
         batch = pl_batch_create();
         pl_batch_expire_logins(batch, 99 + (int64_t)(N - left) + 1);
         commit(f, batch);
-        if (left == 2) /* no instant is the end of those that are left */
+        if (left == 2) /* the rest does not expire at any time */
             assert_keys(f, ids, left);
     }
     struct pl_id second = pl_id_take(&f->seed, "key_");

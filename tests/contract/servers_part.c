@@ -1,5 +1,5 @@
-/* The contract of a database that is elsewhere: servers share it, it may be silent or away for a while,
- * and nobody waits for it for ever. */
+/* The contract of a remote database: servers share it, it may hang or be down for a while, and no
+ * one waits for it for ever. */
 #include "contract/beside.h"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ static void servers_share_a_database(void **state)
     assert_int_equal(f->n_fatal, 0);
 }
 
-/* One of an earlier version has the lock for itself. */
+/* A server of an earlier version holds the lock exclusively. */
 static void a_server_that_shares_with_nobody_keeps_others_away(void **state)
 {
     struct fixture *f = *state;
@@ -80,7 +80,7 @@ static void a_server_whose_lock_another_took_stops(void **state)
     struct fixture *f = *state;
     open_server(f);
     PGconn *other = connect_beside(f), *third = connect_beside(f);
-    /* Waits in the line, so that nobody comes between. */
+    /* Queues for the lock, so that no other connection gets it in between. */
     assert_int_equal(PQsendQuery(other, "SELECT pg_advisory_lock(" LOCK ")"), 1);
     say(third, END_SERVERS);
     PQclear(PQgetResult(other));
@@ -96,7 +96,7 @@ static void a_server_whose_lock_another_took_stops(void **state)
 }
 
 struct holder {
-    char pid[16]; /* of PostgreSQL's process; empty: nobody holds the lock */
+    char pid[16]; /* of PostgreSQL's process; empty: the lock is free */
 };
 
 static struct holder holder_of_lock(PGconn *conn)
@@ -121,7 +121,7 @@ static void a_server_that_lost_its_connection_takes_its_lock_again(void **state)
         struct holder was = holder_of_lock(other), is = was;
         assert_int_not_equal(was.pid[0], 0);
         say(other, END_SERVERS);
-        /* One that was told to end holds the lock until it has ended. */
+        /* A terminated process holds the lock until it has ended. */
         while (!is.pid[0] || strcmp(is.pid, was.pid) == 0)
             is = holder_of_lock(other);
     }
@@ -131,8 +131,8 @@ static void a_server_that_lost_its_connection_takes_its_lock_again(void **state)
     PQfinish(other);
 }
 
-/* The lock is lost, another has begun, and the first does not know yet: its transaction fails as a
- * whole. */
+/* The lock is lost, another server has started, and the first does not know yet: its transaction
+ * fails as a whole. */
 static void a_server_that_was_replaced_commits_nothing_more(void **state)
 {
     struct fixture *f = *state;
@@ -155,7 +155,7 @@ static void fenced(void *ctx)
     f->n_fenced++;
 }
 
-/* Where the service knows what to do then, the process goes on as a new writer. */
+/* If the service handles this case, the process continues as a new writer. */
 static void a_server_that_was_replaced_may_enter_again(void **state)
 {
     struct fixture *f = *state;
@@ -202,7 +202,7 @@ static void rewound(void *ctx)
     f->n_rewound++;
 }
 
-/* A failover to a standby that was behind: the number in the row is lower than what was acknowledged. */
+/* A failover to a standby that lags: the number in the row is lower than the acknowledged one. */
 static void a_database_that_went_back_in_time_is_noticed(void **state)
 {
     struct fixture *f = *state;
@@ -220,16 +220,16 @@ static void a_database_that_went_back_in_time_is_noticed(void **state)
     assert_int_equal(f->n_fatal, 0);
 }
 
-/* --- what is forgotten ----------------------------------------------------------------------- */
+/* --- old marks ------------------------------------------------------------------------------- */
 
-/* The connection that wrote the row of a command. */
+/* Ends the connection that wrote the row of a command. */
 #define END_COMMANDS                                                                               \
     "SELECT count(pg_terminate_backend(CAST(backend_pid AS INTEGER))) FROM commits WHERE "         \
     "is_server = 0"
 #define COMMANDS_CONNECTED                                                                         \
     "SELECT count(*) FROM commits JOIN pg_stat_activity ON pid = backend_pid WHERE is_server = 0"
 
-/* A command that has the store open for more than a day, and waits in between. */
+/* A command that has the store open for more than a day, with pauses. */
 static void the_mark_of_a_command_is_not_forgotten_while_it_lives(void **state)
 {
     struct fixture *f = *state;
@@ -284,7 +284,7 @@ static void the_mark_of_a_command_goes_a_day_after_it_was_missed(void **state)
     assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE is_server = 0"), 2);
     run_sql(f, "UPDATE commits SET gone_ms = gone_ms - 86400001 WHERE gone_ms > 0");
     assert_int_equal(try_open(f, false, &err), PL_OK);
-    /* The one whose connection had ended when it was looked for first; the two after it stay. */
+    /* The command whose connection had already ended at the first check; the two after it stay. */
     assert_int_equal(number_beside(f, "SELECT count(*) FROM commits WHERE is_server = 0"), 2);
 }
 
@@ -300,7 +300,7 @@ static void the_mark_of_a_server_is_not_forgotten_while_it_lives(void **state)
     struct pl_id id = pl_id_take(&f->seed, "sess_");
     struct pl_session_record session = make_session(f, &id);
     enum pl_status status = PL_IO;
-    /* The first finds the connection cut. */
+    /* The first statement finds the connection cut. */
     for (int i = 0; i < PATIENCE && status == PL_IO && f->n_fatal == 0; i++) {
         struct pl_batch *batch = pl_batch_create();
         put_session(batch, &session);
@@ -341,14 +341,14 @@ static void a_silent_database_is_not_waited_for_and_nothing_is_lost(void **state
         committing[i].session = make_session(f, &ids[i]);
     }
     control("--pause");
-    /* One is under way when the silence begins: only the database knows what becomes of it. */
+    /* One commit is in progress when the silence begins: only the database knows its outcome. */
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, commit_one, &committing[0]), 0);
     assert_int_equal(
         pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&kept), &got, &err),
         PL_IO);
     until(pl_store_is_away(f->store));
-    /* One that waits after it is refused. */
+    /* A commit that waits after it is refused. */
     commit_one(&committing[1]);
     assert_int_equal(committing[1].status, PL_IO);
     assert_int_equal(
@@ -390,7 +390,7 @@ static void a_database_that_is_away_says_so_and_comes_back(void **state)
     assert_int_equal(f->n_fatal, 0);
 }
 
-/* --- others in the way ----------------------------------------------------------------------- */
+/* --- locks of others ------------------------------------------------------------------------- */
 
 static struct pl_session_record add_named(struct fixture *f, struct pl_id *id, const char *intent)
 {
@@ -419,14 +419,14 @@ static void *change_both(void *arg)
     return NULL;
 }
 
-/* Each has what the other wants. PostgreSQL ends the one that waits for deadlock_timeout first, and
- * that is the store's. */
+/* Each transaction waits for the other's lock. PostgreSQL ends the one whose deadlock_timeout
+ * expires first, which is the store's. */
 static void a_deadlock_is_tried_again(void **state)
 {
     struct fixture *f = *state;
     struct pl_id ids[2];
     struct changing changing = {.f = f, .status = PL_INTERNAL};
-    f->answer_ms = PATIENT_MS; /* only the deadlock ends the waiting, however busy the machine is */
+    f->answer_ms = PATIENT_MS; /* only the deadlock ends the wait, even on a busy machine */
     fixture_reopen(f);
     changing.first = add_named(f, &ids[0], "first");
     changing.second = add_named(f, &ids[1], "second");
@@ -444,7 +444,7 @@ static void a_deadlock_is_tried_again(void **state)
     assert_int_equal(f->n_fatal, 0);
 }
 
-/* What a client reads of a failure names neither host nor user nor SQL; the log may. */
+/* The message of a failure for clients names neither host nor user nor SQL; the log may. */
 static void a_failure_does_not_tell_where_the_database_is(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* The contract: sessions, their list, those left unsettled. */
+/* The contract: sessions, their list, unsettled sessions. */
 #include "contract/suite.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void settings_change_by_a_row_of_their_own(void **state)
     struct pl_batch *batch = pl_batch_create();
     pl_batch_put_row(batch, &(struct pl_session_row){PL_ROW_SETTINGS, .session = session});
     commit(f, batch);
-    /* A row of the session says nothing about them. */
+    /* A row of the session does not contain them. */
     session = make_session(f, &id);
     session.version = 9;
     batch = pl_batch_create();

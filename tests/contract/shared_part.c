@@ -1,5 +1,6 @@
-/* The contract of what nodes share: the version of users and keys, tickets and the code of the first
- * start, which one of many takes, grants of a limit, and what a node that is gone has left. */
+/* The contract of the data that nodes share: the version of users and keys; tickets and the code of
+ * the first start, which only one of many callers gets; grants of a limit; and the records of a
+ * node that is gone. */
 #include "contract/beside.h"
 #include "store/gateway.h"
 #include "store/node/node_line.h"
@@ -28,7 +29,7 @@ static struct pl_key_row make_key(struct fixture *f, const struct pl_id *id, con
                                .created_ms = 1};
 }
 
-/* Commits what `fill` puts into a batch; whether the version has grown, which both stores see. */
+/* Commits the batch that `fill` makes; returns whether the version has grown in both stores. */
 static bool raises(struct fixture *f, struct pl_store *other,
                    void (*fill)(struct fixture *f, struct pl_batch *batch, const struct pl_id *key),
                    const struct pl_id *key)
@@ -193,7 +194,7 @@ static void *take(void *ctx)
     return NULL;
 }
 
-/* Fifty at once over two stores; how many have it. */
+/* Fifty attempts at once over two stores; returns the number of successes. */
 static size_t race(struct fixture *f, struct pl_store *other, const uint8_t *hash,
                    struct pl_str code, struct taker *ret_winner)
 {
@@ -322,7 +323,7 @@ struct asker {
     bool has_failed;
 };
 
-/* Until the minute is used up. */
+/* Repeats until the minute is used up. */
 static void *ask_all(void *ctx)
 {
     struct asker *asker = ctx;
@@ -338,7 +339,7 @@ static void *ask_all(void *ctx)
     return NULL;
 }
 
-/* The row holds what was given, also where a minute begins in between. */
+/* The row holds the granted amount, also if a minute begins in between. */
 static void grants_of_a_minute_are_the_limit_and_no_more(void **state)
 {
     struct fixture *f = *state;
@@ -368,7 +369,7 @@ static void grants_of_a_minute_are_the_limit_and_no_more(void **state)
     }
 }
 
-/* --- what a node has left ------------------------------------------------------------------------ */
+/* --- records of a node that is gone -------------------------------------------------------------- */
 
 static struct pl_id add_run(struct fixture *f, const struct pl_id *task, int64_t due_ms)
 {
@@ -429,7 +430,7 @@ static void add_call(struct fixture *f)
     commit(f, batch);
 }
 
-/* What lives is left alone, by a start (settle_runs, count_lost_calls) and by a take-over. */
+/* Live runs and calls stay, at a start (settle_runs, count_lost_calls) and at a take-over. */
 static void runs_and_calls_are_ended_with_their_node_and_not_before(void **state)
 {
     struct fixture *f = *state;
@@ -461,7 +462,8 @@ static void runs_and_calls_are_ended_with_their_node_and_not_before(void **state
     fixture_leave(f, other);
 }
 
-/* Two that begin a queued run, and two that adopt one of a node that is gone: one each has it. */
+/* Two that begin a queued run, and two that adopt a run of a node that is gone: only one succeeds.
+ * */
 struct starter {
     struct pl_store *store;
     struct pl_task_run_row row;

@@ -1,7 +1,7 @@
-/* What every store must do: one suite over memory, SQLite and PostgreSQL.
+/* The contract of every store: one suite over memory, SQLite and PostgreSQL.
  *
  * usage: store-contract-test memory|sqlite|postgres [PART OF A NAME]
- * The address of a server comes from with_postgres, which also says why there is none. */
+ * with_postgres gives the address of a server; if there is none, it says why. */
 #include "contract/suite.h"
 
 #include <stdio.h>

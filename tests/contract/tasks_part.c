@@ -239,7 +239,7 @@ static void a_task_is_rewound_sooner_never_later_and_only_as_it_was_read(void **
     rewind_task(f, &id, 1, 7000);
     struct pl_task_row task = get_task(f, &id);
     assert_true(task.next_ms == 7000 && task.last_ms == 5000 && task.revision == 1);
-    rewind_task(f, &id, 1, 8000); /* later than it is */
+    rewind_task(f, &id, 1, 8000); /* later than the stored time */
     rewind_task(f, &id, 2, 6000); /* of another revision */
     task = get_task(f, &id);
     assert_true(task.next_ms == 7000 && task.revision == 1);
@@ -434,13 +434,13 @@ enum { N_SCHEDULERS = 3, N_OCCURRENCES = 40 };
 
 struct scheduler {
     struct fixture *f;
-    struct pl_store *store; /* of its own where a store can be opened more than once */
+    struct pl_store *store; /* its own, if a store can be opened several times */
     struct pl_id_seed seed;
     struct pl_id task;
     size_t n_made, n_late, n_wrong;
 };
 
-/* Every scheduler sees every occurrence, makes its session and its run, and moves the task on. */
+/* Every scheduler sees every occurrence, makes its session and its run, and advances the task. */
 static void *schedule_all(void *arg)
 {
     struct scheduler *scheduler = arg;

@@ -60,8 +60,8 @@ static void a_checkpoint_is_replaced_by_the_finished_turn(void **state)
     assert_str(page.items[0].body, turn.body);
 }
 
-/* Twenty turns: every third in a loop of its own, the last two streaming, changed by event 100 - i
- * (the newest first), the fourth a compaction. */
+/* Twenty turns: every third in its own loop, the last two streaming, turn i changed by event 100 -
+ * i (the newest first), the fourth a compaction. */
 static struct pl_id add_twenty(struct fixture *f, const struct pl_id *session)
 {
     struct pl_id loop = pl_id_take(&f->seed, "loop_");

@@ -1,4 +1,4 @@
-/* The contract: batches, their order, many submitters, what a reader sees. */
+/* The contract: batches, their order, many submitters, the view of a reader. */
 #include "base/table.h"
 #include "contract/suite.h"
 
@@ -42,8 +42,8 @@ static void what_no_store_could_hold_is_refused(void **state)
     assert_non_null(strstr(err.message, "turn_1"));
 }
 
-/* Whoever reads it may be a client: the names of tables and columns, and the words of a statement, are
- * nothing to it. */
+/* A client may read the message: it must not contain names of tables and columns, or words of a
+ * statement. */
 static void must_not_speak_of_sql(const struct pl_error *err)
 {
     static const char *const words[] = {"turns",  "relation", "column", "constraint", "SELECT",
@@ -165,7 +165,7 @@ static void note_done(void *ctx, enum pl_status status, const struct pl_error *e
     (void)err;
     struct numbered *numbered = ctx;
     struct sender *sender = numbered->sender;
-    /* Every seventh claims what the first claimed. */
+    /* Every seventh repeats the first claim. */
     bool is_second = numbered->number % 7 == 0 && numbered->number;
     if (numbered->number != sender->n_done || status != (is_second ? PL_CONFLICT : PL_OK))
         sender->n_wrong++;
@@ -200,7 +200,7 @@ static void batches_of_one_submitter_are_done_in_order_and_fail_alone(void **sta
     assert_int_equal(pl_loop_create(&sender.loop, NULL), PL_OK);
     pl_loop_post(sender.loop, &sender.start);
     pl_loop_run(sender.loop);
-    pl_store_flush(f->store); /* the writer is through with the loop */
+    pl_store_flush(f->store); /* the writer no longer uses the loop */
     pl_loop_destroy(sender.loop);
     assert_int_equal(sender.n_done, N_SUBMITTED);
     assert_int_equal(sender.n_wrong, 0);
@@ -224,7 +224,7 @@ struct submitter {
     const char *complaint;
 };
 
-/* Writes a turn, waits for it, and looks for it: what was announced must be there. */
+/* Writes a turn, waits for it, and reads it: an announced turn must be stored. */
 static const char *write_and_look(struct submitter *submitter, int64_t sequence)
 {
     struct pl_store *store = submitter->f->store;

@@ -1,7 +1,7 @@
-// Renders the Helm chart as `helm template` does, with what Helm is made of and Debian has: Go's text/template and
-// sprig (golang-github-masterminds-sprig-dev). Helm itself is not in Debian 12. What Helm adds to them and the chart
-// uses is here: include, toYaml, and the objects .Values, .Release and .Chart. What it adds and the chart does not use
-// (tpl, lookup, .Files, .Capabilities, subcharts) is not: a template that calls it fails.
+// Renders the Helm chart as `helm template` does, with Helm's libraries that Debian has: Go's text/template and sprig
+// (golang-github-masterminds-sprig-dev). Helm itself is not in Debian 12. This program adds Helm's own features that
+// the chart uses: include, toYaml, and the objects .Values, .Release and .Chart. Features that the chart does not use
+// (tpl, lookup, .Files, .Capabilities, subcharts) are missing: a template that calls one fails.
 //
 //	render CHART RELEASE NAMESPACE [VALUES.json]      one YAML document for each template that says something
 package main
@@ -34,7 +34,7 @@ func read(path string) map[string]interface{} {
 	return value
 }
 
-// Given values over those of the chart: objects are merged, all else is replaced.
+// Merges the given values over those of the chart: objects are merged, all other values are replaced.
 func merge(over, under map[string]interface{}) map[string]interface{} {
 	for name, value := range over {
 		given, isObject := value.(map[string]interface{})
@@ -64,7 +64,7 @@ func main() {
 	}
 	all := template.New("chart").Option("missingkey=error")
 	functions := sprig.TxtFuncMap()
-	// Helm takes these away: a chart must not depend on where it is rendered.
+	// Helm removes these functions: a chart must not depend on where it is rendered.
 	delete(functions, "env")
 	delete(functions, "expandenv")
 	functions["include"] = func(name string, data interface{}) (string, error) {

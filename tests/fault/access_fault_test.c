@@ -1,5 +1,5 @@
-/* Who signs in, what calls become rows, and who waits for a provider: without memory each says so, or does without,
- * and leaks nothing. */
+/* Sign-ins, rows of calls, and waiting for a provider: without memory each returns an error or does
+ * without, and leaks nothing. */
 #include "access/meter_journal.h"
 #include "access/meter_runs.h"
 #include "access/oidc/id_token.h"
@@ -23,7 +23,7 @@
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVl" \
     "fQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
 
-/* The signature is right; the claims are for somebody else, which is the last thing that is found. */
+/* The signature is right; the claims are for another audience, which is checked last. */
 static enum pl_status checks_a_token(void *ctx)
 {
     struct pl_arena arena;
@@ -74,7 +74,7 @@ static void a_name_is_whole_or_none(void **state)
     assert_true(pl_fault_each(names_a_person, text) > 0);
 }
 
-/* A run that finds no memory is left out: usage has counted the call. */
+/* A run without memory is omitted: usage has counted the call. */
 static enum pl_status keeps_runs(void *ctx)
 {
     struct pl_meter_runs runs = {0};
@@ -106,10 +106,10 @@ static void runs_are_left_out_without_a_leak(void **state)
 
 #define GATHERED_USER "user_01234567-89ab-7def-8123-456789abcdef"
 
-/* Three calls, of which two end. */
+/* Three calls; two of them end. */
 static void gather_three(struct pl_meter_journal *journal)
 {
-    static unsigned n_calls; /* each has an id of its own, also in the next round */
+    static unsigned n_calls; /* each has a unique id, also in the next round */
     const struct pl_usage_row row = {
         .user_id = PL_STR(GATHERED_USER), .model = PL_STR("v/m"), .day = 1, .n_requests = 1};
     for (size_t i = 0; i < 3; i++) {
@@ -128,7 +128,7 @@ static void gather_three(struct pl_meter_journal *journal)
     }
 }
 
-/* What finds no memory stays, and is taken the next time. */
+/* An entry without memory stays, and is taken the next time. */
 static enum pl_status gathers_calls(void *ctx)
 {
     struct pl_meter_journal *journal = pl_meter_journal_create(ctx);
@@ -140,7 +140,7 @@ static enum pl_status gathers_calls(void *ctx)
     if (is_second)
         batch = pl_meter_journal_take(journal);
     size_t n = batch ? pl_batch_n_writes(batch) : 0;
-    if (batch) /* a row for the call that has not ended, and a sum or rows for the others */
+    if (batch) /* a row for the unfinished call, and a sum or rows for the others */
         assert_true(n >= 2);
     pl_batch_destroy(batch);
     pl_meter_journal_destroy(journal);
@@ -157,7 +157,7 @@ static void calls_wait_for_memory_without_a_leak(void **state)
     pl_loop_destroy(shard.loop);
 }
 
-/* Nothing is submitted any more (there is no store here), not even a run that somebody asks for. */
+/* Nothing is submitted any more (there is no store here), not even a requested run. */
 static void calls_that_end_with_the_server_wait_to_be_taken(void **state)
 {
     (void)state;

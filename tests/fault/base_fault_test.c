@@ -73,7 +73,7 @@ static enum pl_status fill_vec(void *ctx)
     return status;
 }
 
-/* A failed put leaves every earlier entry in its place. */
+/* A failed put leaves all earlier entries unchanged. */
 static enum pl_status fill_map(void *ctx)
 {
     (void)ctx;

@@ -49,7 +49,7 @@ static enum pl_status queues_letters(void *ctx)
     return status;
 }
 
-/* A letter that cannot be counted where it goes is dropped, and nothing else. */
+/* A letter that the receiver cannot count is dropped, and nothing else. */
 static enum pl_status moves_letters(void *ctx)
 {
     (void)ctx;

@@ -6,7 +6,7 @@
 #include "fault/fault.h"
 #include "unit/conv/talk.h"
 
-/* A little of everything that is wrong. */
+/* A document with a little of every fault. */
 static const char broken[] =
     "{\"thinking\":{\"type\":\"enabled\"},\"temperature\":1.5,"
     "\"tools\":[{\"name\":\"f\",\"cache\":1,\"schema\":{\"type\":\"object\",\"required\":[\"x\"]}}]"
@@ -59,7 +59,7 @@ static enum pl_status says_in_chinese(void *ctx)
     return status;
 }
 
-/* A text, an object that lacks members, and an array. */
+/* A text, an object without some members, and an array. */
 static enum pl_status wraps_errors(void *ctx)
 {
     (void)ctx;

@@ -1,5 +1,5 @@
-/* Conversions with every allocation refused in turn: there, home with the carry, home after an
- * edit, mended, refused for a loss, through gpt-oss, and responses. */
+/* Conversions with every allocation refused in turn: to the target, home with the carry, home after
+ * an edit, repaired, refused because of a loss, through gpt-oss, and responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ struct job {
     const char *was, *is; /* an edit changes the first bytes to the second */
 };
 
-/* A conversion that finds its outputs as it left them when it fails. */
+/* A conversion checks that a failure leaves its outputs unchanged. */
 static enum pl_status convert(struct pl_str text, const struct pl_convert_opts *opts,
                               struct pl_converted *ret)
 {
@@ -120,7 +120,7 @@ static enum pl_status convert(struct pl_str text, const struct pl_convert_opts *
     return status;
 }
 
-/* The document with one more element. */
+/* Adds one element to the document. */
 static enum pl_status edit(struct pl_buf *to, struct pl_str text, const char *more)
 {
     size_t last = text.len;
@@ -133,7 +133,7 @@ static enum pl_status edit(struct pl_buf *to, struct pl_str text, const char *mo
     return to->status;
 }
 
-/* The document with other bytes in one place. */
+/* Replaces bytes in one place of the document. */
 static enum pl_status change(struct pl_buf *to, struct pl_str text, const struct job *job)
 {
     size_t at = pl_str_find(text, pl_str_of(job->was));
@@ -272,8 +272,8 @@ static void edits_survive_every_refused_allocation(void **state)
 
 #define LONG "words that are long enough to stand in the target only, and not in its carry as well"
 
-/* Values that are set, members that are merged, what does not arrive and is reported, and a source
- * that is given up. */
+/* Values that are set, members that are merged, edits that are lost and reported, and a source that
+ * is given up. */
 static void changes_survive_every_refused_allocation(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Out of memory while a cell is prepared: nothing stays open, nothing is half made. */
+/* Out of memory while a cell is prepared: nothing stays open or half made. */
 #include "ext/cell/cell.h"
 #include "ext/cell/prepare_int.h"
 #include "fault/fault.h"

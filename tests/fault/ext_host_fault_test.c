@@ -1,6 +1,6 @@
-/* Asks, chains of hooks and host calls with every allocation refused in turn, in a world without children. Whatever is
- * missing, each ask and each chain ends once, a host call has at most one answer, nothing that was denied runs, and what a
- * chain hands on is JSON. */
+/* Asks, chains of hooks and host calls with every allocation refused in turn, without child
+ * processes. In every case each ask and each chain ends once, a host call has at most one answer, a
+ * denied call does not run, and the output of a chain is JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void on_done(struct pl_ext_ask *ask)
         assert_true(ask->message[0]);
 }
 
-/* `ctx`: the type of the answer; the kind follows from it. */
+/* `ctx`: the type of the answer, which determines the kind. */
 static enum pl_status asks(void *ctx)
 {
     bool is_tool = strcmp(ctx, "tool_result") == 0;
@@ -74,7 +74,7 @@ static enum pl_status asks(void *ctx)
             ext_world_say(world, 0, line);
         }
     }
-    ext_world_close(world); /* whoever still waits is told */
+    ext_world_close(world); /* tells all that still wait */
     if (ask)
         assert_int_equal(asked.n_done, 1);
     return !ask || asked.is_failed ? PL_NOMEM : PL_OK;
@@ -132,7 +132,7 @@ static void answer(struct ext_world *world, size_t which, enum pl_ext_hook hook,
 struct chained {
     enum pl_ext_hook hook;
     const char *first, *second;
-    enum pl_ext_verdict verdict; /* where nothing is missing */
+    enum pl_ext_verdict verdict; /* if no memory is missing */
 };
 
 static enum pl_status chains(void *ctx)
@@ -159,7 +159,7 @@ static enum pl_status chains(void *ctx)
     if (!chain)
         return PL_NOMEM;
     assert_int_equal(ruled.n, 1);
-    /* A hook that fails closed never becomes milder for want of memory. */
+    /* A hook that fails closed never becomes permissive for lack of memory. */
     if (pl_ext_hook_flags(how->hook) & PL_EXT_HOOK_CLOSED)
         assert_true(ruled.verdict >= how->verdict);
     return ruled.verdict == how->verdict && ruled.is_changed ? PL_OK : PL_NOMEM;

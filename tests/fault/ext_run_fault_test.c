@@ -1,4 +1,4 @@
-/* What is kept of a register, and the check of arguments, with every allocation refused in turn. */
+/* Storing a registration, and checking arguments, with every allocation refused in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Frames, registers, manifests, redaction and calls with every allocation refused in turn. */
+/* Frames, registrations, manifests, redaction and calls with every allocation refused in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,7 @@ static void a_bad_frame_without_memory(void **state)
             PL_INVALID) > 2);
 }
 
-/* A long text with escapes is decoded to be looked at. */
+/* A long text with escapes is decoded for inspection. */
 static void a_long_text_without_memory(void **state)
 {
     static char line[100000];
@@ -169,7 +169,8 @@ static enum pl_status use_path(struct pl_arena *arena, const struct pl_ext_frame
     return pl_ext_path_clean(arena, frame->id, &clean);
 }
 
-/* Arenas of every size, until one is large enough: each place that takes memory of the arena fails once. */
+/* Arenas of increasing size, until one is large enough: each allocation from the arena fails once.
+ * */
 static void arenas_that_are_too_small(void **state)
 {
     static char space[1 << 16];

@@ -58,8 +58,8 @@ static enum pl_status run_once(pl_fault_fn *scenario, void *ctx, size_t fail_at,
     return status;
 }
 
-/* Which allocations fail: from `from` on, every first-th while the scenario prepares, and every then-th after
- * that. */
+/* The failing allocations: from `from` on, every first-th while the scenario prepares, and every
+ * then-th after that. */
 struct steps {
     size_t from, n_prepared, first, then;
 };
@@ -107,7 +107,7 @@ size_t pl_fault_each_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status e
     return each(scenario, ctx, expected, true, &every);
 }
 
-/* How many places of a part are tried: PARLEY_FAULT_MOST says more than the test does. */
+/* The number of places to try in a part: PARLEY_FAULT_MOST overrides the test. */
 static size_t most_of(size_t most)
 {
     const char *text = getenv("PARLEY_FAULT_MOST");

@@ -31,27 +31,27 @@
 
 typedef enum pl_status pl_fault_fn(void *ctx);
 
-/* The untouched run must return PL_OK. Returns how many N were tried, so that a test can say that
- * there was something to fail: assert_true(pl_fault_each(…) > 0). */
+/* The unchanged run must return PL_OK. Returns the number of N that were tried, so that a test can
+ * assert that there was something to fail: assert_true(pl_fault_each(…) > 0). */
 size_t pl_fault_each(pl_fault_fn *scenario, void *ctx);
 
-/* The same for a scenario whose untouched run ends in `expected`, an error for instance. */
+/* The same for a scenario whose unchanged run returns `expected`, for example an error. */
 size_t pl_fault_each_expecting(pl_fault_fn *scenario, void *ctx, enum pl_status expected);
 
-/* The same for a scenario that may do without some of its memory (a cache, a compiled fast path):
- * a run with a refused allocation reports PL_NOMEM or what the untouched run reports. */
+/* The same for a scenario that can do without some of its memory (a cache, a compiled fast path): a
+ * run with a refused allocation returns PL_NOMEM or the status of the unchanged run. */
 size_t pl_fault_each_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected);
 
-/* The same, but about `most` places of each part, evenly spread: for a scenario of thousands of allocations,
- * whose time grows with their square. A scenario has two parts where it calls pl_fault_is_prepared(). With
- * PARLEY_FAULT_MOST in the environment there are so many (`make soak`). */
+/* The same, but with about `most` places of each part, evenly spread: for a scenario of thousands
+ * of allocations, whose time grows with their square. pl_fault_is_prepared() splits a scenario into
+ * two parts. PARLEY_FAULT_MOST in the environment replaces `most` (`make soak`). */
 size_t pl_fault_some_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
                               size_t most);
-/* The same with a number for each part. 0 before: another test has failed those places. */
+/* The same with a number for each part. 0 before: another test covers those places. */
 size_t pl_fault_some_parts(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
                            size_t most_before, size_t most_after);
-/* Inside a scenario: what was needed first (a store that is open) is there, and what the test is about
- * begins. */
+/* Called inside a scenario after its preparation (for example opening a store), before the part
+ * that the test is about. */
 void pl_fault_is_prepared(void);
 
 #endif

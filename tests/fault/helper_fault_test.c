@@ -1,5 +1,5 @@
-/* The helper itself: a scenario that handles memory badly must not pass. Each bad scenario runs as
- * a test program of its own, in a child whose result is the number of failed tests. */
+/* Tests the helper itself: a scenario that handles memory badly must not pass. Each bad scenario is
+ * a test program of its own, in a child whose exit code is the number of failed tests. */
 #include "base/mem.h"
 #include "fault/fault.h"
 
@@ -71,7 +71,7 @@ static enum pl_status reports_the_wrong_failure(void *ctx)
     return a ? PL_OK : PL_INTERNAL;
 }
 
-/* Survives one failure by trying again, but not a machine that is really out of memory. */
+/* Survives one failure by trying again, but not a permanent lack of memory. */
 static enum pl_status needs_memory_to_report(void *ctx)
 {
     (void)ctx;

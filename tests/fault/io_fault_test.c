@@ -1,5 +1,5 @@
 /* A loop, its listeners, connections, jobs and signals survive running out of memory at any point:
- * what could not be made says so, what is there goes on, nothing leaks. */
+ * a failed creation returns an error, existing objects keep working, nothing leaks. */
 #include "fault/fault.h"
 #include "io/net/conn.h"
 #include "io/upstream/upstream.h"
@@ -18,7 +18,7 @@ static struct pl_socket listening;
 static char dir[] = "/tmp/parley-io-fault-XXXXXX";
 static char cert_path[64], key_path[64];
 
-/* One client that asks and is answered, over whatever the listener speaks. */
+/* One client that sends a request and gets an answer, over the listener's protocol. */
 struct scene {
     struct pl_loop *loop;
     struct pl_conn *conn;
@@ -44,7 +44,7 @@ static void answer(void *ctx, char *bytes, size_t n)
     end_scene(scene, status);
 }
 
-/* The TLS client is a stranger who talks no TLS: getting as far as refusing it is enough. */
+/* The TLS client does not speak TLS: it is enough that the server refuses it. */
 static void refuse(void *ctx)
 {
     struct scene *scene = ctx;
@@ -123,7 +123,7 @@ static enum pl_status serves(struct pl_tls *tls)
         assert_null(listener);
     }
     pl_loop_destroy(scene.loop);
-    /* A client nobody had memory for still waits in the socket. */
+    /* A client that could not be accepted for lack of memory still waits in the socket. */
     int left = accept(listening.fd, NULL, NULL);
     if (left >= 0)
         close(left);

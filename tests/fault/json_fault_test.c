@@ -1,5 +1,5 @@
 /* Everything in json/ survives running out of memory at any point: the status says so, outputs stay
- * as they were, nothing leaks. */
+ * unchanged, nothing leaks. */
 #include "fault/fault.h"
 #include "json/edit/edit.h"
 #include "json/equal.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Many members (a table looks for duplicates), escapes, depth, comments in the lenient twin. */
+/* Many members (a table looks for duplicates), escapes, depth; comments in the lenient copy. */
 static char strict[1 << 16], reversed[1 << 16], relaxed[1 << 16], deep[1 << 14];
 static struct pl_str strict_text, reversed_text, relaxed_text, deep_text;
 
@@ -84,8 +84,8 @@ static enum pl_status parse_leniently(void *ctx)
     struct pl_json_doc doc = {0};
     struct pl_json_notes notes = {0};
     enum pl_status status = pl_json_parse_lenient(&arena, relaxed_text, NULL, &doc, &notes, NULL);
-    /* A comment before every key, one inside every array, its trailing comma, half a pair in every
-     * key, and ten keys that came before. */
+    /* A comment before every key, one inside every array, its trailing comma, half a surrogate pair
+     * in every key, and ten repeated keys. */
     assert_int_equal(notes.len, status == PL_OK ? 300 * 4 + 10 : 0);
     assert_int_equal(doc.n_nodes > 0, status == PL_OK);
     return status;
@@ -173,7 +173,7 @@ static enum pl_status collect_edits(struct pl_json_edit *edit)
     return status;
 }
 
-/* A write that fails says so in the buffer. */
+/* A failed write sets the buffer's status. */
 static enum pl_status edit_document(void *ctx)
 {
     (void)ctx;

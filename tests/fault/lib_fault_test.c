@@ -1,4 +1,4 @@
-/* Everything the library does survives running out of memory at any point. */
+/* The whole library survives running out of memory at any point. */
 #include "fault/fault.h"
 #include "parley/parley.h"
 
@@ -16,7 +16,7 @@ static const char schema_text[] =
     "\"b\":{\"oneOf\":[{\"required\":[\"c\"]},{\"required\":[\"d\"]}]}},"
     "\"unevaluatedProperties\":false}";
 
-/* Either the text is there or nothing is: no output may be half set. */
+/* Either the whole text or nothing: no output may be half set. */
 static enum pl_status finish_text(enum parley_status status, char *made)
 {
     assert_true(status == PARLEY_OK ? made != NULL : made == NULL);
@@ -49,8 +49,8 @@ static enum pl_status use_json(void *ctx)
     return (enum pl_status)status;
 }
 
-/* A string with an escape is decoded into memory of the document; a failure leaves the document as
- * it was, and the next try has it. */
+/* A string with an escape is decoded into memory of the document; a failure leaves the document
+ * unchanged, and the next attempt succeeds. */
 static enum pl_status borrow_texts(void *ctx)
 {
     (void)ctx;
@@ -82,7 +82,7 @@ static enum pl_status find_values(void *ctx)
     enum parley_status status = parley_json_parse(text, strlen(text), PARLEY_BORROW, &json, NULL);
     if (status != PARLEY_OK)
         return (enum pl_status)status;
-    /* Neither finding nor the reason why not takes memory. */
+    /* Neither a lookup nor its error allocates. */
     assert_int_equal(parley_value_get(json, NULL, "a", &value, &err), PARLEY_OK);
     assert_int_equal(parley_value_get(json, value, "x", &value, &err), PARLEY_USAGE);
     assert_int_equal(parley_value_at(json, value, 2, &value, &err), PARLEY_OK);
@@ -98,7 +98,7 @@ static enum pl_status find_values(void *ctx)
 static const char chat[] =
     "{\"model\":\"m\",\"seed\":7,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
 
-/* With what is wanted of it; all or nothing. */
+/* With all optional outputs; all or nothing. */
 static enum pl_status convert(void *ctx)
 {
     const unsigned wants = *(const unsigned *)ctx;
@@ -126,7 +126,7 @@ static const char events[] =
     "\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2}}"
     "\n\n";
 
-/* Until the end, or broken off. */
+/* Reads to the end, or stops early. */
 static enum pl_status read_deltas(void *ctx)
 {
     const char *last = ctx;
@@ -237,7 +237,7 @@ static void an_edit_is_made_or_nothing_is(void **state)
 static void a_schema_is_compiled_and_used_or_nothing_is(void **state)
 {
     (void)state;
-    /* A regular expression without its just-in-time code is slower, not wrong. */
+    /* A regular expression without its just-in-time code is slower, but correct. */
     assert_true(pl_fault_each_tolerant(use_schema, NULL, PL_OK) > 0);
 }
 

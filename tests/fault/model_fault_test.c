@@ -1,5 +1,5 @@
-/* A model that runs out of memory says so, at the start or in place of its end, and leaks nothing.
- */
+/* A model that runs out of memory reports it, at the start or in place of its end, and leaks
+ * nothing. */
 #include "fault/fault.h"
 #include "model/vendor/vendors.h"
 #include "unit/io/turning.h"
@@ -85,7 +85,7 @@ static void a_replay_survives_running_out_of_memory(void **state)
     assert_true(pl_fault_each(play, &request) > 4);
 }
 
-static struct pl_models *models; /* those of the test */
+static struct pl_models *models; /* the test's */
 
 static enum pl_status use(const struct pl_models_config *config, struct pl_error *err)
 {
@@ -129,7 +129,7 @@ static enum pl_status configure(void *ctx)
 static enum pl_status configure_and_forget(void *ctx)
 {
     enum pl_status status = configure(ctx);
-    /* Half a configuration is none. */
+    /* A configuration is complete or absent. */
     assert_int_equal(pl_model_find(models, PL_STR("any")) != NULL, status == PL_OK);
     forget_models();
     return status;

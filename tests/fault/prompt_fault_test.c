@@ -1,5 +1,5 @@
 /* Variables, citations, packets, exports, comparisons and files of prompts survive running out of
- * memory: the status says so, nothing leaks, nothing is half told. */
+ * memory: the status says so, nothing leaks, no output is half written. */
 #include "fault/fault.h"
 
 #include "conv/cite.h"
@@ -269,7 +269,7 @@ static void test_files(void **state)
 static void test_rendering(void **state)
 {
     (void)state;
-    /* A regular expression may do without being compiled further. */
+    /* A regular expression also works without just-in-time compilation. */
     assert_true(pl_fault_each_tolerant(render, (void *)chat, PL_OK) > 0);
     assert_true(pl_fault_each(render, (void *)plain_chat) > 0);
 }

@@ -108,7 +108,7 @@ static enum pl_status refuses_a_broken_schema(void *ctx)
 static void survives_every_refused_allocation_of_a_broken_schema(void **state)
 {
     (void)state;
-    /* The pointer of an error may be lost, the error may not. */
+    /* The pointer of an error may be lost, but not the error. */
     assert_true(pl_fault_each_tolerant(refuses_a_broken_schema, NULL, PL_INVALID) > 2);
 }
 

@@ -1,5 +1,5 @@
-/* Settings are read whole or not at all: a server that forgot its file for want of memory would
- * start with the wrong ones. */
+/* Settings are read completely or not at all: a server that ignored its file for lack of memory
+ * would start with the wrong ones. */
 #include "app/server/serve_config.h"
 #include "fault/fault.h"
 
@@ -42,7 +42,7 @@ static int tear_down(void **state)
     return unlink(file) || rmdir(below) || rmdir(dir);
 }
 
-/* By every place: --workers, PARLEY_ALLOW_ORIGIN, the file, and the default of --data. */
+/* From every source: --workers, PARLEY_ALLOW_ORIGIN, the file, and the default of --data. */
 static enum pl_status read_settings(void *ctx)
 {
     (void)ctx;

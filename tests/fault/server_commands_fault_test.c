@@ -1,5 +1,5 @@
-/* Commands that talk to a server survive running out of memory at any point: exit code 4, nothing
- * left behind. The server is a thread that says the same every time. */
+/* Commands that talk to a server survive running out of memory at any point: exit code 4, no files
+ * left. The server is a thread that always sends the same answer. */
 #include "app/frame/commands.h"
 #include "fault/fault.h"
 
@@ -201,7 +201,7 @@ static enum pl_exit run(char *const *words)
     return code;
 }
 
-/* With both outputs thrown away. */
+/* Discards both outputs. */
 static enum pl_status run_quietly(void *ctx)
 {
     fflush(stdout);

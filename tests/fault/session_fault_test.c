@@ -42,7 +42,7 @@ static void meet_effects(struct life *life)
             meet(&life->call, life->out.rows.ptr[i].question.tool_call_id);
 }
 
-/* A refusal leaves nothing half said. */
+/* A refused event has no partial output. */
 static void apply(struct life *life, struct pl_session_event event)
 {
     if (life->status != PL_OK)
@@ -87,7 +87,7 @@ static void chat(struct life *life, enum pl_when_busy when_busy)
     apply(life, event);
 }
 
-/* A tool that wants a person's word, and gets it. */
+/* A tool that requires a person's approval, and gets it. */
 static void halt(struct life *life)
 {
     struct pl_session_event event = {.kind = PL_SE_TOOL_RESULT};

@@ -1,5 +1,5 @@
-/* The store when memory, the disk or the file system fails: the right failure is reported, nothing
- * acknowledged is lost, and it goes on afterwards where it can. */
+/* The store when memory, the disk or the file system fails: the right error is reported, no
+ * acknowledged write is lost, and the store continues if it can. */
 #include "contract/fixture.h"
 #include "fault/fault.h"
 #include "fault/store_vfs.h"
@@ -19,13 +19,13 @@
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-/* SQLite takes memory 75,000 times to make the schema and 2,000 times to read it: so many places of opening fail, and so
- * many of what follows. */
+/* SQLite allocates 75,000 times to make the schema and 2,000 times to read it: this many places are
+ * tried while opening, and this many afterwards. */
 enum { PLACES_IN_MEMORY = 80, PLACES_IN_A_FILE = 400 };
 
 static struct pl_id_seed seed = {.unix_ms = 1700000000000, .random = {7, 8}};
 
-/* Session with its owner, turn, question and claim; then everything read back. */
+/* Writes a session with its owner, turn, question and claim, then reads everything back. */
 static enum pl_status write_and_read(struct pl_store *store, const struct pl_id *user)
 {
     struct pl_id session = pl_id_take(&seed, "sess_"), turn = pl_id_take(&seed, "turn_");
@@ -70,7 +70,7 @@ static enum pl_status write_and_read(struct pl_store *store, const struct pl_id 
     return status == PL_OK ? pl_store_open_rows(store, &arena, record.id, &rows, NULL) : status;
 }
 
-/* A prompt and a memory, changed once and found by their words. */
+/* Writes a prompt and a memory, changes each once, and finds them by their words. */
 static enum pl_status write_and_search(struct pl_store *store, const struct pl_id *user)
 {
     struct pl_id id = pl_id_take(&seed, "prompt_"), uid = pl_id_take(&seed, "mem_");
@@ -149,7 +149,7 @@ static enum pl_status put_work(struct pl_store *store, const struct pl_task_row 
     return pl_store_commit(store, batch, NULL);
 }
 
-/* A task with a run, and a blob that others have as well. */
+/* Writes a task with a run, and a blob that other users have as well. */
 static enum pl_status write_and_list(struct pl_store *store, const struct pl_id *user)
 {
     struct pl_id task_id = pl_id_take(&seed, "task_"), blob_id = pl_id_take(&seed, "blob_");
@@ -188,7 +188,7 @@ static enum pl_status write_and_list(struct pl_store *store, const struct pl_id 
     return status;
 }
 
-/* An extension with a tool and an answer. */
+/* Writes an extension with a tool and an answer. */
 static enum pl_status write_and_extend(struct pl_store *store, const struct pl_id *user)
 {
     struct pl_extension_row row = {.id = PL_STR("weather"),
@@ -286,7 +286,8 @@ static void count_problem(void *ctx, bool is_problem, const char *sentence)
     *(int *)ctx += is_problem;
 }
 
-/* In a file whose schema is there already. Opening it is the same in every scenario, so one of them fails it. */
+/* In a file that already has the schema. Opening it is the same in every scenario, so only one
+ * scenario fails it. */
 static void fail_each_allocation_in_a_file(pl_fault_fn *scenario, size_t n_opening)
 {
     struct fixture *f = fixture_create("sqlite");
@@ -329,7 +330,7 @@ static void any_allocation_may_fail_with_extensions(void **state)
 
 enum { N_TURNS = 5 };
 
-/* Turns one after the other; which of them were acknowledged. */
+/* Turns, one after the other, and which of them were acknowledged. */
 struct attempt {
     struct pl_id session;
     struct pl_id turns[N_TURNS];
@@ -347,8 +348,8 @@ static void try_turns(struct fixture *f, struct attempt *attempt)
     }
 }
 
-/* With the disk well again: what was acknowledged is there. What was not may be, but only where the
- * store had to stop without knowing. */
+/* After the disk has recovered: every acknowledged turn exists. Others may exist only if the store
+ * had to stop without knowing the outcome. */
 static void expect_acknowledged(struct fixture *f, const struct attempt *attempt)
 {
     for (size_t i = 0; i < N_TURNS; i++) {
@@ -366,7 +367,7 @@ struct disk_case {
     enum vfs_call call;
     enum vfs_file file;
     int code;
-    enum pl_status status; /* of the batch that meets it */
+    enum pl_status status; /* of the batch that fails */
     bool is_fatal;         /* the store stops */
 };
 
@@ -386,7 +387,7 @@ static void expect_case(const struct fixture *f, const struct disk_case *disk, i
         assert_int_equal(f->n_fatal, disk->is_fatal);
 }
 
-/* The Nth call fails, N = 1, 2, 3 … until it is not reached, once and for good. */
+/* The Nth call fails, N = 1, 2, 3 … until it is not reached; once, and permanently. */
 static void fail_each(const struct disk_case *disk)
 {
     bool was_reached = true;
@@ -430,7 +431,8 @@ static void a_failed_fsync_stops_the_store(void **state)
     fail_each(&(struct disk_case){VFS_SYNC, VFS_LOG, SQLITE_IOERR_FSYNC, PL_IO, true});
 }
 
-/* Everything from the opening on, with any call of any kind failing: no crash, no lie. */
+/* Everything from opening on, with any call of any kind failing: no crash, no false
+ * acknowledgement. */
 static void opening_survives_any_failure(void **state)
 {
     (void)state;
@@ -507,8 +509,8 @@ static void *commit_one(void *arg)
     return NULL;
 }
 
-/* Many batches at once on a disk that takes some writes and then no more for a while: each one is
- * there if and only if it was acknowledged. */
+/* Many batches at once on a disk that accepts some writes and then none for a while: each one is
+ * stored if and only if it was acknowledged. */
 static void a_group_on_a_full_disk_fails_or_not_one_by_one(void **state)
 {
     (void)state;
@@ -539,7 +541,7 @@ static void a_group_on_a_full_disk_fails_or_not_one_by_one(void **state)
 
 /* --- the checkpoint, and a lock -------------------------------------------------------------- */
 
-/* The turn itself is durable and acknowledged; bringing the log home is what fails. */
+/* The turn itself is durable and acknowledged; copying the log to the database fails. */
 static void a_checkpoint_whose_fsync_fails_stops_the_store(void **state)
 {
     (void)state;
@@ -615,11 +617,11 @@ static void a_store_locked_by_another_program_is_waited_for_and_then_refused(voi
 static int use_faulty_disk(void **state)
 {
     (void)state;
-    /* Where an fsync costs nothing, if there is such a place: stores are made here by the hundred,
-     * and the failures are ours. */
+    /* On a file system where fsync is free, if there is one: hundreds of stores are made here, and
+     * the failures are simulated. */
     if (access("/dev/shm", W_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 1);
-    /* The store's allocator has to be SQLite's before anything else is. */
+    /* SQLite accepts the store's allocator only before any other call. */
     if (open_write_read_close("memory:") != PL_OK)
         return -1;
     vfs_install();

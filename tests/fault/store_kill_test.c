@@ -1,7 +1,7 @@
-/* Power goes away in the middle of everything: what was acknowledged is there afterwards, once.
+/* Power loss at any moment: every acknowledged write exists afterwards, once.
  *
- * usage: store-kill-test sqlite     a process that writes is killed with SIGKILL, fifty times
- *        store-kill-test postgres   the server is, a few times, while this process goes on
+ * usage: store-kill-test sqlite     kills a writing process with SIGKILL, fifty times
+ *        store-kill-test postgres   kills the server a few times while this process continues
  *                                   (with tests/contract/with_postgres) */
 #include "contract/fixture.h"
 #include "io/entropy.h"
@@ -20,15 +20,15 @@
 
 enum { N_KILLS = 50, N_CRASHES = 3, N_WRITERS = 4, N_MAX = 200000 };
 
-/* One thread of a process that writes: turns numbered on in a session of its own. Every batch also
- * makes a claim, so that one made twice would be refused. */
+/* One thread of a writing process: appends numbered turns to its own session. Every batch also
+ * makes a claim, so that a repeated batch would be refused. */
 struct writer {
     struct fixture *f;
     struct pl_id session;
     struct pl_id_seed seed;
     uint32_t index;
-    int64_t n_before;       /* turns of this session from earlier lives */
-    int fd;                 /* acknowledged numbers go there; -1: nowhere */
+    int64_t n_before;       /* turns of this session from earlier processes */
+    int fd;                 /* receives the acknowledged numbers; -1: none */
     _Atomic int64_t n_acks; /* turns up to here were acknowledged */
     atomic_bool *must_stop;
     const char *complaint;
@@ -79,7 +79,7 @@ static void start_writers(struct writer *writers, pthread_t *threads)
             abort();
 }
 
-/* How many turns a session has, which must be numbered without a gap. */
+/* The number of turns of a session; they must be numbered without a gap. */
 static int64_t count_turns(struct fixture *f, const struct pl_id *session)
 {
     struct pl_turn_query query = turns_of(session);
@@ -94,7 +94,7 @@ static int64_t count_turns(struct fixture *f, const struct pl_id *session)
 
 /* --- the process is killed ------------------------------------------------------------------- */
 
-/* In the child: writes until it is no more. */
+/* In the child: writes until it is killed. */
 static void live(struct fixture *f, struct writer *writers, int fd)
 {
     struct pl_error err;
@@ -151,7 +151,7 @@ static void nothing_acknowledged_is_lost_when_the_process_is_killed(void **state
         fixture_open(f);
         for (size_t i = 0; i < N_WRITERS; i++) {
             int64_t n = count_turns(f, &writers[i].session);
-            /* One more may have become durable before it could be told. */
+            /* One more may have become durable before its acknowledgement. */
             assert_true(n >= n_acks[i] && n <= (n_acks[i] ? n_acks[i] : writers[i].n_before) + 1);
             n_all += n - writers[i].n_before;
             writers[i].n_before = n;

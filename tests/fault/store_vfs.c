@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* An open file of ours: SQLite's part, then what it is, then the real one right after. */
+/* An open file of the shim: SQLite's part, then its kind, then the real file directly after it. */
 struct shim_file {
     sqlite3_file base;
     enum vfs_file kind;
@@ -42,7 +42,7 @@ int vfs_n_failed(void)
     return locked(&n_failed);
 }
 
-/* SQLITE_OK, or what this call has to fail with. */
+/* SQLITE_OK, or the error for this call. */
 static int judge(enum vfs_call call, enum vfs_file kind)
 {
     int code = SQLITE_OK;

@@ -1,5 +1,5 @@
-/* A file system for SQLite on which chosen operations fail. It stands in front of the real one and
- * is the default once it is there, so that a store opened afterwards uses it. */
+/* A file system for SQLite on which chosen operations fail. It wraps the real one and becomes the
+ * default, so that any store opened afterwards uses it. */
 #ifndef PL_TESTS_STORE_VFS_H
 #define PL_TESTS_STORE_VFS_H
 
@@ -13,12 +13,12 @@ struct vfs_plan {
     enum vfs_file file;
     int fail_at;    /* counted from 1 since the plan was set; 0: none fails */
     bool and_after; /* all later ones too */
-    int code;       /* what SQLite is told */
+    int code;       /* the code that SQLite gets */
 };
 
 void vfs_install(void);
 void vfs_set(const struct vfs_plan *plan); /* NULL: nothing fails */
-/* How many calls of the plan's kind there were, and how many of them failed. */
+/* The number of calls of the plan's kind, and how many of them failed. */
 int vfs_n_calls(void);
 int vfs_n_failed(void);
 

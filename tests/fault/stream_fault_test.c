@@ -1,5 +1,5 @@
 /* Streams with every allocation refused in turn: text and parallel calls into Responses, which
- * repeats the whole at its end; thinking into Gemini; a patch stream; and one that breaks. */
+ * repeats the whole at its end; thinking into Gemini; a patch stream; and one that breaks off. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static bool says_error(struct pl_str out)
     return false;
 }
 
-/* In two pieces, so that an event waits between two calls. */
+/* In two pieces, so that an event is incomplete between two calls. */
 static enum pl_status streams(void *ctx)
 {
     const struct job *job = ctx;
@@ -85,8 +85,8 @@ static enum pl_status streams(void *ctx)
         status = pl_stream_feed(stream, pl_str_slice(text, text.len / 2, text.len), &err);
     if (status == PL_OK)
         status = pl_stream_end(stream, &err);
-    /* Broken input without memory for the message is still told as an error, whole or not at all.
-     */
+    /* Broken input without memory for the message is still reported as an error, completely or not
+     * at all. */
     if (status != PL_NOMEM) {
         assert_int_equal(stream->out.status, PL_OK);
         assert_true(stream->out.len > 0 && stream->is_ended);
@@ -121,7 +121,7 @@ static void a_stream_that_breaks_survives_every_refused_allocation(void **state)
 
 /* --- the report --- */
 
-/* The target may be anything: what is missing from it is reported. */
+/* The target may be anything: missing content is reported. */
 static enum pl_status reports(void *ctx)
 {
     const struct job *job = ctx;
@@ -161,7 +161,7 @@ static void reports_survive_every_refused_allocation(void **state)
 
 /* --- the way home --- */
 
-/* From an empty target, which is not what the source became: all of the way is gone. */
+/* From an empty target, which differs from the converted source: the whole way home. */
 static enum pl_status goes_home(void *ctx)
 {
     const struct job *job = ctx;
@@ -213,7 +213,7 @@ static void heard_refusal(void *ctx, struct pl_str text)
     (void)text;
 }
 
-/* Whole or not at all. */
+/* Completely or not at all. */
 static void heard_call(void *ctx, struct pl_str id, struct pl_str name, struct pl_str arguments,
                        const struct pl_heard_proof *proof)
 {

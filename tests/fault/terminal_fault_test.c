@@ -1,4 +1,4 @@
-/* terminal/ survives running out of memory: it says so, and nothing leaks. */
+/* terminal/ survives running out of memory: it returns an error, and nothing leaks. */
 #include "fault/fault.h"
 #include "terminal/editor.h"
 #include "terminal/markdown.h"
@@ -37,7 +37,7 @@ static enum pl_status edit(void *ctx)
     return status;
 }
 
-/* What was typed is still there when the history cannot be shown. */
+/* The typed text is kept if the history cannot be shown. */
 static enum pl_status recall(void *ctx)
 {
     (void)ctx;

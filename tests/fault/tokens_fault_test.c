@@ -1,4 +1,4 @@
-/* tokens/ survives running out of memory: the status says so, outputs stay as they were, nothing
+/* tokens/ survives running out of memory: the status says so, outputs stay unchanged, nothing
  * leaks. */
 #include "fault/fault.h"
 #include "tokens/tokens.h"
@@ -12,7 +12,7 @@
 
 static struct pl_tokens *vocabulary;
 
-/* A word too long for what is kept on the stack, between short ones. */
+/* A word too long for the buffer on the stack, between short ones. */
 static char long_text[5000];
 
 static int make_vocabulary(void **state)

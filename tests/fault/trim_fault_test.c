@@ -1,5 +1,5 @@
-/* Counting and trimming survive running out of memory: the status says so, the result stays as it
- * was, nothing leaks. */
+/* Counting and trimming survive running out of memory: the status says so, the result stays
+ * unchanged, nothing leaks. */
 #include "fault/fault.h"
 #include "document/segments.h"
 #include "document/trim.h"
@@ -11,8 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* A picture, a sound, results and exchanges to leave out, and a late result: every step is taken.
- */
+/* An image, a sound, results and exchanges to leave out, and a late result: every step is used. */
 static const char chat[] =
     "{\"model\":\"gpt-5\",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"read\","
     "\"description\":\"Reads.\",\"parameters\":{\"type\":\"object\",\"properties\":{\"p\":{"

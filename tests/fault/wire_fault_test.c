@@ -47,7 +47,7 @@ static void a_request_survives_every_refused_allocation(void **state)
     assert_true(pl_fault_each(reads_a_request, &bytes) > 3);
 }
 
-/* Two pieces of a message, the second cut, with a cut ping between them. */
+/* Two fragments of a message, the second cut, with a cut ping between them. */
 static enum pl_status reads_messages(void *ctx)
 {
     (void)ctx;
@@ -95,7 +95,7 @@ static void an_address_survives_every_refused_allocation(void **state)
     assert_true(pl_fault_each(reads_an_address, NULL) > 0);
 }
 
-/* A name that libidn2 sees, a base, and every part. */
+/* A name for libidn2, a base, and every part. */
 static enum pl_status reads_a_url(void *ctx)
 {
     (void)ctx;

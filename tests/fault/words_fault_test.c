@@ -1,4 +1,4 @@
-/* words/ survives running out of memory: it says so, and nothing leaks. */
+/* words/ survives running out of memory: it returns an error, and nothing leaks. */
 #include "fault/fault.h"
 #include "words/words.h"
 

@@ -1,4 +1,4 @@
-/* Bytes survive encoding and decoding; text that decodes is the one spelling of its bytes. */
+/* Bytes survive encoding and decoding. A text that decodes is the only encoding of its bytes. */
 #include "base/text/base64.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* Any bytes as a parcel, as a reply subject and as a list of addresses: what the bus reads that others wrote. */
+/* Any bytes as a parcel, as a reply subject and as a list of addresses: the foreign input of the
+ * bus. */
 #include "bus/nats_names.h"
 #include "bus/parcel.h"
 
@@ -7,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is taken off is written again to the same bytes. */
+/* The letters that are read are written again as the same bytes. */
 static void read_parcel(struct pl_str parcel)
 {
     struct pl_parcel_letter letter;

@@ -1,8 +1,8 @@
-/* Any bytes as a carry, applied to a document: it may be refused, with a reason; it must not crash;
- * and what comes out is a document that its format reads, and not much longer than what went in.
+/* Any bytes as a carry, applied to a document. It may be refused, with a reason, but must not
+ * crash. The result is a document that its format reads, and is not much longer than the input.
  *
- * The first byte picks the formats, the second the kind; two more are the length of the document in
- * front of the carry. */
+ * The first byte picks the formats, the second the kind; two more are the length of the document
+ * before the carry. */
 #include "carry/carry.h"
 #include "format/convert.h"
 #include "format/gpt_oss/gpt_oss.h"

@@ -1,5 +1,5 @@
-/* Any bytes as a command of another server, as its answer, and as events. What is taken is written
- * again, and read again to the same bytes. */
+/* Any bytes as a command of another server, as its answer, and as events. Accepted input is written
+ * again as the same bytes and read again. */
 #include "live/wire/command_wire.h"
 #include "live/wire/frames_wire.h"
 

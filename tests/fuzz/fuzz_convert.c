@@ -1,5 +1,5 @@
-/* Converting anything there and home again: it may be refused, it must not crash, what comes out is
- * JSON, and what goes through comes back byte for byte.
+/* Converts anything to another format and back. It may be refused, but must not crash. The output
+ * is JSON, and accepted input comes back byte for byte.
  *
  * The first byte picks the formats, the second the mode and the kind; the rest is the document. */
 #include "carry/carry.h"
@@ -62,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (pl_convert(text, &opts, &made, NULL) == PL_OK) {
         check_json(pl_buf_str(&made.report));
         check_json(pl_buf_str(&made.carry));
-        /* A format into itself keeps its bytes, and they may be more than JSON: comments. */
+        /* A conversion to the same format keeps the bytes, which may be more than JSON:
+         * comments. */
         if (opts.to != &pl_format_gpt_oss && made.from != opts.to)
             check_json(pl_buf_str(&made.out));
         if (opts.mode == PL_MODE_CONVERT)

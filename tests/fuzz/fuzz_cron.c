@@ -1,5 +1,6 @@
-/* Any bytes as an expression: it may be refused, with a place within it; one that is not has a
- * meaning in words, and what comes next is behind the instant and a minute it names. */
+/* Any bytes as an expression. It may be refused, with an offset inside it. An accepted expression
+ * has a description, and its next occurrence is after the instant and in a minute that it
+ * includes. */
 #include "base/text/utf8.h"
 #include "cron/explain.h"
 #include "cron/next.h"

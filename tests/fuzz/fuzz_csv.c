@@ -1,4 +1,5 @@
-/* Cells are in order, within the text, and written again in quotes they are read as the same. */
+/* Cells are in order and within the text. Written again in quotes, they are read as the same
+ * cells. */
 #include "base/buf.h"
 #include "base/text/csv.h"
 
@@ -17,7 +18,7 @@ static void add_quoted(struct pl_buf *to, const struct pl_csv_cell *cell)
     pl_buf_adds(to, cell->ends_row ? "\"\n" : "\",");
 }
 
-/* Everything that can be read, in quotes. */
+/* Writes all cells that can be read, in quotes. */
 static void rewrite(struct pl_str text, struct pl_arena *arena, struct pl_buf *to)
 {
     struct pl_csv csv = pl_csv(text);
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_buf_init(&once, 0);
     pl_buf_init(&twice, 0);
     rewrite((struct pl_str){(const char *)data, size}, &arena, &once);
-    /* A mistake ends a row that was not over: its last comma would be another cell. */
+    /* A mistake ends a row early: its last comma would be another cell. */
     if (once.len && once.ptr[once.len - 1] == ',')
         once.ptr[once.len - 1] = '\n';
     rewrite(pl_buf_str(&once), &arena, &twice);

@@ -1,6 +1,6 @@
-/* Editing: the input is a line of operations and then a document. What the edit writes must be
- * JSON, and the same value that a naive model makes of it child by child; whatever lies outside the
- * changes must still be there, byte by byte.
+/* Editing: the input is a line of operations, then a document. The result must be JSON and equal to
+ * the value that a naive model computes child by child. Everything outside the changes must be
+ * unchanged, byte by byte.
  *
  *     s3 r5 b1\n[1, 2, {"a": 3}]       set node 3, remove node 5, insert before node 1
  *
@@ -17,7 +17,7 @@ enum { MAX_OPS = 12, MAX_NODES = 400 };
 
 struct op {
     char kind;
-    const struct pl_json_node *parent, *node; /* node NULL: the end for e, the start for f */
+    const struct pl_json_node *parent, *node; /* node is NULL: the end for e, the start for f */
 };
 
 struct model {
@@ -50,7 +50,7 @@ static void find_parents(struct model *m)
     }
 }
 
-/* The key of a member, also when its value is named. */
+/* Returns the key of a member, even if its value is given. */
 static const struct pl_json_node *child_of(const struct model *m, const struct pl_json_node *n)
 {
     const struct pl_json_node *parent = m->parents[n - m->doc.root];
@@ -74,7 +74,7 @@ static void read_ops(struct model *m, struct pl_str line)
     }
 }
 
-/* Operation i's new value and, in an object, its name. */
+/* The new value of operation i and, in an object, its name. */
 static struct pl_str value_of(int i)
 {
     static const char *const values[] = {"\"new\"", "[]", "{\"x\":0}", "-1.5", "null", "[1,2]"};
@@ -109,7 +109,7 @@ static const struct pl_json_node *after(const struct pl_json_node *n)
     return n->tag & PL_JSON_KEY ? pl_json_next_member(n) : pl_json_next(n);
 }
 
-/* The place of an insert: the child it comes before, or the end. NULL for other operations. */
+/* The place of an insert: the child after it, or the end. NULL for other operations. */
 static const struct pl_json_node *place_of(const struct op *op)
 {
     switch (op->kind) {
@@ -157,7 +157,7 @@ static void model_inserts(struct pl_buf *to, const struct model *m,
     }
 }
 
-/* Recursive and quadratic, as a model may be; the parser has bounded the depth. */
+/* Recursive and quadratic, which is fine for a model; the parser limits the depth. */
 static void model_value(struct pl_buf *to, const struct model *m, const struct pl_json_node *n)
 {
     int set = find_op(m, 's', n);
@@ -182,7 +182,7 @@ static void model_value(struct pl_buf *to, const struct model *m, const struct p
     pl_buf_addc(to, is_object(n) ? '}' : ']');
 }
 
-/* Whether operation i lies in what operation k replaces or removes. */
+/* True if `inner` is inside what `outer` replaces or removes. */
 static bool is_inside(const struct op *inner, const struct op *outer)
 {
     if (outer->kind != 's' && outer->kind != 'r')
@@ -202,7 +202,7 @@ static bool has_conflict(const struct model *m)
     return false;
 }
 
-/* New names are n0 … n11: a document that has one of them may refuse it. */
+/* New names are n0 … n11. A document that already has one of them may refuse it. */
 static bool has_new_name(const struct model *m)
 {
     for (uint32_t i = 0; i < m->doc.n_nodes; i++)
@@ -212,7 +212,7 @@ static bool has_new_name(const struct model *m)
     return false;
 }
 
-/* Every scalar outside the changes stands in the output, in order. */
+/* Every scalar outside the changes is in the output, in order. */
 static void check_untouched(const struct model *m, struct pl_str out)
 {
     size_t at = 0;

@@ -1,5 +1,6 @@
-/* Any JSON as what an extension answers: the data of every deciding hook, and the output of a tool. A chain ends once, with
- * JSON and a verdict that somebody gave; a tool call has one answer. What is no frame is told, and nothing else happens. */
+/* Any JSON as the answer of an extension: the data of every deciding hook, and the output of a
+ * tool. A chain ends once, with JSON and a verdict that an extension gave; a tool call has one
+ * answer. Anything that is not a frame is reported and has no other effect. */
 #include "unit/ext/run/ext_world.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void on_done(struct pl_ext_ask *ask)
     n_done++;
 }
 
-/* The last frame of the one that is asked gets its answer. */
+/* Answers the last frame of the extension that is asked. */
 static void answer(struct ext_world *world, const char *type, const char *head, struct pl_str json)
 {
     PL_CLEANUP_BUF struct pl_buf line;
@@ -85,7 +86,7 @@ static void try_hook(enum pl_ext_hook hook, struct pl_str json)
     must(pl_ext_chain_start(&world->shard, &query, on_ruling, NULL));
     snprintf(head, sizeof head, "\"event\":\"%s\",\"data\":", pl_ext_hook_text(hook));
     answer(world, "event_hook", head, json);
-    bool is_open = !n_ruled; /* it was no answer: the extension may still give one */
+    bool is_open = !n_ruled; /* it was not an answer: the extension may still give one */
     end_instance(world);
     must(n_ruled == 1);
     must(!is_open || verdict == PL_EXT_VERDICT_BLOCK ||

@@ -1,6 +1,7 @@
-/* Any JSON as the params of a host call, for every method and its capability: what the call touches is read from them,
- * held to manifests, scopes and a policy that allows nothing, and each call has exactly one answer, a frame that the
- * schema allows. Nothing runs. */
+/* Any JSON as the params of a host call, for every method and its capability. The resources that
+ * the call uses are read from the params and checked against manifests, scopes and a policy that
+ * allows nothing. Each call has exactly one answer, a frame that the schema allows. Nothing
+ * runs. */
 #include "ext/run/ext_int.h"
 
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static void no_fault(void *ctx, enum pl_ext_channel_fault fault)
     abort();
 }
 
-/* Made once: the loop, the two pipes, and what was registered. */
+/* Created once: the loop, the two pipes, and the registration. */
 static struct world {
     struct pl_server server;
     struct pl_shard shard;
@@ -46,7 +47,7 @@ static struct world {
     struct pl_ext_shard exts;
     struct pl_ext_place *place;
     struct pl_ext_known known;
-    struct pl_ext_codec *reader; /* of the answers */
+    struct pl_ext_codec *reader; /* for the answers */
     struct pl_ext_instance instance;
     int from_host;
 } world;
@@ -86,7 +87,7 @@ static void open_world(void)
     world.from_host = in[0];
 }
 
-/* One line, whose call_id is ours: an error, since nothing is allowed. */
+/* Reads one line with our call_id: an error, because nothing is allowed. */
 static void read_answer(void)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -99,7 +100,7 @@ static void read_answer(void)
     must(n > 1 && memchr(answer, '\n', (size_t)n) == answer + n - 1);
     must(pl_ext_frame_read(world.reader, &arena, (struct pl_str){answer, (size_t)n - 1},
                            PL_EXT_TO_CHILD, &frame, &fault) == PL_OK);
-    if (frame.type == PL_EXT_TYPE_ERROR) /* the params are no object */
+    if (frame.type == PL_EXT_TYPE_ERROR) /* the params are not an object */
         return;
     must(frame.type == PL_EXT_TYPE_HOST_RESULT);
     must(pl_json_is(pl_json_get(&frame.doc, frame.payload, PL_STR("is_error")), PL_JSON_TRUE));
@@ -144,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pl_json_doc doc;
     struct pl_str text = {(const char *)data, size};
     pl_arena_init(&arena, 0);
-    /* The line feed ends a line, so none is in it; a long line goes to a worker. */
+    /* A line feed ends a line, so the params have none; a long line goes to a worker. */
     if (size > 16 << 10 || (size && memchr(data, '\n', size)) ||
         pl_json_parse(&arena, text, NULL, &doc, NULL) != PL_OK)
         return 0;

@@ -1,5 +1,6 @@
-/* Any bytes as the payload of a register, and behind a NUL as the arguments of a tool: what is kept of it can be asked
- * for every hook, and arguments are right, wrong with a sentence, or beyond a limit. */
+/* Any bytes as the payload of a register and, after a NUL, as the arguments of a tool. The
+ * registration can be asked about every hook. Arguments are valid, invalid with a message, or
+ * beyond a limit. */
 #include "ext/run/host_int.h"
 
 #include <stdlib.h>

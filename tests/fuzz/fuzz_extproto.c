@@ -1,6 +1,6 @@
-/* Any bytes as lines of an extension: each one is a frame or a fault with a reason. A fault that is written
- * is a frame again. A register is read, its tools and manifest are used; a host_call is judged; everything is
- * redacted and stays JSON. */
+/* Any bytes as lines of an extension: each one is a frame, or a fault with a reason. A written
+ * fault is a frame again. A register is read, and its tools and manifest are used; a host_call is
+ * judged; everything is redacted and stays JSON. */
 #include "extproto/registration.h"
 
 #include "extproto/path_scope.h"

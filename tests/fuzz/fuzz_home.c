@@ -1,7 +1,7 @@
-/* A target under any edits comes home: each edit arrives, or the report names it.
+/* A target with any edits is converted back: each edit arrives, or the report names it.
  *
- * The first byte picks a document, the second its target's format; after
- * that each three bytes are an edit: its kind and the place. */
+ * The first byte picks a document, the second the format of its target. After that each three bytes
+ * are an edit: its kind and its place. */
 #include "carry/carry.h"
 #include "property/edit_law.h"
 #include "property/edits.h"
@@ -62,7 +62,7 @@ static const struct {
 };
 enum { N_DOCUMENTS = sizeof documents / sizeof *documents };
 
-/* Appends the target after all edits that have a place in it. */
+/* Appends the target after all edits whose place exists. */
 static void edit(struct pl_buf *to, const struct pl_format *format, struct pl_str text,
                  const uint8_t *data, size_t size)
 {

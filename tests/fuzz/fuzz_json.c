@@ -1,5 +1,6 @@
-/* Strict parsing: every instruction set gives the same status, the same error and the same tree;
- * what is written back is read as the same value; the canonical text is its own canonical text. */
+/* Strict parsing. Every instruction set gives the same status, the same error and the same tree.
+ * Written text is read as the same value. The canonical form of canonical text is the text
+ * itself. */
 #include "json/equal.h"
 #include "json/pointer.h"
 #include "json/parse/survey.h"
@@ -73,7 +74,7 @@ static void check_writers(struct pl_arena *arena, const struct pl_json_doc *doc)
     pl_buf_deinit(&twice);
 }
 
-/* Decoded, quoted, parsed and compared again. */
+/* Decodes, quotes, parses and compares again. */
 static void check_string(struct pl_arena *arena, const struct pl_json_doc *doc,
                          const struct pl_json_node *n)
 {
@@ -91,7 +92,7 @@ static void check_string(struct pl_arena *arena, const struct pl_json_doc *doc,
     pl_buf_deinit(&buf);
 }
 
-/* With unique keys the pointer of a node leads back to it, from a key to its value. */
+/* With unique keys the pointer of a node leads back to it, or from a key to its value. */
 static void check_pointer(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     struct pl_buf buf;
@@ -103,8 +104,8 @@ static void check_pointer(const struct pl_json_doc *doc, const struct pl_json_no
     pl_buf_deinit(&buf);
 }
 
-/* Every instruction set surveys the same; of a document that can be parsed, the places the tree
- * has. */
+/* Every instruction set gives the same survey. If the document can be parsed, it matches the
+ * tree. */
 static void check_survey(struct pl_arena *arena, struct pl_str text, const struct pl_json_doc *doc)
 {
     struct pl_json_survey first = {0}, other = {0};

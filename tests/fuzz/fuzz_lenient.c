@@ -1,5 +1,5 @@
-/* Lenient reading: what is accepted is strict JSON once it is blanked, of the same length; strict
- * JSON is accepted unchanged; notes are in order, inside the text, and cover every byte changed. */
+/* Lenient reading. Accepted text is strict JSON of the same length after blanking. Strict JSON is
+ * accepted unchanged. Notes are in order, inside the text, and cover every changed byte. */
 #include "json/parse/lenient.h"
 #include "json/write.h"
 
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(strict.n_nodes == doc.n_nodes);
         must(!memcmp(strict.root, doc.root, doc.n_nodes * sizeof *doc.root));
         check_notes(text, &doc, &notes);
-        /* Without a note there was nothing to tolerate. */
+        /* Without a note the text must be strict JSON. */
         must(notes.len > 0 || pl_json_parse(&arena, text, NULL, &strict, NULL) == PL_OK);
     } else {
         must(err.status == status && err.message[0]);

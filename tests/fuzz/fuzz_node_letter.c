@@ -1,5 +1,5 @@
-/* Any bytes as a letter of another node: as they come, and sealed by somebody who has the secret. What
- * is taken is written again to the same bytes; its body is read as fields and as a beat. */
+/* Any bytes as a letter of another node: unchanged, and sealed with the secret. Accepted letters
+ * are written again as the same bytes; their body is read as fields and as a beat. */
 #include "cluster/node_fields.h"
 #include "cluster/node_link.h"
 
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct pl_node_id me = {{7}};
 
-/* Easy to hit, so that the reader behind it is reached. */
+/* A weak seal that is easy to guess, so that the reader after it is reached. */
 static void add_up(void *ctx, const struct pl_node_id *receiver, struct pl_str bytes,
                    unsigned char ret_seal[PL_NODE_LETTER_SEAL])
 {

@@ -1,8 +1,8 @@
-/* Prompts: two halves of the input are compared, and all of it is read as a file of some kind. What
- * a comparison says must give both texts back; what was read must come home from the files it is
- * written as.
+/* Prompts: two halves of the input are compared, and all of it is read as a file of some kind. A
+ * comparison must reproduce both texts. A prompt that was read must survive writing to files and
+ * reading them.
  *
- * The first byte says which halves are structured and what the file is called. */
+ * The first byte picks which halves are structured and the name of the file. */
 #include "prompt/diff.h"
 #include "promptfile/promptfile.h"
 #include "json/json.h"
@@ -27,7 +27,7 @@ static struct pl_json_doc parse(struct pl_arena *arena, struct pl_str text)
     return doc;
 }
 
-/* What words say of one side. */
+/* Joins the words of one side. */
 static void join_words(struct pl_arena *arena, const struct pl_json_doc *doc,
                        const struct pl_json_node *words, const char *other, struct pl_buf *to)
 {
@@ -61,7 +61,7 @@ static void check_words(struct pl_arena *arena, const struct pl_json_doc *doc, s
     pl_buf_deinit(&said);
 }
 
-/* Every block of both sides is told once. */
+/* Every block of both sides is reported once. */
 static void check_blocks(const struct pl_json_doc *doc)
 {
     const struct pl_json_node *blocks = pl_json_get(doc, doc->root, PL_STR("blocks"));

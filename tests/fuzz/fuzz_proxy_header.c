@@ -1,4 +1,4 @@
-/* The PROXY header: whole or cut anywhere, the outcome is the same. */
+/* The PROXY header: whole or split anywhere, the result is the same. */
 #include "wire/proxy_header.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pl_proxy_header all = {0}, cut = {0};
-    /* Memory of just this size: reading beyond it is found. */
+    /* Memory of exactly this size, so that reading beyond it is detected. */
     char *copy = malloc(size ? size : 1);
     if (!copy)
         return 0;

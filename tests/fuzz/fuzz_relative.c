@@ -1,6 +1,6 @@
 /* A relative JSON Pointer from every value of a document: the first line is the pointer, the rest
- * the document. It may be refused, with a reason; what is found is in the document, and the way
- * there by an absolute pointer finds the same. */
+ * the document. It may be refused, with a reason. A value that is found is in the document, and an
+ * absolute pointer to it finds the same value. */
 #include "json/pointer.h"
 #include "json/relative.h"
 
@@ -14,7 +14,8 @@ static void must(bool is_true)
         abort();
 }
 
-/* An absolute pointer names the last of two members with one name, so duplicates are refused. */
+/* An absolute pointer finds the last of two members with the same name, so duplicates are
+ * refused. */
 static void must_be_found(const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
     PL_CLEANUP_BUF struct pl_buf pointer;

@@ -1,5 +1,5 @@
-/* A schema, a NUL, an instance. Whatever compiles must check and explain without crash or hang, and
- * both must come to the same answer: they run two programs made from one schema. */
+/* A schema, a NUL, an instance. A schema that compiles must check and explain without a crash or
+ * hang, and both must give the same answer: they run two programs made from one schema. */
 #include "schema/schema.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Any bytes as events of one session: it may refuse them, it must keep its promises all the same
- * (tests/session/world.h looks at every step).
+/* Any bytes as events of one session. It may refuse them, but must keep its promises
+ * (tests/session/world.h checks every step).
  *
- * One event is a byte for its kind, a byte for flags and choices, and a text up to the next line
+ * An event is a byte for its kind, a byte for flags and choices, and a text up to the next line
  * feed. Ids are those of the newest effects. */
 #include "session/world.h"
 
@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t *end = memchr(begin, '\n', size - at - 2);
         size_t len = end ? (size_t)(end - begin) : size - at - 2;
         struct pl_str text = {(const char *)begin, len};
-        /* The contract: UTF-8, whole characters. */
+        /* Part of the contract: UTF-8, whole characters. */
         text.len = pl_utf8_valid_prefix(text);
         step(&p, data[at], data[at + 1], text);
         at += 2 + len + (end != NULL);

@@ -1,10 +1,9 @@
-/* Any bytes as a stream of any dialect: it may be refused, it must not crash, and how the bytes
- * were cut on the way must not show in what comes out: whole, in pieces of any size, byte by byte.
- * With its carry the target comes home to the same bytes. The report about it is JSON that says
- * what it is, and what a target adds up to is JSON, too.
+/* Any bytes as a stream of any dialect. It may be refused, but must not crash. The output must not
+ * depend on how the bytes are split: whole, in pieces of any size, byte by byte. With its carry the
+ * target converts back to the same bytes. The report is valid JSON, and so is the sum of a target.
  *
- * The first byte picks the reader (its remainder by 5) and the writer, the second the sizes of the
- * pieces; the rest is the stream. */
+ * The first byte picks the reader (modulo 5) and the writer, the second the sizes of the pieces;
+ * the rest is the stream. */
 #include "stream/account.h"
 #include "stream/home.h"
 #include "stream/sum.h"
@@ -21,7 +20,7 @@ static void must(bool is_true)
         abort();
 }
 
-/* Sizes from 1 to the greatest, one after the other as chance has it. */
+/* Random sizes from 1 to the largest. */
 struct cut {
     size_t greatest;
     uint32_t chance;
@@ -33,7 +32,7 @@ static size_t next_size(struct cut *cut)
     return cut->greatest == SIZE_MAX ? SIZE_MAX : 1 + (cut->chance >> 8) % cut->greatest;
 }
 
-/* The status of the first call that failed, and all the output of the stream. */
+/* Returns the status of the first call that failed, and all output of the stream. */
 static enum pl_status run(const struct pl_dialect *from, const struct pl_dialect *to,
                           struct pl_str text, struct cut cut, struct pl_buf *out)
 {
@@ -79,8 +78,8 @@ static void check_report(const struct pl_dialect *from, const struct pl_dialect 
     must(from != to || is_lossless);
 }
 
-/* With its carry the target goes home to the same bytes, whatever they were; and a stream that is
- * not that target is only another one. */
+/* With its carry the target converts back to the same bytes, whatever they were. A stream that is
+ * not that target is only another stream. */
 static void check_home(const struct pl_dialect *from, const struct pl_dialect *to,
                        struct pl_str source, const struct pl_buf *target)
 {
@@ -101,7 +100,7 @@ static void check_home(const struct pl_dialect *from, const struct pl_dialect *t
         pl_stream_go_home(&out, &report, to, from, pl_buf_str(&carry), source, &is_lossless, &err);
     if (status == PL_OK)
         must_be_json(&report);
-    /* The bytes as a carry: they are refused. */
+    /* The bytes as a carry are refused. */
     must(pl_stream_go_home(&out, &report, to, from, source, source, &is_lossless, &err) != PL_OK);
     pl_buf_deinit(&carry);
     pl_buf_deinit(&out);

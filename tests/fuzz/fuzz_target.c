@@ -1,5 +1,5 @@
-/* Any bytes as an address: it may be refused; what is told of one that is not is printable UTF-8
- * and no longer than the address, and encoded again in the plainest way it tells the same. */
+/* Any bytes as an address. It may be refused. The parts of an accepted address are printable UTF-8
+ * and no longer than the address; encoded again in the simplest way, it has the same parts. */
 #include "base/text/utf8.h"
 #include "wire/target.h"
 

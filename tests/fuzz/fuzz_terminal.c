@@ -1,5 +1,5 @@
-/* Any bytes as what a terminal sends, and as what a model says: the text that is edited stays UTF-8
- * with its cursor at an edge, and nothing goes out but text and the sequences of ours. */
+/* Any bytes as terminal input, and as output of a model. The edited text stays UTF-8 with its
+ * cursor at a boundary, and the output has only text and our own sequences. */
 #include "base/text/utf8.h"
 #include "terminal/editor.h"
 #include "terminal/markdown.h"
@@ -15,7 +15,7 @@ static void must(bool is_true)
         abort();
 }
 
-/* Text, line breaks, and ESC [ digits letter, whole. */
+/* Accepts text, line breaks, and complete ESC [ digits letter. */
 static void must_be_ours(struct pl_str out, const char *letters)
 {
     must(pl_utf8_is_valid(out));

@@ -1,5 +1,5 @@
-/* Any bytes are encoded, and decode to themselves; the count is the number of ids; headers of
- * pictures and sound are read without a step too far. */
+/* Any bytes are encoded and decode to themselves. The count is the number of ids. Headers of images
+ * and audio are read without reading past the end. */
 #include "tokens/media.h"
 #include "tokens/tokens.h"
 
@@ -36,7 +36,7 @@ static void check_encoding(const struct pl_tokens *tokens, struct pl_str text,
     require(pl_str_eq(pl_buf_str(&back), text));
 }
 
-/* Long texts are encoded with a memory for pieces; repeated, everything in it is found again. */
+/* Long texts are encoded with memos of pieces. In a repeated text every piece is found again. */
 static void check_repeated(const struct pl_tokens *tokens, struct pl_str text)
 {
     enum { LONG = 5000 };

@@ -1,5 +1,5 @@
-/* Any bytes as a zone file: it may be refused; in one that is not, eras hold what they are asked
- * for, instants and local times lead to each other, and schedules come to an end. */
+/* Any bytes as a zone file. It may be refused. In an accepted file eras contain the requested
+ * instant, instants and local times map to each other, and the search of schedules ends. */
 #include "cron/next.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a URL, and as one relative to what stands before their first line break: it may be
- * refused, with a reason; what is read is ASCII, and written and read again it is the same. */
+/* Any bytes as a URL, and as one relative to the text before their first line break. It may be
+ * refused, with a reason. An accepted URL is ASCII, and is the same when written and read again. */
 #include "wire/url.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Every instruction set judges the input as the scalar twin does, and the scalar twin as the
- * decoder. */
+/* Every instruction set gives the same result as the scalar version, and the scalar version the
+ * same as the decoder. */
 #include "base/text/utf8.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a text to say in Chinese: what is not known stays as it is, what is known keeps every
- * byte that the sentence copies, and nothing is said that is many times as long. */
+/* Any bytes as a text to translate to Chinese. Unknown text is unchanged, and the output is not
+ * many times as long. */
 #include "words/words.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Runs every file of the directories named on the command line through a fuzz target, once, and
- * prints TAP. A crash or a sanitizer's report ends the program before its plan is printed. */
+/* Runs every file of the given directories through a fuzz target, once, and prints TAP. A crash or
+ * a sanitizer report ends the program before its plan is printed. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* The input stands in a block of exactly its size, so that ASan sees a read after it. */
+/* The input is in a block of exactly its size, so that ASan detects a read past its end. */
 static int replay_file(const char *dir, const char *name)
 {
     static char path[4096];

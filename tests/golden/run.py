@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Golden cases of conversion: what each rule makes of a small document.
+"""Golden cases of conversion: the result of each rule for a small document.
 
     python3 tests/golden/run.py --parley build/parley [--update] [CASE…]
 
 A case is a folder golden/FORMAT/NAME with
 
-    in.json          the document as it is sent (gpt-oss: in.txt)
-    to-TARGET.json   what it becomes, indented for reading (gpt-oss: to-gpt-oss.txt)
-    loss-TARGET.json what the report names
-    args             more arguments of parley convert, one line each (optional)
+    in.json          the document in its source format (gpt-oss: in.txt)
+    to-TARGET.json   the result, indented for reading (gpt-oss: to-gpt-oss.txt)
+    loss-TARGET.json the losses in the report
+    args             more arguments of parley convert, one per line (optional)
 
-A new case needs no code: write in.json, make an empty to-TARGET.json for each target it is about,
-run with --update, and read what it wrote before you keep it. Every conversion in mode convert is
-also sent home with its carry and must give the bytes of in.json again.
+A new case needs no code: write in.json, make an empty to-TARGET.json for each target of the case, run
+with --update, and read the output before you keep it. Every conversion in mode convert is also
+converted back with its carry, and must give the bytes of in.json again.
 """
 import argparse
 import difflib
@@ -47,7 +47,7 @@ class Case:
         self.input = (folder / f"in.{suffix(self.format)}").read_bytes()
         args = folder / "args"
         self.args = args.read_text().split() if args.exists() else []
-        # A profile is one of the target's; there is no more to say about the way home.
+        # A profile belongs to the target, so it does not apply on the way home.
         self.home_args = self.args.copy()
         if "--profile" in self.args:
             at = self.args.index("--profile")
@@ -76,7 +76,7 @@ class Case:
 
 
 def check(case, program, target, is_update):
-    """None, or what differs."""
+    """None, or the difference."""
     for path, made in zip(case.files(target), case.convert(program, target)):
         if is_update:
             path.write_text(made)

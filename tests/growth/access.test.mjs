@@ -1,5 +1,6 @@
-// Lists and sums of what an operator looks at: a page costs what is on it, however many users, keys, rows of the audit log,
-// calls or tasks there are; and all pages together cost what all of them have. The server counts its steps itself (steps.c).
+// Lists and sums for an operator: the cost of a page depends on its content only, however many users, keys, rows of the
+// audit log, calls or tasks there are; and the cost of all pages together grows in proportion to their content. The server
+// counts its steps itself (steps.c).
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,8 +9,8 @@ import { until } from '../e2e/waiting.mjs';
 import { figures, place, program } from './steps.mjs';
 
 const N = 200, TIMES = 4;
-const LIMIT = 5.5; // of everything, for four times as much
-const FLAT = 1.6; // of a page, whatever is behind it
+const LIMIT = 5.5; // for a whole list, with four times the items
+const FLAT = 1.6; // for one page, whatever follows it
 
 let n = 0;
 async function begin(t) {
@@ -21,7 +22,7 @@ async function begin(t) {
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`);
     return answer.json;
   };
-  // The steps until now, once nothing goes on any more.
+  // The steps so far, once the server is idle.
   const atRest = async () => {
     for (let was = 0, cost = 0; ;) {
       await server.raw('GET', '/healthz');
@@ -31,7 +32,7 @@ async function begin(t) {
       was = steps;
     }
   };
-  // The least of some: what the server does once a second besides is not of the request.
+  // The minimum of several runs: the server's own work once a second does not belong to the request.
   const cost = async (act) => {
     let least = Infinity;
     for (let i = 0; i < 4; i++) {
@@ -53,7 +54,7 @@ async function everything(ok, path) {
   }
 }
 
-// A call is answered before its row is written, and of calls that cost nothing 256 a second become rows.
+// A call is answered before its row is written, and at most 256 calls a second without cost become rows.
 async function call(ok, many, from) {
   for (let at = 0; at < many; at += N) {
     await some(N, (i) => ok('POST', '/v1/chat/completions', { model: 'demo/echo', messages: [{ role: 'user', content: `${from + at + i}` }] }));
@@ -61,8 +62,8 @@ async function call(ok, many, from) {
   }
 }
 
-// `fill` adds so many of one kind; `flat` are requests of a page, `whole` lists that are read to their end, `sums` requests
-// that look at everything once.
+// `fill` adds items of one kind; `flat` are requests for a page, `whole` lists that are read to the end, `sums` requests
+// that read everything once.
 const grows = (name, fill, { flat = [], whole = [], sums = [] }) => test(`grows in proportion: ${name}`, async (t) => {
   const { server, ok, cost } = await begin(t);
   const seen = new Map(), said = [];
@@ -97,7 +98,7 @@ grows('tasks', (ok, many, from) => some(many, (i) => ok('POST', '/api/scheduled-
   flat: ['/api/scheduled-tasks?limit=20'], whole: ['/api/scheduled-tasks'],
 });
 
-// On the leap day each of them is due once, or every minute, of which the calendar shows a thousand.
+// On the leap day each task is due once, or every minute; the calendar shows a thousand of these.
 for (const cron of ['0 8 29 2 *', '* * 29 2 *'])
   grows(`tasks due at ${cron}`, (ok, many, from) => some(many, (i) => ok('POST', '/api/scheduled-tasks', { title: `task ${from + i}`, prompt: 'hello', cron })), {
     sums: ['/api/scheduled-tasks/calendar?from=2032-02-28T00:00:00Z&to=2032-03-02T00:00:00Z'],

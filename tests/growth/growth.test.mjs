@@ -1,17 +1,17 @@
-// No operation takes more than its share when a document grows: four times as much of anything takes about four times
-// the steps. Steps are counted by the program itself (steps.c), so a busy machine changes nothing.
+// Every operation scales in proportion to the document: four times as many elements take about four times the steps.
+// The program counts its steps itself (steps.c), so a busy machine does not matter.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { conversations, prompts, streams } from './shapes.mjs';
 import { put, run } from './steps.mjs';
 
-const N = 1000; // large enough that what happens once does not count
+const N = 1000; // large enough that one-time work does not count
 const TIMES = 4, LIMIT = 5.5;
 const formats = ['harmony', 'envelope', 'structured-chat', 'turns', 'openai-chat', 'openai-responses', 'anthropic', 'gemini', 'gpt-oss'];
 const lists = { harmony: 'messages', envelope: 'messages', 'structured-chat': 'messages', turns: 'turns', 'openai-chat': 'messages', 'openai-responses': 'input', anthropic: 'messages', gemini: 'contents' };
 
-// Runs the same with both documents; `args` gets the path of one. The answers, smaller first.
+// Runs the same operation on both documents; `args` gets the path of one. Returns the answers, smaller first.
 async function compare(said, operation, pair, args) {
   const [small, large] = await Promise.all(pair.map((path) => run(args(path))));
   if (large.steps > LIMIT * small.steps)
@@ -21,7 +21,7 @@ async function compare(said, operation, pair, args) {
 
 const pairOf = (make) => [put(make(N)), put(make(TIMES * N))];
 
-// There with a carry, and home again: as it is, and after every second element was changed or is new.
+// Converts with a carry, and back: unchanged, and with every second element changed or new.
 async function thereAndBack(said, pair, from, to, isEdited) {
   const files = (path) => ['--carry', `${path}.${to}.carry`, '--report', `${path}.${to}.report`];
   const there = await compare(said, `convert to ${to}`, pair, (path) => ['convert', '--to', to, ...files(path), path]);
@@ -35,7 +35,7 @@ async function thereAndBack(said, pair, from, to, isEdited) {
     await compare(said, `home from an edited ${to}`, pair, (path) => [...home(path), put(edited[pair.indexOf(path)])]);
 }
 
-// Of every four elements one is gone and two are there twice.
+// Of every four elements one is removed and two are duplicated.
 function edit(text, key) {
   const document = key ? JSON.parse(text) : undefined;
   const list = Array.isArray(document) ? document : document?.[key];
@@ -53,7 +53,7 @@ const looks = [
   ['handoff', 'make', '--target', 'x'], ['handoff', 'check'], ['validate', '--as', 'envelope'], ['validate', '--as', 'openai-chat', '--json'],
 ];
 
-// Not every shape goes every way that repairs or edits: the ways take turns, so that all of them come up often.
+// Not every shape takes every route that repairs or edits: the routes alternate, so that each is used often.
 Object.entries(conversations).forEach(([shape, make], turn) =>
   test(`a conversation grows: ${shape}`, async () => {
     const isTurn = (i, every) => (i + turn) % every === 0;
@@ -68,7 +68,7 @@ Object.entries(conversations).forEach(([shape, make], turn) =>
     assert.deepEqual(said, []);
   }));
 
-// What is written in a format is read again from it: so every reader has its turn.
+// The result of a writer is read again, so that every reader is tested.
 for (const shape of ['many messages', 'parts of one message', 'calls and results in turn', 'tools and their calls', 'images of one message'])
   test(`a conversation grows, from every format: ${shape}`, async () => {
     const said = [], first = pairOf(conversations[shape]);

@@ -1,5 +1,5 @@
-// What a document needs to be converted is bounded: by its length, and on a server by the number of its items. The heap
-// is counted by the program itself (steps.c), all of it at its peak.
+// The memory of a conversion is bounded: by the document's length, and on a server by the number of its items. The
+// program measures the heap itself (steps.c), in total and at its peak.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const MAX_ITEMS = 100_000;
 const repeat = (n, text) => Array(n).fill(text).join(',');
 const chat = (messages) => `{"model":"gpt-4o","messages":[${messages}]}`;
 
-// The shapes with the most to say in the fewest bytes, and how many bytes of heap each of theirs may take.
+// The shapes with the most items per byte, and the allowed bytes of heap per byte of each.
 const shapes = {
   'short messages': [80, (n) => chat(repeat(n, '{"role":"user","content":"a"}'))],
   'parts of one message': [80, (n) => chat(`{"role":"user","content":[${repeat(n, '{"type":"text","text":"a"}')}]}`)],
@@ -52,7 +52,7 @@ test('a body of hundreds of thousands of messages is refused before it takes the
     const taken = figures(counted).heapPeak - before;
     assert.ok(taken < 300 * MIB, `${path} took ${taken} bytes`);
   }
-  // One step over the limit, and one on it: a message and its text are two items.
+  // One item over the limit, and exactly the limit: a message and its text are two items.
   const convert = async (n) => (await ask('/api/convert', { document: JSON.parse(document(n)), to: 'anthropic', report: false }));
   const over = await convert(MAX_ITEMS / 2 + 1);
   assert.equal(over.status, 413, over.text.slice(0, 300));

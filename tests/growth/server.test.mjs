@@ -1,5 +1,5 @@
-// What only the server does takes no more than its share either: four times as many turns, prompts, words of an answer or
-// pieces of a message take about four times the steps. The server counts its steps itself (steps.c), in all its threads.
+// The server's own operations also scale in proportion: four times as many turns, prompts, words of an answer or pieces
+// of a message take about four times the steps. The server counts its steps itself (steps.c), in all its threads.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ import { until } from '../e2e/waiting.mjs';
 import { conversations, repeat, words } from './shapes.mjs';
 import { figures, place, program } from './steps.mjs';
 
-const N = 250; // turns, files, versions: large enough that what happens once does not count
+const N = 250; // turns, files, versions: large enough that one-time work does not count
 const TIMES = 4, LIMIT = 5.5;
 const counted = join(place, 'served');
 
@@ -21,7 +21,7 @@ before(async () => {
   socket = await new Socket(server).opened;
 });
 
-// The steps until now, once nothing goes on any more: a small request costs what it cost before.
+// The steps so far, once the server is idle: a small request then has a constant cost.
 async function atRest() {
   for (let was = 0, cost = 0; ;) {
     await server.raw('GET', '/healthz');
@@ -40,7 +40,7 @@ async function ok(method, path, body, headers) {
 const post = async (path, body, headers) => (await ok('POST', path, body, headers)).json;
 const get = async (path) => (await ok('GET', path)).json;
 
-// Does the same to what was made of both sizes; `prepare` is not counted.
+// Runs the same operation on the objects of both sizes; `prepare` is not counted.
 async function compare(what, prepare, act) {
   const seen = [];
   for (const n of [N, TIMES * N]) {
@@ -59,7 +59,7 @@ const grows = (name, prepare, acts) => test(`grows in proportion: ${name}`, asyn
   assert.deepEqual(said, []);
 });
 
-// The session has said everything: its listener hears of it, and nobody has to ask again and again.
+// Waits for the end of a session through a listener, instead of polling.
 async function heard(id, act, isLast) {
   assert.equal((await socket.ask('session:subscribe', { session_id: id })).ok, true);
   socket.frames.length = 0;
@@ -127,7 +127,7 @@ grows('a session of many turns', (n) => imported(n), {
   deleted: (id) => ok('DELETE', `/api/sessions/${id}`),
 });
 
-// Long messages, because a summary that saves nothing is not made.
+// Long messages, because a summary that saves nothing is discarded.
 grows('a session of many long turns', (n) => imported(n, 'many long messages'), {
   summed: (id) => heard(id, () => post(`/api/sessions/${id}/compact`, {}), ({ event, data }) => {
     assert.notEqual(event, 'system:notification', JSON.stringify(data));
@@ -138,7 +138,7 @@ grows('a session of many long turns', (n) => imported(n, 'many long messages'), 
 grows('an answer', async (n) => ({ n, id: (await post('/api/sessions', { model: 'demo/agent' })).id }), {
   'of many words': ({ id, n }) => chat(id, words(4 * n), { model: 'demo/echo' }),
   'of words and thoughts in turn': ({ id, n }) => chat(id, script(...repeat(n, (i) => `think t${i}\nsay s${i}`))),
-  // More than a turn may have: what is over the limit is not kept, and costs little.
+  // More calls than a turn may have: the excess is dropped, at little cost.
   'that calls tools without end': ({ id, n }) => chat(id, script(...repeat(4 * n, (i) => `call calc {"expression":"${i}+1"}`), '---', 'say done')),
   'of blocks without end': ({ id, n }) => chat(id, script(...repeat(8 * n, () => 'block plan_status {}'))),
 });
@@ -151,7 +151,7 @@ grows('a handoff is accepted', async (n) => {
   accepted: (packet) => post('/api/handoffs', { packet }),
 });
 
-// What a client says to a session: parts of a message, tools of its own, the answer of one.
+// A client's messages to a session: parts of a message, its own tools, the result of a call.
 grows('a message to a session', async (n) => ({ n, id: (await post('/api/sessions', { model: 'demo/echo' })).id }), {
   'of one long text': ({ id, n }) => chat(id, words(20 * n)),
   'of many parts': ({ id, n }) => chat(id, repeat(n / 10, (i) => ({ type: 'text', text: `part ${i}` }))),
@@ -204,7 +204,7 @@ grows('a prompt', (n) => post('/api/prompts', { name: name(), content: document(
 grows('prompts are imported', (n) => repeat(n, (i) => ({ path: `${name()}/p${i}.md`, text: `Hello ${i}` })), {
   'as files': (files) => post('/api/prompts/import', { files, when_there: 'copy' }),
 });
-// By a user who has no others.
+// By a new user without other objects.
 let nUsers = 0;
 const user = async () => (await post('/api/users', { name: `user ${nUsers++}` })).key.plaintext;
 const pagesOf = async (path, key, of = (page) => page.items) => {
@@ -280,7 +280,7 @@ grows('occurrences of a task', async (n) => ({ n, id: (await post('/api/schedule
 });
 grows('a blob', (n) => words(40 * n), { stored: (text) => ok('POST', '/api/blobs', text, { 'content-type': 'text/plain' }) });
 
-// Bytes as no proper client sends them; ends when `n` whole answers came.
+// Raw bytes that no correct client sends; ends after `n` whole answers.
 async function raw(bytes, n) {
   const peer = connect(server.port, '127.0.0.1');
   let said = '';

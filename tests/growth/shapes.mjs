@@ -1,5 +1,5 @@
-// Documents that grow in one direction each. Every shape takes a size and gives text; what comes out
-// of the size twice is twice as much.
+// Documents that grow in one dimension each. Every shape takes a size and returns text; twice the
+// size gives twice as many elements.
 
 const repeat = (n, make) => Array.from({ length: n }, (_, i) => make(i));
 const chat = (messages, more = {}) => JSON.stringify({ model: 'gpt-4o', messages, ...more });
@@ -10,7 +10,7 @@ const tool = (name, properties = { q: { type: 'string' } }) =>
 const words = (n) => repeat(n, (i) => ['over', 'hill', 'and', 'dale', `n${i % 97}`][i % 5]).join(' ');
 const asked = { role: 'user', content: 'please' };
 
-// name: [elements at size 1 (the test multiplies), what makes it]
+// name: [elements at size 1 (the test multiplies), its constructor]
 export const conversations = {
   'many messages': (n) => chat(repeat(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `word ${i} of many` }))),
   'many long messages': (n) => chat(repeat(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `message ${i}: ${words(100)}` }))),
@@ -85,7 +85,7 @@ export const prompts = {
   'many lines': (n) => structured([repeat(n, (i) => `# line ${i}\n\n- user: x\n`).join('')]),
 };
 
-// Streams of one answer, as OpenAI sends them; the others are made from these.
+// Streams of one answer in OpenAI's format; the others are converted from these.
 const chunk = (delta, finish_reason = null) => `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 const streamed = (chunks, reason) => [chunk({ role: 'assistant', content: '' }), ...chunks, chunk({}, reason), 'data: [DONE]\n\n'].join('');
 export const streams = {

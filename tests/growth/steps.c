@@ -1,10 +1,10 @@
-/* Counts what a program does, without a clock: every piece of code between two branches it passes
- * (the compiler's trace-pc), the bytes that the C library's functions move or look at, and the heap
- * it holds. A build with the option `steps` links this into every program.
+/* Counts a program's work without a clock: every piece of code between two branches (the compiler's
+ * trace-pc), the bytes that functions of the C library move or read, and the heap in use. A build
+ * with the option `steps` links this into every program.
  *
- * The figures stand in a file that PARLEY_STEPS names, so that a test reads them while a server
- * runs, and after a command ended: 64-bit numbers, the heap now, its peak, and then the steps of
- * each thread. Writing 0 to the peak begins a new one. */
+ * The counts are in a file named by PARLEY_STEPS, so that a test can read them while a server runs,
+ * and after a command has ended: 64-bit numbers, the current heap, its peak, then the steps of each
+ * thread. Writing 0 to the peak resets it. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdatomic.h>
@@ -59,7 +59,7 @@ void __sanitizer_cov_trace_pc(void)
     count(1);
 }
 
-/* ---- what moves or looks at bytes: the linker's --wrap brings every call here ---- */
+/* ---- functions that move or read bytes: the linker's --wrap redirects every call here ---- */
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memmove(void *to, const void *from, size_t n);
@@ -91,7 +91,7 @@ void *__wrap_memset(void *to, int c, size_t n)
     return __real_memset(to, c, n);
 }
 
-/* Only what is alike is looked at, and one more. */
+/* Reads the equal bytes and one more. */
 int __wrap_memcmp(const void *a, const void *b, size_t n)
 {
     const unsigned char *x = a, *y = b;
@@ -116,7 +116,7 @@ size_t __wrap_strlen(const char *s)
     return n;
 }
 
-/* ---- the heap: what Parley takes, all of it through base/mem.h ---- */
+/* ---- the heap: Parley's allocations, all through base/mem.h ---- */
 
 void *__real_realloc(void *ptr, size_t size);
 void __real_free(void *ptr);
@@ -131,7 +131,7 @@ static void hold(int64_t n_bytes)
         continue;
 }
 
-/* Growing is counted as copying, which it may be. */
+/* Growing a block counts as copying it, which may happen. */
 void *__wrap_realloc(void *ptr, size_t size)
 {
     size_t before = ptr ? malloc_usable_size(ptr) : 0;

@@ -1,4 +1,4 @@
-// Runs a program that counts its steps (steps.c) and tells what it counted.
+// Runs a program that counts its steps (steps.c) and returns the counts.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export function put(text) {
   return path;
 }
 
-// Of the whole program until now: its steps, and the most heap it held at once.
+// The whole program so far: its steps, and the peak of its heap.
 export function figures(path) {
   const bytes = readFileSync(path);
   let steps = 0n;
@@ -23,7 +23,7 @@ export function figures(path) {
   return { steps: Number(steps), heapPeak: Number(bytes.readBigInt64LE(8)) };
 }
 
-// As many at once as there are processors: steps are the same whatever else runs.
+// As many processes at once as there are processors: other load does not change the steps.
 let running = 0;
 const waiting = [];
 async function turn() {
@@ -35,7 +35,7 @@ function done() {
   else running--;
 }
 
-// Exit codes up to 3 are answers: the document was looked at, even if it is refused.
+// Exit codes up to 3 are results: the document was processed, even if it was refused.
 export async function run(args) {
   await turn();
   try {

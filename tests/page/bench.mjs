@@ -1,15 +1,15 @@
-// What the tests of the workbench share: a server, a person with several tabs, the example of seed 002, and the places of
+// Shared by the tests of the workbench: a server, a person with several tabs, the example of seed 002, and the places of
 // blocks in the page.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { noBrowser, serve, visit } from './browser.mjs';
 
-/** Why there is nothing to look at here; false: there is. */
+/** The reason why the page cannot be tested here; false: it can. */
 export const lacks = noBrowser;
 export const at = lacks ? null : await serve();
 after(async () => { await at?.stop(); });
 
-/** Signed in, with a clean profile and as many tabs as wanted. `allow` names messages that the test provokes. */
+/** A signed-in person with a clean profile and any number of tabs. `allow` matches console messages that the test provokes. */
 export async function person({ allow, ...options } = {}) {
   const one = await visit(at, { timezoneId: 'Asia/Shanghai', allow, ...options });
   await one.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: at.url.replace(/\/$/, '') });
@@ -35,7 +35,7 @@ export const ask = async (method, path, body) => {
 };
 
 let n = 0;
-/** The example of seed 002, under a name of its own. */
+/** The example of seed 002, under its own name. */
 export const example = async (fields = {}, content = {}) => ask('POST', '/api/prompts', {
   name: `audit ${++n}`, folder: 'security', type: 'structured', ...fields,
   content: {
@@ -51,5 +51,5 @@ export const example = async (fields = {}, content = {}) => ask('POST', '/api/pr
 
 export const ids = (page) => page.locator('.blocks [data-block-id]').evaluateAll((nodes) => nodes.map((node) => node.dataset.blockId).filter((id) => id !== 'system'));
 export const field = (page, id) => page.locator(`[data-block-id="${id}"] textarea`);
-/** Until the draft is on the server. */
+/** Waits until the server has stored the draft. */
 export const kept = (page) => page.locator('[data-kept=kept]').waitFor({ state: 'attached' });

@@ -1,5 +1,6 @@
-// A real browser on the real page: Debian's chromium, steered by playwright-core, against a server of the test's own.
-// Without chromium, without the packages of web/, or in a program built without its page, the tests say so and skip.
+// A real browser on the real page: Debian's chromium, driven by playwright-core, with a server of the test. Without
+// chromium, without the packages of web/, or in a program built without its page, the tests are skipped with the
+// reason.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,11 +29,11 @@ after(async () => {
   if (profile) rmSync(profile, { recursive: true, force: true });
 });
 
-// One server, with the page of web/dist, so that a test of the page needs no new program.
+// A server with the page of web/dist, so that a test of the page needs no new build of the program.
 export const serve = ({ args = [], ...rest } = {}) => start({ args: ['--ui-dir', join(root, 'web/dist'), ...args], ...rest });
 
-// A window of its own, signed in unless `key` is null. What the console says is a finding, except what `allow` names:
-// the browser itself reports each answer of 400 and more.
+// A new window, signed in unless `key` is null. Console messages count as findings, except those that `allow`
+// matches: the browser itself reports each answer of 400 and more.
 export async function visit(server, { key = server.key, lang = 'en-US', theme = 'light', phone = false, allow, ...more } = {}) {
   browser ??= await playwright.chromium.launch({ executablePath: program, args: flags, headless: true });
   const context = await browser.newContext({
@@ -54,9 +55,9 @@ export async function go(page, path) {
   await page.waitForSelector('body[data-page] main', { state: 'attached' });
 }
 
-// What axe calls serious or critical.
+// The violations that axe rates as serious or critical.
 export async function findings(page, where) {
-  // Through the protocol: the page's policy refuses scripts that are not its own.
+  // Injected through the protocol: the page's policy refuses foreign scripts.
   if (!await page.evaluate(() => 'axe' in globalThis)) await page.evaluate(load('axe-core').source);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'], rules: { 'scrollable-region-focusable': { enabled: true } } }));
   return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -71,7 +72,7 @@ export const tmp = (name) => { profile ??= mkdtempSync(join(tmpdir(), 'parley-pa
 
 export const script = (...lines) => ['#!demo', ...lines].join('\n');
 
-// A session that said something, made over the API.
+// A session with one message, made over the API.
 export async function session(server, message, { model = 'demo/agent', ...fields } = {}) {
   const { id } = (await server.ask('POST', '/api/sessions', { body: { model, ...fields } })).json;
   if (message) await server.ask('POST', `/api/sessions/${id}/chat`, { body: { message } });

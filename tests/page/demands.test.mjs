@@ -1,5 +1,5 @@
-// Single demands on the page that no journey of the other tests comes by: what is said aloud, copying without a clipboard, keys,
-// findings that are mended, answers of several choices, permission for a session, media that cannot be shown, densities.
+// Single requirements that the other tests do not cover: announcements for screen readers, copying without a clipboard, keys,
+// findings that are fixed, multiple-choice answers, permission for a session, media that cannot be shown, densities.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { go, noBrowser, script, serve, session, until, visit } from './browser.mjs';
@@ -12,7 +12,7 @@ const over = (id, as = 'completed') => until(async () => await status(id) === as
 const prompt = async (content, name) => (await server.ask('POST', '/api/prompts', { body: { name, type: 'structured', content: { protocol: 'structured-chat', ...content } } })).json.id;
 const three = { system_prompt: 'Be brief.', messages: [{ id: 'a', role: 'user', content: 'one' }, { id: 'b', role: 'assistant', content: 'two' }, { id: 'c', role: 'user', content: 'three' }] };
 
-/** All that the polite region said since the page was there. */
+/** All announcements of the polite region since the page was loaded. */
 const listen = (page) => page.evaluate(() => {
   const region = document.querySelector('.vh[role=status]');
   globalThis.heard = [];

@@ -1,4 +1,4 @@
-// The documents in a browser: what axe calls serious, the search, the theme, and no page wider than a phone.
+// The documents in a browser: violations that axe rates as serious, the search, the theme, and no page wider than a phone.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { accessible, noBrowser, serve, until, visit } from './browser.mjs';
@@ -62,7 +62,7 @@ test('the search of Chinese pages finds Chinese words that stand apart, and page
   };
   await found('格式转换', '/docs/zh-CN/concepts.html#格式');
   await found('add_tool_call', '/docs/reference/events.html#add_tool_call');
-  // A page that there is in Chinese is found once.
+  // A page with a Chinese version is found once.
   await page.fill('#docs-search', 'Parley');
   await until(async () => (await page.locator('#docs-found a').count()) > 3, 'there are results');
   const to = await page.locator('#docs-found a').evaluateAll((links) => links.map((link) => link.pathname));

@@ -1,4 +1,4 @@
-// The frame: the first minute without a key, palette and keys, budgets, people who do not see or do not use a mouse, the element.
+// The frame: the first minute without a key, palette and keys, budgets, people who cannot see or use a mouse, the element.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -25,7 +25,7 @@ test('the first minute: the link signs in, once, and leaves the address bar', { 
   assert.equal(new URL(page.url()).hash, '');
   const cookies = await context.cookies();
   assert.ok(cookies.every((cookie) => cookie.httpOnly && cookie.sameSite === 'Strict') && cookies.length === 1);
-  // Enter opens the example; it is a prompt of the library from then on
+  // Enter opens the example; from then on it is a prompt of the library
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/p\/\w+/);
   await page.goto('/?home');
@@ -33,9 +33,9 @@ test('the first minute: the link signs in, once, and leaves the address bar', { 
   await page.waitForURL(/\/s\/sess_/);
   await page.locator('[data-role=assistant]').first().waitFor();
   await page.goto('/');
-  await page.waitForURL(/\/s\/sess_/); // `/` is the last place
+  await page.waitForURL(/\/s\/sess_/); // `/` leads to the last place
   await close();
-  // the link again, from elsewhere: it says so, and how to get another; a wrong key says so too
+  // the same link in another browser: the page says so, and how to get another; a wrong key is reported, too
   const { page: late, close: leave } = await visit(fresh, { key: null, allow: /401|400/ });
   await late.goto(`/#login=${fresh.code}`);
   await late.getByText('This link was used already').waitFor();
@@ -60,7 +60,7 @@ test('the first minute: Ctrl Enter runs the example, which is there once', { ski
   await fresh.stop();
 });
 
-// On a server of its own: what is chosen here is kept there, for every browser of the person.
+// On its own server: the choices are stored there, for every browser of the person.
 test('palette, keys and both languages; another browser has what was chosen', { skip }, async () => {
   const own = await serve();
   const talk = await session(own, 'Hello', { intent: 'a talk', model: 'demo/echo' });
@@ -91,7 +91,7 @@ test('palette, keys and both languages; another browser has what was chosen', { 
   await page.keyboard.press('g');
   await page.keyboard.press('v');
   assert.ok(page.url().endsWith(talk), 'single keys are off');
-  await page.keyboard.press('Control+k'); // those with Ctrl stay
+  await page.keyboard.press('Control+k'); // keys with Ctrl remain
   await find.waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Language' }).click();
@@ -108,7 +108,7 @@ test('palette, keys and both languages; another browser has what was chosen', { 
   const { page: other, close: leave } = await visit(own);
   await go(other, '/v');
   await other.locator('html[data-theme=dark][lang=zh-CN] body[data-lang=zh-CN]').waitFor();
-  // both are open: the one follows the other, and what this page does not write there stays
+  // both windows are open: one follows the other, and settings that this page does not write stay
   const settings = { ...(await own.ask('GET', '/api/settings')).json.settings, language: 'en', last_place: '/v', panel_width: 300 };
   assert.equal((await own.ask('PUT', '/api/settings', { body: { settings } })).status, 200);
   for (const one of [page, other]) await one.locator('body[data-lang=en]').waitFor();
@@ -142,7 +142,7 @@ test('390 px: one column, nothing left out, fingers hit', { skip }, async () => 
   await close();
 });
 
-// What the browser asks for when a page is opened, until it asks for nothing more: with the data there, as a person first sees it.
+// The requests of the browser until the page is idle: with data, as a person first sees it.
 const most = { js: 70 * 1024, css: 16 * 1024 };
 test('budgets: the first look at each page, and what the program holds', { skip }, async () => {
   const { id: prompt } = (await server.ask('POST', '/api/prompts', { body: { name: 'budget', type: 'structured', content: { protocol: 'structured-chat', messages: [{ id: 'm', role: 'user', content: 'hello' }] } } })).json;
@@ -184,7 +184,7 @@ test('no style is written into a template, and no folder is a heap', { skip: fal
   for (const [dir, n] of folders) assert.ok(n <= 25, `${dir} has ${n} files`);
 });
 
-// A page of another origin, and a server that lets it ask.
+// A page of another origin, and a server that allows its requests.
 async function hosted(t, html) {
   let own;
   const host = http.createServer((request, response) => {
@@ -217,7 +217,7 @@ test('<parley-session> in a page of another origin, with page actions for the ho
   await page.getByText('carried out by the page').waitFor();
   await page.getByText('this page has no such action').waitFor();
   assert.deepEqual(await page.evaluate(() => globalThis.actions.map((a) => [a.action, a.payload])), [['map.highlight', { cityIds: ['hangzhou'] }], ['other', {}]]);
-  // a reload shows them, and tells the host nothing again
+  // a reload shows them, and does not notify the host again
   await page.evaluate(() => { const e = document.querySelector('parley-session'), copy = e.cloneNode(); globalThis.actions = []; copy.key = e.key; e.replaceWith(copy); });
   await page.getByText('Hello host.', { exact: true }).waitFor();
   assert.deepEqual(await page.evaluate(() => globalThis.actions), []);
@@ -238,7 +238,7 @@ test('the example of the guide works as it is written, from another origin', { s
   await page.keyboard.press('Enter');
   await page.getByText('carried out by the page').waitFor();
   assert.deepEqual(await page.locator('#cities li').evaluateAll((all) => all.map((one) => one.style.fontWeight)), ['', 'bold']);
-  // its icons come with it
+  // its icons are included
   assert.ok(await page.locator('parley-session svg.i path').count() > 0);
   await close();
   await own.stop();

@@ -1,5 +1,5 @@
-// Every page with the keyboard alone: Tab comes to every control, once, and where the focus is can be seen; Enter and Space
-// act; Escape closes what is open, and the focus returns to where it came from.
+// Every page with the keyboard alone: Tab reaches every control once, and the focus is visible; Enter and Space act; Escape
+// closes open dialogs and menus, and the focus returns to its previous place.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { noBrowser, serve, visit } from './browser.mjs';
@@ -13,11 +13,11 @@ before(async () => {
   ({ list } = await places(server));
 });
 
-// What a person could press. Of a group that arrow keys go through (tabs, radio buttons) Tab reaches one.
+// The controls. In a group with arrow keys (tabs, radio buttons) Tab reaches one.
 const controls = `a[href], button, input:not([type=hidden]), select, textarea, summary, [contenteditable=true], iframe,
   [role=button], [role=link], [role=switch], [role=tab], [role=menuitem], [role=checkbox], [role=radio], [role=combobox], [role=slider], [tabindex="0"]`;
 
-/** Numbers every control that is there to be pressed, and says which of them are one group. */
+/** Numbers every usable control, and marks those that form a group. */
 const mark = (page) => page.evaluate((selector) => {
   const dialog = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
   const seen = (node) => node.checkVisibility({ checkVisibilityCSS: true }) && !node.closest('[inert], [aria-hidden=true]');
@@ -28,7 +28,7 @@ const mark = (page) => page.evaluate((selector) => {
   return all.map((node, i) => ({ i, group: group(node), says: node.outerHTML.slice(0, 160) }));
 }, controls);
 
-/** What makes the focus visible: an outline, a shadow, an edge or a ground that is not there without it; of the node, or of what it stands in or draws. */
+/** The signs of focus: an outline, a shadow, an edge or a background that appears only with it; of the node, its container or its drawing. */
 const look = (page) => page.evaluate(() => {
   const node = document.activeElement;
   if (!node || node === document.body) return null;
@@ -49,7 +49,7 @@ const look = (page) => page.evaluate(() => {
   return { i, visible: on !== off, says: node.outerHTML.slice(0, 160) };
 });
 
-/** Tab from the top until it comes round: which were reached, and which of them look the same with the focus. */
+/** Presses Tab from the top until it comes round: returns the controls reached, and those that look the same with focus. */
 async function walk(page, wanted) {
   const [reached, blind] = [new Set(), []];
   await page.evaluate(() => { document.activeElement?.blur?.(); getSelection()?.removeAllRanges(); });
@@ -87,7 +87,7 @@ const focused = (page) => page.evaluate(() => document.activeElement?.getAttribu
 test('Enter and Space act, Escape closes, and the focus is where it was', { skip }, async () => {
   const { page, close } = await visit(server, { timezoneId: 'Asia/Shanghai' });
   await show(page, list.find(({ name }) => name === 'tasks'));
-  // a dialog, by Enter; what stands in it is reached, and Tab does not leave it
+  // a dialog, by Enter; its controls are reached, and Tab does not leave it
   const edit = page.locator('[data-panel]').getByRole('button', { name: 'Edit' });
   await edit.focus();
   await page.keyboard.press('Enter');

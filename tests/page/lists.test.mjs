@@ -1,5 +1,5 @@
-// Lists that are drawn by a key: no data makes two keys equal. First by rule, over every `{#each}` of the page; then in the
-// browser, with a server that tells everything twice.
+// Lists with keys: no data makes two keys equal. First a static check of every `{#each}` of the page; then in the browser,
+// with a server that sends every item twice.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ function* nodes(node) {
   for (const [name, value] of Object.entries(node)) if (name !== 'metadata' && name !== 'parent') yield* nodes(value);
 }
 
-// `once(list, (thing) => key)`, where it stands or where the name was given.
+// `once(list, (thing) => key)`, either inline or where the name was defined.
 function onceCall(expression, ast) {
   if (expression?.type === 'CallExpression' && expression.callee.name === '$derived') return onceCall(expression.arguments[0], ast);
   if (expression?.type === 'CallExpression' && expression.callee.name === 'once') return expression;
@@ -49,7 +49,7 @@ test('each list is drawn by its places, or by a key that `once` made its own', {
   assert.deepEqual(bad, []);
 });
 
-// Everything that is a list, at any depth, each of its things followed by itself.
+// Doubles each element of every list, at any depth.
 const twice = (value) => (Array.isArray(value) ? value.flatMap((one) => [twice(one), twice(one)])
   : value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, twice(one)])) : value);
 
@@ -72,7 +72,7 @@ test('a server that tells everything twice breaks no page', { skip: noBrowser },
     });
     for (const { act, ...place } of list) {
       await show(page, place);
-      // a page that broke says nothing more
+      // a broken page shows nothing more
       await page.locator('main').first().waitFor();
     }
     assert.ok(doubled > 40, `${doubled} answers were doubled`);
@@ -112,7 +112,7 @@ test('what is loaded late asks for nothing again: a shared session in another la
   const { page, close } = await visit(server);
   let asked = 0;
   page.on('request', (request) => { if (request.url().includes('/api/share/')) asked++; });
-  // who one is comes after the turns
+  // the identity arrives after the turns
   let goOn;
   const held = new Promise((done) => { goOn = done; });
   await page.route('**/api/me', async (route) => { await held; await route.continue(); });
@@ -127,7 +127,7 @@ test('what is loaded late asks for nothing again: a shared session in another la
   await page.locator('body[data-lang=en]').waitFor();
   assert.equal(asked, 1);
   assert.equal(await page.locator('[data-turn]').count(), 2);
-  // the palette brings words of its own; what is said afterwards is still heard
+  // the palette announces its own text; later messages are still announced
   await page.unroute('**/api/me');
   await go(page, `/s/${id}`);
   await page.locator('[data-turn]').first().waitFor();

@@ -1,5 +1,5 @@
-// What the specification gives in numbers: widths, heights, sizes of words and of what is hit, when a bar folds, when a
-// transcript follows.
+// The figures of the specification: widths, heights, sizes of text and of targets, when a bar folds, when a transcript
+// follows.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { go, noBrowser, serve, until, visit } from './browser.mjs';
@@ -60,10 +60,10 @@ test('no words under 12 px, nothing to hit under 28 px, or under 44 in a hand', 
           if (own && size < 12 && seen(node) && !node.closest('svg, iframe, .vh, [aria-hidden=true]')) out.add(`${size} px: ${node.tagName}.${node.className} ${node.textContent.slice(0, 30)}`);
         }
         for (const node of document.querySelectorAll('button, select, [role=tab], nav a, .list a, input:not([type=checkbox], [type=radio], [type=file], .vh)')) {
-          // words in a sentence, and the edge of a panel, which ] and its arrow keys move too
+          // excludes words in a sentence, and the edge of a panel, which ] and its arrow keys also move
           if (!seen(node) || node.closest('.vh, [aria-hidden=true], p, dd, .prose, .sizer')) continue;
           const { width, height } = node.getBoundingClientRect();
-          // what lies round it may belong to what is hit
+          // the area around it may belong to the target
           const after = getComputedStyle(node, '::after');
           const isRow = after.content !== 'none' && after.position === 'absolute' && getComputedStyle(node).position === 'static';
           const { width: w, height: h } = (isRow ? node.offsetParent : node.closest('label') ?? node).getBoundingClientRect();
@@ -101,7 +101,7 @@ test('a transcript follows its end only while the reader is there; sending goes 
   await page.keyboard.press('Enter');
   await page.locator('[data-role=assistant]', { hasText: 'by the reader' }).waitFor();
   await until(async () => await left() < 64, () => 'sending does not scroll');
-  // summed up by hand: a torn strip with its summary on demand
+  // compacted by hand: a torn strip that shows its summary on demand
   await page.getByRole('button', { name: 'Sum up now' }).click();
   const strip = page.locator('[data-block=compaction]');
   await strip.getByText(/turns? summed up/).waitFor();

@@ -1,4 +1,4 @@
-// Names of files come from anywhere. Wherever one is shown or saved, its markup is text and its ending is what it looks like.
+// File names from untrusted sources. Wherever one is shown or saved, markup is text and the extension is the one that is shown.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { go, noBrowser, serve, session, visit } from './browser.mjs';
@@ -6,7 +6,7 @@ import { makePdf } from './pdfs.mjs';
 
 const skip = noBrowser;
 const markup = '<img src=x onerror=alert(1)>';
-// Drawn as the browser would draw it, the first ends in "exe.png" turned round: it is a program.
+// Drawn by a browser, the first would end in "exe.png" reversed, although it is a program.
 const bad = `${markup}\u202egnp\u0007.exe`;
 const shown = `${markup}\ufffdgnp\ufffd.exe`;
 const hidden = /[\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
@@ -26,7 +26,7 @@ before(async () => {
   token = (await server.ask('PATCH', `/api/sessions/${id}`, { body: { shared: true } })).json.share.token;
 });
 
-// Every name in sight is the one that is shown, nothing of it became an element, and nothing hides in any text or label.
+// Checks every visible name: it equals the safe form, no part became an element, and no text or label has hidden characters.
 async function plain(page, least, as = shown) {
   const names = await page.locator('[data-file-name]').allInnerTexts();
   assert.ok(names.length >= least, `${names.length} names`);
@@ -40,7 +40,7 @@ async function plain(page, least, as = shown) {
 test('in the composer', { skip }, async () => {
   const { page, close } = await visit(server);
   await go(page, `/s/${await session(server, null, { model: 'demo/echo' })}`);
-  // the server refuses to store a name with control characters; the other tricks reach it
+  // the server refuses names with control characters; the other tricks reach it
   const [attached, seen] = [bad, shown].map((name) => name.replace(/[\u0007\ufffd](?=\.exe$)/, ''));
   await page.locator('.composer input[type=file]').setInputFiles({ name: attached, mimeType: 'application/octet-stream', buffer: Buffer.from('MZ') });
   await page.locator('.composer [data-file-name]').waitFor();
@@ -72,7 +72,7 @@ for (const [where, path] of [['a transcript', () => `/s/${id}`], ['a shared sess
     await go(page, path());
     await page.locator('[data-block=media] [data-file-name]').nth(1).waitFor();
     await page.locator('figcaption [data-file-name]').waitFor();
-    await page.waitForFunction(() => document.querySelector('.t-media img')?.naturalWidth > 0); // the picture itself is there for the reader
+    await page.waitForFunction(() => document.querySelector('.t-media img')?.naturalWidth > 0); // the image itself is loaded for the reader
     await plain(page, 3);
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).first().click()]);
     assert.doesNotMatch(download.suggestedFilename(), hidden);

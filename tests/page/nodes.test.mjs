@@ -1,4 +1,4 @@
-// The nodes of a cluster on the page of an administrator: which there are, what they have, and one that is let end.
+// The nodes of a cluster on the administrator's page: their list, their state, and draining one.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -22,7 +22,7 @@ for (const [lang, say] of Object.entries(words)) {
     assert.match(await row.innerText(), new RegExp(say.up));
     await page.locator('[data-node=n1][data-state=up]').waitFor();
     await page.locator('[data-bus=up]').waitFor();
-    // no is the first thing that can be said
+    // the first choice offered is no
     await row.getByRole('button', { name: say.drain, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: say.ask });
     await dialog.waitFor();

@@ -1,4 +1,4 @@
-// The quieter pages: what can be done on each, hostile words in every place, and axe-core in both themes and languages.
+// The smaller pages: every action on each, hostile text in every place, and axe-core in both themes and languages.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
@@ -25,7 +25,7 @@ test('a task is made, runs, and stands on its day', options, async () => {
   await page.locator('[data-run-id][data-status=completed]').first().waitFor();
   await page.getByRole('switch', { name: 'Morning words' }).click();
   await page.locator('[role=switch][aria-checked=false]').waitFor();
-  // A month in which New York's clock changes says so.
+  // A month with a clock change in New York shows it.
   const { id } = (await ask('GET', '/api/scheduled-tasks')).items[0];
   await ask('POST', `/api/scheduled-tasks/${id}/start`);
   await page.goto(`/t?month=2026-11`);
@@ -40,11 +40,11 @@ test('a task is made, runs, and stands on its day', options, async () => {
 test('things that are alike stand beside each other: runs of one second, files, choices, calls of one id', options, async () => {
   const one = await person();
   const { id } = await ask('POST', '/api/scheduled-tasks', { title: 'Three at once', cron: '0 7 1 1 *', timezone: 'Asia/Shanghai', prompt: 'hello', model: 'demo/echo', overlap: 'allow' });
-  // Runs of a task in the same second have the same place on the calendar.
+  // Runs of a task in the same second share a place on the calendar.
   const seconds = async () => (await ask('GET', `/api/scheduled-tasks/${id}/runs`)).items.map((run) => run.due_at.slice(0, 19));
   while (new Set(await seconds()).size === (await seconds()).length) await Promise.all([1, 2, 3].map(() => ask('POST', `/api/scheduled-tasks/${id}/run`)));
   const page = await one.open('/t');
-  // A day of the month has room for a few of them, the agenda for all.
+  // A day of the month view shows a few of them, the agenda all.
   for (const [view, n] of [['/t', 1], ['/t?view=agenda', 2]]) {
     await page.goto(view);
     await page.locator(`[data-occurrence][data-task="${id}"]`).nth(n - 1).waitFor();
@@ -59,7 +59,7 @@ test('things that are alike stand beside each other: runs of one second, files, 
   const prompt = await example({}, { messages: [{ id: 'msg_1', role: 'user', content: 'In {{tone}}' }], variables: [{ name: 'tone', type: 'select', options: ['calm', 'calm', 'loud'] }] });
   await page.goto(`/p/${prompt.id}`);
   await page.getByRole('combobox', { name: 'tone' }).waitFor();
-  // A conversation from elsewhere, whose calls have one id.
+  // An imported conversation whose calls share one id.
   const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
   const imported = await ask('POST', '/api/sessions/import', { document: { model: 'gpt-5', messages: [{ role: 'user', content: 'Look twice' }, { role: 'assistant', content: null, tool_calls: [call, call] }] } });
   await page.goto(`/s/${imported.session?.id ?? imported.id}`);
@@ -163,7 +163,7 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   await row('exec').and(page.locator('[data-grant=ask]')).getByText('The person is asked each time.').waitFor();
   await row('read').and(page.locator('[data-grant=allow]')).getByText('The profile allows it.').waitFor();
   assert.equal(await row('read').locator('.path').textContent(), '**');
-  // What stands around it, as the server says.
+  // The isolation around it, as the server reports it.
   const { walls, sandbox } = await extension();
   assert.equal(await page.locator(`[data-sandbox=${sandbox}] .walls li`).count(), walls.length);
   await page.getByText(`${walls.filter(({ stands }) => stands).length} of ${walls.length} walls are up`).waitFor();
@@ -176,14 +176,14 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   await row('exec').and(page.locator('[data-grant=ask]')).waitFor();
   await page.getByRole('combobox', { name: 'Profile' }).selectOption('safe');
   await row('exec').getByText('The profile forbids it, whatever else is set.').waitFor();
-  // What is changed elsewhere is shown here.
+  // A change by another client appears here.
   assert.equal((await at.ask('PATCH', '/api/extensions/demo', { body: { profile: 'permissive' } })).status, 200);
   await row('exec').and(page.locator('[data-grant=allow]')).waitFor();
   await page.getByRole('switch', { name: 'Demo' }).click();
   await page.locator('[data-state=disabled]').waitFor();
   await page.getByRole('switch', { name: 'Demo' }).click();
   await page.locator('[data-state=enabled]').waitFor();
-  // It is known once it has run; then the page says what it registered.
+  // After its first run the page lists what it registered.
   await page.getByRole('tab', { name: /Tools it brings/ }).click();
   await page.getByText('Not known until it has run once.').waitFor();
   await session(at, script('call demo_card {"title":"x","numbers":[1]}'));
@@ -193,7 +193,7 @@ test('an extension: what it may and why, its tools and its words; a choice, a pr
   await page.getByRole('tab', { name: /Listens to/ }).click();
   await page.getByText('tool_call', { exact: true }).waitFor();
   await accessible(page, '/x/demo');
-  // Taking away can be taken back; else it is gone from the server too.
+  // Removing can be undone; otherwise it is removed from the server, too.
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Restart' }).click();
   await page.getByText('Stopped. The next use starts it anew.').waitFor();

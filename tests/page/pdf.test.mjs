@@ -1,5 +1,5 @@
-// PDFs: opened from a transcript, a citation and a document of the Viewer; drawn page by page, checked against what is
-// quoted, refused with a reason, and never obeyed.
+// PDFs: opened from a transcript, a citation and a document of the Viewer; drawn page by page, checked against the
+// quotation, refused with a reason; their actions are never executed.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { accessible, go, noBrowser, serve, until, visit } from './browser.mjs';
@@ -25,7 +25,7 @@ const words = {
 const pages = (page) => page.locator('[data-pdf]');
 const drawn = (page, n) => page.locator(`[data-sheet="${n}"] canvas`).waitFor({ state: 'attached' });
 const current = (page, n) => page.locator(`[data-pdf][data-current="${n}"]`).waitFor();
-// Something dark on white: the page was drawn, not only laid out.
+// Dark pixels on white: the page was drawn, not only laid out.
 const isInked = (page, n) => page.locator(`[data-sheet="${n}"] canvas`).evaluate((canvas) => {
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && data[i] < 100) return true;
@@ -75,7 +75,7 @@ for (const lang of Object.keys(words)) {
     await page.getByRole('button', { name: say.at }).click();
     await page.getByText(say.verified).waitFor();
     await drawn(page, 1);
-    // points from the top left, at the scale of the page
+    // in points from the top left, at the scale of the page
     const [sheet, box] = await Promise.all(['[data-sheet="1"]', '[data-box]'].map((at) => page.locator(at).first().boundingBox()));
     const scale = sheet.width / 300;
     for (const [is, should] of [[box.x - sheet.x, 60], [box.y - sheet.y, 60], [box.width, 160], [box.height, 50]]) assert.ok(Math.abs(is - should * scale) < 4, `${is} is not ${should} × ${scale}`);

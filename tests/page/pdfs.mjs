@@ -1,4 +1,4 @@
-// PDFs written by hand: pages of lines, and what a hostile or locked one has. One object after another, then their places.
+// PDFs written by hand: pages of lines, and the features of a hostile or locked one. The objects one after another, then their offsets.
 import { createHash } from 'node:crypto';
 
 const md5 = (...parts) => { const hash = createHash('md5'); for (const part of parts) hash.update(part); return hash.digest(); };
@@ -23,7 +23,7 @@ function locked(password) {
   };
 }
 
-// `pages` are lists of lines, the first at 72, 72 from the top left. `annotation` and `action` are raw objects of PDF.
+// `pages` are lists of lines, the first at 72, 72 from the top left. `annotation` and `action` are raw PDF objects.
 export function makePdf(pages, { width = 300, height = 400, rotate = 0, annotation, action, password, font = '/Type1 /BaseFont /Helvetica' } = {}) {
   const lock = password === undefined ? null : locked(password);
   const objects = [];

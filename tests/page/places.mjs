@@ -1,4 +1,4 @@
-// A server with something on every page, and the list of all pages: what the pictures show, and what axe-core reads.
+// A server with content on every page, and the list of all pages: for the pictures, and for axe-core.
 import assert from 'node:assert/strict';
 import { run } from '../e2e/harness.mjs';
 import { script, until } from './browser.mjs';
@@ -26,7 +26,7 @@ async function library(ask) {
   return id;
 }
 
-// Everything that a turn can show, up to the question that nobody has answered yet.
+// All kinds of content of a turn, up to an unanswered question.
 const agent = script(
   'think Plan first; read the two files that touch the outside; ask before writing anything.',
   'block planning_enter null',
@@ -70,7 +70,7 @@ async function memories(ask) {
   for (const words of all) await ask('POST', '/api/memories', { content: words, topic: words.includes('Debian') ? 'build' : null, type: words.includes('Debian') ? 'experience' : 'feedback' });
 }
 
-/** Fills the server; the answer names every page: its address, and what stands on it once it is there. */
+/** Fills the server; returns for every page its address, and an element that appears when it is loaded. */
 export async function places(server) {
   const ask = async (method, path, body) => {
     const answer = await server.ask(method, path, body === undefined ? {} : { body });
@@ -102,7 +102,7 @@ export async function places(server) {
   };
 }
 
-/** Both models answer beside the blocks; in a hand the blocks stay. */
+/** Both models answer next to the blocks; on a phone the blocks stay. */
 async function runBoth(page) {
   if (await page.locator('.phoneseg').count()) return;
   await page.locator('[data-var=input_code] textarea').fill('import os, sys\ndef backup(path):\n    os.system("tar czf out.tgz " + path)\nbackup(sys.argv[1])');
@@ -110,14 +110,14 @@ async function runBoth(page) {
   for (const model of ['demo/echo', 'demo/slow']) await page.locator(`[data-run="${model}"][data-status=done]`).waitFor();
 }
 
-/** What fills the window is asked for a moment after the turns are there: in the panel beside them, in a hand as a share in the bar. */
+/** The context is requested a moment after the turns: it appears in the panel next to them, on a phone as a share in the bar. */
 async function contextRead(page) {
   if (await page.locator('.ring').count()) return void await page.locator('.ring[data-read]').waitFor();
   await page.locator('[data-context=history]').waitFor();
   await page.locator('[data-span=wait]').first().waitFor({ state: 'attached' });
 }
 
-/** Opens one of them, and waits until nothing is missing on it. */
+/** Opens one of them, and waits until it is complete. */
 export async function show(page, { path, shows, open, key, act }) {
   await page.goto(path);
   await page.waitForSelector('body[data-page] main');

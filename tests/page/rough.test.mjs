@@ -1,5 +1,5 @@
-// The page in rough hands: signed out while writing, a server that restarts, names without end, windows of any size, a paste
-// of megabytes, keys faster than answers, pages one may not see.
+// Rough use of the page: signed out while writing, a server that restarts, very long names, windows of any size, a paste of
+// megabytes, keys faster than answers, pages without permission.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ test('signed out while writing: what was typed is there again', { skip }, async 
     await page.getByLabel('Key').fill(server.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
-  // The cookie goes in the moment in which the page sends what was typed: before it, another request could show the sign-in.
+  // Removes the cookie at the moment when the page sends the typed text: any earlier, another request could show the sign-in.
   const signOutAt = (method, path) => {
     let isDone = false;
     return page.route(path, async (route) => {
@@ -72,7 +72,7 @@ test('a server that restarts: what was said meanwhile stays, what was typed is k
   await page.waitForFunction(() => document.body.dataset.conn !== 'ok');
   await says.fill('said while away');
   await says.press('Enter');
-  // in the words of the page, not of the browser
+  // in the page's own words, not the browser's
   await page.locator('[data-toast]', { hasText: '服务器没有应答' }).waitFor();
   assert.equal(await says.inputValue(), 'said while away');
   await field(bench).fill('typed while away');
@@ -149,7 +149,7 @@ test('a paste of 5 MB: it is said what cannot be kept or sent, and the words sta
   const { page, context, close } = await visit(server, { allow: /Failed to load resource/ });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url.replace(/\/$/, '') });
   const big = 'The quick brown fox. '.repeat(250_000);
-  // a toast may be over before the browser has laid out so much text
+  // a toast may disappear before the browser has laid out so much text
   await page.addInitScript(() => {
     globalThis.told = [];
     new MutationObserver((list) => { for (const { addedNodes } of list) for (const node of addedNodes) if (node.matches?.('[data-toast]')) globalThis.told.push(node.textContent); }).observe(document, { subtree: true, childList: true });
@@ -161,7 +161,7 @@ test('a paste of 5 MB: it is said what cannot be kept or sent, and the words sta
   await page.keyboard.press('Control+Enter');
   await page.waitForFunction(() => globalThis.told.some((text) => text.includes('The message is over 4 MiB')));
   assert.equal(await composer(page).evaluate((node) => node.value.length), big.length);
-  // its height is not fitted to megabytes
+  // its height is not computed from megabytes of text
   assert.equal(await composer(page).evaluate((node) => getComputedStyle(node).fieldSizing), 'fixed');
   await go(page, `/p/${await prompt('big')}`);
   await field(page).focus();
@@ -182,7 +182,7 @@ test('keys that are faster than answers: Enter in the palette takes what is type
   const find = page.getByRole('combobox', { name: 'Search or jump to…' });
   const open = async () => { await page.keyboard.press('Control+k'); await find.waitFor(); await page.getByRole('option', { name: 'alpha' }).waitFor(); };
   await open();
-  // the answers to this come late
+  // the answers to this arrive late
   let goOn;
   const held = new Promise((done) => { goOn = done; });
   await page.route(/\/api\/\w+[-\w]*\?.*q=/, async (route) => { await held; await route.continue(); });
@@ -213,7 +213,7 @@ test('what is not there, and what one may not see, is said with a way on', { ski
     await note.waitFor();
     assert.ok(await note.locator('button, a').count() > 0, path);
   }
-  // one says nothing into a session that is not there
+  // nothing can be sent to a session that does not exist
   await go(page, '/s/sess_none');
   await page.locator('[data-error]').waitFor();
   assert.equal(await page.locator('.composer').count(), 0);
@@ -244,7 +244,7 @@ test('from the composer to a confirmation: the first focus is on No, and its key
   await go(page, `/s/${id}`);
   await page.getByRole('button', { name: '1 question waits above' }).click();
   await page.waitForFunction(() => document.activeElement?.textContent.includes('Do not allow'));
-  await page.locator('button:focus:not([aria-disabled])').waitFor(); // nothing is taken in the first 400 ms
+  await page.locator('button:focus:not([aria-disabled])').waitFor(); // nothing is accepted in the first 400 ms
   await page.keyboard.press('Enter');
   await page.locator('[data-call][data-status=error]').waitFor();
   await close();

@@ -1,4 +1,5 @@
-// A sign-in that may less than its user: what it may not is switched off or not there, and said; nothing that is pressed is refused.
+// A sign-in with fewer rights than its user: forbidden actions are disabled or absent, with the reason; no available button leads to a
+// refusal.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import test, { before } from 'node:test';
@@ -19,7 +20,7 @@ const ok = async (method, path, body) => {
   return answer.json;
 };
 
-/** A window whose sign-in an administrator has narrowed; `refused` collects what the server did not allow. */
+/** A window whose sign-in an administrator has narrowed; `refused` collects the requests that the server denied. */
 async function narrowed(scope, options = {}) {
   const one = await visit(server, options);
   const { key_id } = await (await one.context.request.get('/api/me')).json();
@@ -29,7 +30,7 @@ async function narrowed(scope, options = {}) {
   return { ...one, refused };
 }
 
-/** Presses every button that is there to be pressed, those of opened menus and dialogs too, but signing out. */
+/** Presses every available button, also those of opened menus and dialogs, except signing out. */
 async function pressAll(page, place) {
   const path = () => page.evaluate(() => location.pathname);
   const home = await path();

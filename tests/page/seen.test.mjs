@@ -1,7 +1,8 @@
-// Every page in both languages and themes, on a desk and in a hand, as axe-core sees it; without colours; with the colours
-// of the system. Where PARLEY_PICTURES names a directory, the first of these make the pictures of the guide instead:
+// Every page in both languages and themes, on a desktop and a phone, checked with axe-core; without colours; with the
+// colours of the system. If PARLEY_PICTURES names a directory, the first of these tests make the pictures of the guide
+// instead:
 // PARLEY_PICTURES=docs/guide/pictures node --test --test-name-pattern=axe tests/page/seen.test.mjs
-// With PARLEY_PICTURES_OF=session,share only those pages are taken.
+// With PARLEY_PICTURES_OF=session,share only those pages are used.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +49,7 @@ for (const lang of ['en-US', 'zh-CN']) {
   }
 }
 
-// Hue is never the only sign: what differs by colour differs by its words or its icon too.
+// Hue is never the only sign: elements that differ in colour also differ in text or icon.
 const signs = '[data-status], [data-kind], [data-loss], [data-grant], [data-change], .pill, [data-block]';
 test('without colours every state still has a word or a sign of its own', { skip }, async () => {
   const { page, close } = await visit(server);

@@ -1,4 +1,4 @@
-// Sessions: every block, questions and confirmations, a cut connection, long answers, many turns, composition, 390 px.
+// Sessions: every block, questions and confirmations, a broken connection, long answers, many turns, composition, 390 px.
 import assert from 'node:assert/strict';
 import test, { before } from 'node:test';
 import { go, noBrowser, script, serve, session, until, visit } from './browser.mjs';
@@ -35,7 +35,7 @@ test('demo/agent from question to confirmation to card to end, every block once'
   const question = page.locator('section[data-question]');
   await question.waitFor();
   assert.equal(await page.locator('body').getAttribute('data-page'), 'session');
-  // It never takes the focus, and what is typed in the composer answers nothing.
+  // It never takes the focus, and text typed in the composer does not answer it.
   assert.ok(await page.evaluate(() => !document.activeElement.closest('[data-question]')));
   await page.getByRole('textbox', { name: 'Say something…' }).focus();
   await page.keyboard.type('2');
@@ -45,7 +45,7 @@ test('demo/agent from question to confirmation to card to end, every block once'
   await page.keyboard.press('2');
   assert.match(await question.locator('.opt.on').innerText(), /Markdown/);
   await page.keyboard.press('Enter');
-  // The confirmation: all arguments, No first in the order of the keys, nothing in the first 400 ms.
+  // The confirmation: all arguments, No first in tab order, no key accepted in the first 400 ms.
   const no = page.getByRole('button', { name: 'Do not allow' });
   await no.waitFor();
   const confirm = page.locator('section[data-question]', { has: no });
@@ -56,7 +56,7 @@ test('demo/agent from question to confirmation to card to end, every block once'
   await page.locator('button:not([aria-disabled])', { hasText: 'Allow once' }).click();
   await page.getByText('Done. The report is there.', { exact: true }).waitFor();
   await over(id);
-  await page.locator('[data-block=tool_ui]').first().waitFor({ state: 'attached' }); // cards are loaded with the first
+  await page.locator('[data-block=tool_ui]').first().waitFor({ state: 'attached' }); // the code for cards is loaded with the first one
   const blocks = await page.locator('[data-block]').evaluateAll((all) => [...new Set(all.map((e) => e.dataset.block))]);
   for (const type of ['text', 'thinking', 'tool_use', 'tool_result', 'tool_ui', 'tool_bridge', 'system_notification', 'mode_change', 'planning_enter', 'planning_exit', 'plan_status', 'ask_user_answer'])
     assert.ok(blocks.includes(type), `${type} of ${blocks}`);
@@ -177,7 +177,7 @@ test('a streamed answer of 200 KB costs linear work, as one paragraph and as man
     await server.ask('POST', `/api/sessions/${id}/chat`, { body: { message: text } });
     await over(id);
     await page.waitForFunction(() => [...document.querySelectorAll('[data-role=assistant]')].at(-1)?.dataset.status === 'completed');
-    // the reader of Markdown is loaded with the first answer
+    // the Markdown parser is loaded with the first answer
     await page.waitForFunction((n) => document.querySelectorAll('[data-role=assistant] b').length > n, lines);
     assert.equal(await page.locator('[data-role=assistant] b').count() - 1, lines);
     const ops = await page.evaluate(() => globalThis.ops);
@@ -197,9 +197,9 @@ test('3,000 turns: the newest hundred, older ones on demand with the place kept,
   const old = await first.getAttribute('data-turn');
   await first.evaluate((turn) => { turn.closest('.body').scrollTop = 0; });
   await page.waitForFunction(() => document.querySelectorAll('[data-turn]').length > 150);
-  // what was on the screen is still there
+  // the turn that was visible is still visible
   assert.ok(await page.locator(`[data-turn="${old}"]`).evaluate((turn) => { const box = turn.closest('.body').getBoundingClientRect(), at = turn.getBoundingClientRect(); return at.top < box.bottom && at.bottom > box.top - 400; }));
-  // by its button too; a click of the mouse would first scroll there, which loads turns by itself
+  // also with its button; a mouse click would first scroll there, which loads turns by itself
   await page.getByRole('button', { name: 'Older turns' }).dispatchEvent('click');
   await page.waitForFunction(() => document.querySelectorAll('[data-turn]').length > 250);
   const far = (await server.ask('GET', `/api/sessions/${id}/messages?limit=1&before=2601`)).json[0];
@@ -207,7 +207,7 @@ test('3,000 turns: the newest hundred, older ones on demand with the place kept,
   await go(page, `/s/${id}#${far.turn_id}`);
   await page.locator(`[data-turn="${far.turn_id}"]`).waitFor();
   await page.waitForFunction((turn) => document.activeElement?.dataset.turn === turn, far.turn_id);
-  // and it still streams
+  // and the session still streams
   await say(page, 'one more');
   await page.waitForFunction(() => [...document.querySelectorAll('[data-turn]')].at(-1).textContent.includes('one more'));
   await close();

@@ -1,4 +1,4 @@
-// What must not grow: memory over many runs, the document with the length of a text.
+// Bounded growth: memory over many runs, the DOM with the length of a text.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ask, example, field, kept, lacks, person } from './bench.mjs';
@@ -16,7 +16,7 @@ test('memory is flat over 100 runs', options, async () => {
   const column = page.locator('[data-run="demo/echo"]');
   const run = async (times) => {
     for (let i = 0; i < times; i++) {
-      // the answer of the run before is still there: the server tells when this one is over
+      // the previous answer is still shown: the server's list shows when this run is over
       const { total } = await ask('GET', '/api/runs?limit=1');
       await page.keyboard.press('Control+Enter');
       await until(async () => (await ask('GET', '/api/runs?limit=1')).total > total, () => `run ${i} did not end`);
@@ -35,7 +35,7 @@ test('memory is flat over 100 runs', options, async () => {
   assert.ok(await column.getByText('hello there').count());
   assert.ok(after.Nodes < before.Nodes + 200, `${before.Nodes} nodes became ${after.Nodes}`);
   assert.ok(after.JSEventListeners < before.JSEventListeners + 50, `${before.JSEventListeners} listeners became ${after.JSEventListeners}`);
-  // a run that were kept whole would cost more than 20 KB
+  // a run that is kept whole would need more than 20 KB
   assert.ok(after.JSHeapUsedSize < before.JSHeapUsedSize + 1_500_000, `${before.JSHeapUsedSize} bytes became ${after.JSHeapUsedSize}`);
   await one.done();
 });
@@ -58,7 +58,7 @@ test('a long text is drawn as far as it is seen, and edited like a short one', o
   const content = async () => (await ask('GET', `/api/prompts/${id}/draft`)).content.messages[0].content;
   assert.ok((await content()).endsWith('in it and its end'));
   assert.equal((await content()).length, lines.join('\n').length + ' and its end'.length);
-  // keys of a block work in it: a selection becomes a variable, and Ctrl Z takes that back
+  // keys of a block work inside it: a selection becomes a variable, and Ctrl Z reverts that
   for (let i = 0; i < 3; i++) await page.keyboard.press('Shift+ArrowLeft');
   await page.keyboard.press('{');
   await page.locator('[data-var]').nth(1).waitFor();

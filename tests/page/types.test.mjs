@@ -1,4 +1,4 @@
-// The types that client and page are checked with are those of this server.
+// The types with which client and page are checked match this server.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ test('clients/ts/src/schema.ts is what /openapi.json says', { skip }, async () =
   const made = await typesOf(openapi);
   assert.ok(made.length > 10_000 && made.includes('PromptVersion'));
   assert.ok(made === readFileSync(file, 'utf8'), 'the types are stale: start a server, then run node web/build/types.mjs URL');
-  // and the comparison notices a member more
+  // and the comparison notices an additional member
   openapi.components.schemas.Blob.properties.more = { type: 'string' };
   assert.notEqual(await typesOf(openapi), made);
   await server.stop();

@@ -9,7 +9,7 @@ before(async () => { if (!noBrowser) server = await serve(); });
 const skip = noBrowser;
 
 const put = (page, text, name = 'a.json') => page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
-// As a person drops a file from the desk: the browser asks the page while it is over it, then gives it the file.
+// Drops a file as a person does: the browser notifies the page during the drag, then passes the file.
 async function drop(page, text, name) {
   const files = await page.evaluateHandle(([words, called]) => {
     const data = new DataTransfer();
@@ -30,17 +30,17 @@ test('each kind has its own silhouette, and folds', { skip }, async () => {
   await page.getByRole('button', { name: 'revenue.envelope.json' }).first().click();
   await page.waitForSelector('[data-kind=media]');
   for (const kind of kinds) assert.ok(await page.locator(`.env [data-kind=${kind}]`).count(), kind);
-  // no two kinds share border, radius and background of their box
+  // no two kinds have the same border, radius and background
   const looks = await page.evaluate((names) => names.filter((k) => !['text', 'static_var'].includes(k)).map((k) => {
     const s = getComputedStyle(document.querySelector(`[data-kind=${k}]`)), box = document.querySelector(`[data-kind=${k}] .box, [data-kind=${k}] .sheet`), b = box ? getComputedStyle(box) : s;
     return [s.borderTopStyle, s.borderLeftStyle, s.borderRadius, s.display, b.borderTopStyle, b.maskImage, s.borderTopWidth, s.borderLeftWidth].join();
   }), kinds);
   assert.equal(new Set(looks).size, looks.length, looks.join('\n'));
-  // collapsed of the file is honoured: the long text is folded
+  // `collapsed` in the file is honoured: the long text is folded
   assert.ok(await page.locator('[data-kind=long_text] .fade').count());
   await page.getByRole('button', { name: 'Show all', exact: true }).click();
   assert.equal(await page.locator('[data-kind=long_text] .fade').count(), 0);
-  // V goes names and values, names, values; it is in the address
+  // V cycles through names and values, names, values; the address contains it
   await page.keyboard.press('v');
   assert.match(page.url(), /show=names/);
   assert.equal(await page.locator('[data-var=tone]').innerText(), '{{tone}}');
@@ -83,7 +83,7 @@ test('a loss is one row with its count, and shows its place in source and envelo
   // and back: the number on a segment leads to its row
   await page.locator('[data-kind=skills] .lossmark').click();
   assert.equal(await page.locator('.env [data-marked]').getAttribute('data-kind'), 'skills');
-  // another target; the result is copied and the carry comes home
+  // another target; the result is copied and the carry leads home
   await page.getByRole('button', { name: /^Convert to/ }).click();
   await page.getByRole('combobox').fill('envel');
   await page.getByRole('combobox').press('Enter');
@@ -112,15 +112,15 @@ test('broken input says line, column and what was expected, and shows the rest b
   assert.match(await flaw.innerText(), new RegExp(`Line ${lines.length}, column ${lines.at(-1).length + 1}: expected`));
   await page.locator('.env').getByText('Be brief.').waitFor();
   assert.ok(await page.locator(`.ln.bad[data-line="${lines.length}"]`).count());
-  // JSON that is no conversation is said to be none, and stays readable
+  // JSON that is not a conversation is reported as such, and stays readable
   await put(page, '{"a": 12345678901234567890123}');
   await page.getByText('No format we know').waitFor();
   assert.match(await page.locator('.src').innerText(), /12345678901234567890123/);
-  // valid JSON that breaks the schema says where
+  // valid JSON that violates the schema is reported with the place
   await put(page, JSON.stringify({ version: '1.0', messages: [{ id: 'a', role: 'user', timestamp: 1, segments: [{ kind: 'text' }] }] }, null, 1));
   await flaw.first().waitFor();
   assert.match(await flaw.first().innerText(), /content/);
-  // twenty edits of a file: the page always says something and never breaks
+  // twenty edits of a file: the page always shows a message and never breaks
   for (let i = 0; i < text.length; i += Math.ceil(text.length / 20)) {
     await put(page, text.slice(0, i) + text.slice(i + 1), `edit-${i}.json`);
     await page.locator('h1', { hasText: `edit-${i}.json` }).waitFor();

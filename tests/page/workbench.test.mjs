@@ -1,4 +1,4 @@
-// The workbench as people use it: with keys only, with a mouse, with a finger, in two tabs, in Chinese, on a phone.
+// The workbench as people use it: with keys only, with a mouse, by touch, in two tabs, in Chinese, on a phone.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ask, at, example, field, ids, kept, lacks, person } from './bench.mjs';
@@ -22,7 +22,7 @@ test('a few-shot prompt is built and run with the keyboard only', options, async
   assert.equal(await page.getByRole('textbox', { name: 'User, block 5 of 5' }).count(), 1);
   await page.waitForURL(/\/p\/prompt_/);
   await kept(page);
-  // Without a value it does not run, and leads there.
+  // Without a value it does not run, and focuses the missing value.
   await page.keyboard.press('Control+Enter');
   await page.locator('[data-var=text] textarea:focus').waitFor();
   await page.keyboard.type('I love it');
@@ -81,7 +81,7 @@ test('a block moves by mouse, by finger, by key and by button; a bracket moves t
   await page.keyboard.press('Escape');
   await page.mouse.up();
   assert.deepEqual(await ids(page), ['msg_3', 'msg_1', 'msg_2']);
-  // By key, in the field and on the grip.
+  // With keys, in the field and on the grip.
   await field(page, 'msg_3').focus();
   await page.keyboard.press('Alt+ArrowDown');
   assert.deepEqual(await ids(page), ['msg_1', 'msg_3', 'msg_2']);
@@ -90,7 +90,7 @@ test('a block moves by mouse, by finger, by key and by button; a bracket moves t
   await page.keyboard.press('ArrowDown');
   assert.deepEqual(await ids(page), ['msg_1', 'msg_2', 'msg_3']);
   await page.getByText('Block moved to place 3 of 3').waitFor({ state: 'attached' });
-  // By button.
+  // With buttons.
   await field(page, 'msg_2').focus();
   await page.locator('[data-block-id=msg_2]').getByRole('button', { name: 'Move up' }).click();
   assert.deepEqual(await ids(page), ['msg_2', 'msg_1', 'msg_3']);
@@ -132,7 +132,7 @@ test('versions: the diff stands in the blocks, an old one is restored, a label m
   await page.locator('[data-block-id=msg_3] ins').first().waitFor();
   assert.ok(await page.locator('[data-block-id=msg_1] del').count() > 0);
   assert.equal(await page.locator('[data-block-id=msg_2] :is(ins, del)').count(), 0);
-  // It is asked for once, not again and again.
+  // The diff was requested once; the other view needs no new request.
   let asked = 0;
   page.on('request', (request) => { if (request.url().endsWith('/diff')) asked++; });
   await page.getByRole('button', { name: 'Side by side' }).click();
@@ -187,7 +187,7 @@ test('a Claude Code command is copied, with values and with names', options, asy
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(copied, /^claude -p --system-prompt='你是一位/);
   assert.ok(copied.includes(`it'\\''s $HOME`) || copied.includes(`it'"'"'s $HOME`), copied);
-  // earlier turns stand between tags, and the command has no option for a setting
+  // earlier turns are put between tags, and the command has no option for one setting
   assert.deepEqual(await page.locator('[data-loss]').evaluateAll((all) => all.map(({ dataset }) => dataset.loss)), ['approximated', 'dropped']);
   await page.getByRole('button', { name: 'With {{names}}' }).click();
   await page.locator('.extext').filter({ hasText: '{{input_code}}' }).waitFor();
@@ -208,7 +208,7 @@ test('two tabs: an untouched one follows, a touched one is asked, and nothing is
   await kept(left);
   await right.getByText('Changed in another tab. You see the newest.').waitFor();
   assert.equal(await field(right, 'msg_3').inputValue(), 'left wrote');
-  // Both write: whoever comes second chooses.
+  // Both write: the later one has to choose.
   await Promise.all([field(left, 'msg_3').fill('left again'), field(right, 'msg_3').fill('right at once')]);
   const asked = await Promise.race([left, right].map((page) => page.locator('[data-conflict=msg_3]').waitFor().then(() => page)));
   const mine = await field(asked, 'msg_3').inputValue();
@@ -217,7 +217,7 @@ test('two tabs: an untouched one follows, a touched one is asked, and nothing is
   await kept(asked);
   const merged = (await ask('GET', `/api/prompts/${id}/draft`)).content.messages.at(-1).content;
   assert.ok(merged.includes('left again') && merged.includes('right at once') && merged.includes(mine), merged);
-  // A version that somebody saved meanwhile.
+  // A version saved meanwhile by someone else.
   await ask('POST', `/api/prompts/${id}/versions`, { content: { protocol: 'structured-chat', system_prompt: 'theirs', messages: [] } });
   await asked.keyboard.press('Control+s');
   await asked.getByRole('heading', { name: 'Somebody saved v2 while you were writing' }).waitFor();

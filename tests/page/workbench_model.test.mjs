@@ -1,4 +1,4 @@
-// What the workbench computes without a page: blocks, variables, sets of values, merging, marks, calendars.
+// The workbench's logic without a page: blocks, variables, sets of values, merging, marks, calendars.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -231,7 +231,7 @@ test('the marks of a text are the text, cut', () => {
   }
   assert.deepEqual(marks.pieces('a {{v}} `c`\n```\nx {{w}}\n```\nz', (name) => name === 'v').map((piece) => [piece.mark, piece.text]), [
     ['text', 'a '], ['var', '{{v}}'], ['text', ' '], ['code', '`c`'], ['text', '\n'], ['fence', '```\nx '], ['missing', '{{w}}'], ['fence', '\n```\n'], ['text', 'z']]);
-  // Code between fences is one sheet, whatever is marked in it; two that touch are two.
+  // Code between fences is one sheet, with any marks in it; two adjacent ones are two.
   assert.deepEqual(marks.runs(marks.pieces('a\n```\n{{w}}\n```\n~~~\nb\n~~~\nz')).map((run) => [run.isSheet, run.pieces.map((piece) => piece.text).join('')]), [
     [false, 'a\n'], [true, '```\n{{w}}\n```\n'], [true, '~~~\nb\n~~~\n'], [false, 'z']]);
 });

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <strings.h>
 
-/* What a document says: its keys and texts, also those of JSON inside its texts, each ended by NUL,
- * and its values in canonical form. */
+/* The content of a document: its keys and texts, including those of JSON inside its texts, each
+ * NUL-terminated, and its values in canonical form. */
 struct said {
     struct pl_buf texts, values;
 };
@@ -37,7 +37,7 @@ static bool parse_text(struct pl_arena *arena, struct pl_str text, struct pl_jso
     return looks_like_json(text) && pl_json_parse(arena, text, &opts, ret_doc, NULL) == PL_OK;
 }
 
-/* Recursive over JSON in texts in JSON, three deep as nobody means more. */
+/* Recurses into JSON inside texts, at most three levels deep. */
 static void listen(struct said *said, struct pl_arena *arena, const struct pl_json_doc *doc,
                    int depth)
 {
@@ -126,8 +126,8 @@ static bool says_subtype(const struct said *said, struct pl_str text)
            holds(pl_buf_str(&said->texts), (struct pl_str){slash + 1, text.len - type.len - 1});
 }
 
-/* As text, inside a nested JSON text, as an equal JSON value, split from its data URL, as the same
- * instant, or as a word of another spelling. */
+/* Whether the document has the text: as text, inside a nested JSON text, as an equal JSON value,
+ * split from its data URL, as the same instant, or as a word in another spelling. */
 static bool says(const struct said *said, struct pl_arena *arena, struct pl_str raw,
                  struct pl_str text)
 {
@@ -188,7 +188,8 @@ static bool is_reported(const struct pl_account *a, struct pl_str pointer)
     return false;
 }
 
-/* A reference to something that is reported where it stands itself: the id of a call. */
+/* Whether the text is a reference, such as the id of a call, to a value that is reported
+ * elsewhere. */
 static bool is_reference(const struct pl_account *a, struct pl_str text)
 {
     const struct pl_json_node *losses = losses_of(a), *at;
@@ -200,7 +201,7 @@ static bool is_reference(const struct pl_account *a, struct pl_str text)
     return false;
 }
 
-/* Line by line: a comment of a program text has marks between them. */
+/* Compares line by line: in a comment of a program text, the lines have marks between them. */
 static bool says_lines(const struct said *said, struct pl_str text)
 {
     for (size_t from = 0, to; from < text.len; from = to + 1) {
@@ -212,7 +213,7 @@ static bool says_lines(const struct said *said, struct pl_str text)
     return true;
 }
 
-/* Text between two marks, as a whole string. */
+/* Whether `hay` has the text as a whole string, between two marks. */
 static bool holds_whole(struct pl_str hay, struct pl_str text, char mark)
 {
     PL_CLEANUP_BUF struct pl_buf whole;
@@ -223,8 +224,8 @@ static bool holds_whole(struct pl_str hay, struct pl_str text, char mark)
     return holds(hay, pl_buf_str(&whole));
 }
 
-/* The output has exactly these words as one text, the source has them once, the carry too: as one
- * of its texts or with their quotes in a piece of the source. */
+/* Whether the carry repeats a text of the output. The output has it as one whole text, the source
+ * has it once, and the carry has it as one of its texts or, quoted, in a piece of the source. */
 static bool is_repeated(struct pl_str text, struct pl_str raw, const struct said *source,
                         const struct said *out, const struct said *carry)
 {
@@ -246,7 +247,7 @@ static void complain(struct pl_buf *why, struct pl_str pointer, const char *what
 
 void pl_account_texts(const struct pl_account *a, struct pl_buf *ret_why)
 {
-    enum { ONLY_ITS_OWN = 3 }; /* not what stands in JSON inside its strings */
+    enum { ONLY_ITS_OWN = 3 }; /* without JSON inside its strings */
     struct said source, out, own, carry;
     struct pl_json_tour tour;
     said_init(&source);
@@ -266,7 +267,7 @@ void pl_account_texts(const struct pl_account *a, struct pl_buf *ret_why)
             pl_json_text(a->arena, a->source, n, &text) != PL_OK)
             continue;
         if (says(&out, a->arena, a->out->text, text)) {
-            /* A string with escapes that it might do without is kept as it is spelled. */
+            /* A string with unnecessary escapes is carried as written. */
             if (!(n->tag & PL_JSON_ODD) &&
                 is_repeated(text, pl_json_raw(a->source, n), &source, &own, &carry))
                 complain(ret_why, pointer, "is in the output and in the carry");
@@ -285,7 +286,7 @@ void pl_account_texts(const struct pl_account *a, struct pl_buf *ret_why)
     said_deinit(&carry);
 }
 
-/* The pointer is in the source; of something that was added, its container is. */
+/* Whether the pointer is in the source; for an added value, its container suffices. */
 static bool is_place(const struct pl_account *a, struct pl_str pointer, bool is_added)
 {
     const struct pl_json_node *found;

@@ -1,8 +1,8 @@
-/* The three laws of conversion, and edits, on thousands of made-up conversations of one format.
+/* The three laws of conversion, and edits, on thousands of generated conversations of one format.
  *
  *     convert-property-test FORMAT [DOCUMENTS [FIRST]]
  *
- * A failure names the number of the document: FORMAT 1 NUMBER runs it alone and prints it. */
+ * A failure prints the number of the document: FORMAT 1 NUMBER runs it alone and prints it. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 enum { DOCUMENTS = 10000, TARGETS = 2, SHOWN = 8 };
 
-/* What a test is about, and how often it went wrong. */
+/* The subject of a test, and its failures. */
 struct law {
     const struct pl_format *format;
     struct pl_grammar *grammar;
@@ -36,7 +36,7 @@ struct law {
     size_t n_restated; /* edits that changed more bytes than their own, or were reported */
 };
 
-/* One document on its way there. */
+/* One document and its conversion. */
 struct trip {
     struct law *law;
     uint64_t number;
@@ -68,7 +68,7 @@ static enum pl_status convert(struct pl_str text, const struct pl_format *from,
     return pl_convert(text, &opts, ret, err);
 }
 
-/* A document of any format as a tree; gpt-oss as the document that stands for it. */
+/* Parses a document of any format; a gpt-oss text is parsed as its equivalent document. */
 static bool parse(struct trip *t, const struct pl_format *format, struct pl_str text,
                   struct pl_json_doc *ret_doc)
 {
@@ -83,7 +83,7 @@ static bool parse(struct trip *t, const struct pl_format *format, struct pl_str 
     return pl_json_parse(&t->arena, text, &opts, ret_doc, NULL) == PL_OK;
 }
 
-/* Where two texts part, for a message. */
+/* Reports the first difference of two texts. */
 static void show_difference(struct trip *t, const char *what, struct pl_str is,
                             struct pl_str wanted)
 {
@@ -94,7 +94,7 @@ static void show_difference(struct trip *t, const char *what, struct pl_str is,
     wrong(t, "%s: byte %zu is %.*s instead of %.*s", what, i, PL_STR_ARG(a), PL_STR_ARG(b));
 }
 
-/* In a text that was changed an escape may have moved to another place of the same letter. */
+/* In a changed text, an escape may have moved to another occurrence of the same letter. */
 static bool is_respelled(struct trip *t, struct pl_str is, struct pl_str wanted)
 {
     struct pl_json_doc a, b;
@@ -103,7 +103,7 @@ static bool is_respelled(struct trip *t, struct pl_str is, struct pl_str wanted)
            pl_json_equal(&a, a.root, &b, b.root, &is_equal) == PL_OK && is_equal;
 }
 
-/* Home with the carry, from the output or an edited one. */
+/* Converts the output, or an edited output, back with the carry. */
 static void check_home(struct trip *t, const char *what, struct pl_str from, struct pl_str wanted,
                        bool is_edited)
 {
@@ -120,8 +120,8 @@ static void check_home(struct trip *t, const char *what, struct pl_str from, str
     pl_converted_deinit(&back);
 }
 
-/* A program that parses the target and writes it again: no white space, the fewest escapes. Numbers
- * stay as they are spelled. */
+/* Acts like a program that parses the target and writes it again: no white space, the fewest
+ * escapes. Numbers keep their spelling. */
 static void write_again(struct trip *t, const struct pl_json_doc *doc, struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
@@ -185,7 +185,7 @@ static void replace(struct pl_buf *to, struct pl_str text, size_t at, size_t n, 
     pl_buf_add(to, pl_str_slice(text, at + n, text.len));
 }
 
-/* Offset of the only place of the mark, or -1. */
+/* Offset of the mark if it occurs once, or -1. */
 static ptrdiff_t find_mark(struct pl_str text)
 {
     struct pl_str mark = PL_STR(PL_GENERATE_MARK);
@@ -196,7 +196,7 @@ static ptrdiff_t find_mark(struct pl_str text)
     return memmem(first + 1, text.len - behind, mark.ptr, mark.len) ? -1 : first - text.ptr;
 }
 
-/* Words changed there are changed here, and nothing else. */
+/* A change of words in the target changes these words in the source, and nothing else. */
 static void check_changed_words(struct trip *t)
 {
     struct pl_str by = PL_STR("altered"), mark = PL_STR(PL_GENERATE_MARK);
@@ -235,14 +235,14 @@ static const char *new_message(const struct pl_format *format)
     return "{\"role\":\"user\",\"content\":\"" NEW_WORDS "\"}";
 }
 
-/* The output with one more message, or nothing when it has no list of them. */
+/* Appends the output with one more message, or nothing if it has no list of messages. */
 static void append_message(struct trip *t, struct pl_buf *to)
 {
     struct pl_str out = pl_buf_str(&t->there.out);
     struct pl_json_doc doc;
     struct pl_json_edit edit;
     if (t->to == &pl_format_gpt_oss) {
-        /* Before the turn that the model is to begin. */
+        /* Before the unfinished turn of the model. */
         struct pl_str next = PL_STR("<|start|>assistant");
         bool has_next =
             out.len >= next.len && pl_str_eq(pl_str_slice(out, out.len - next.len, out.len), next);
@@ -264,8 +264,8 @@ static void append_message(struct trip *t, struct pl_buf *to)
     pl_json_edit_deinit(&edit);
 }
 
-/* The text is `old` with something put in, which says the new words; what is put in may stand
- * around a piece of `old` (a lone text that became a message). */
+/* Whether the text is `old` with an insertion that contains the new words. The insertion may
+ * surround a piece of `old` (a single text that became a message). */
 static bool is_insertion(struct pl_str text, struct pl_str old)
 {
     size_t front = 0, back = 0;
@@ -280,7 +280,8 @@ static bool is_insertion(struct pl_str text, struct pl_str old)
            memmem(text.ptr, text.len, NEW_WORDS, sizeof NEW_WORDS - 1);
 }
 
-/* A message appended there is appended here, and all that was here keeps its bytes. */
+/* A message appended to the target is appended to the source, and the rest of the source keeps its
+ * bytes. */
 static void check_new_message(struct trip *t)
 {
     PL_CLEANUP_BUF struct pl_buf edited;
@@ -295,7 +296,7 @@ static void check_new_message(struct trip *t)
                 &err) != PL_OK)
         wrong(t, "new message: %s", err.message);
     else if (!is_insertion(pl_buf_str(&back.out), t->text)) {
-        /* Beside the new one the formats may have to say another message in another place. */
+        /* Beside the new message, a format may have to move another one. */
         if (pl_str_find(pl_buf_str(&back.out), PL_STR(NEW_WORDS)) != SIZE_MAX ||
             pl_str_find(pl_buf_str(&back.report), PL_STR("\"lossless\":false")) != SIZE_MAX)
             t->law->n_restated++;
@@ -306,7 +307,7 @@ static void check_new_message(struct trip *t)
     t->law->n_edits++;
 }
 
-/* There and home again, in every way. */
+/* Converts a document and back, in every way. */
 static void check_trip(struct trip *t)
 {
     struct pl_error err = {0};
@@ -319,7 +320,7 @@ static void check_trip(struct trip *t)
             "%.*s\n%.*s\n%.*s\n%.*s\n", PL_STR_ARG(t->text), PL_STR_ARG(pl_buf_str(&t->there.out)),
             PL_STR_ARG(pl_buf_str(&t->there.report)), PL_STR_ARG(pl_buf_str(&t->there.carry)));
     if (status != PL_OK) {
-        /* What cannot be said at all is refused with a reason. */
+        /* A document that cannot be expressed is refused with a reason. */
         if (status != PL_INVALID || !t->there.report.len)
             wrong(t, "refused without a report: %s", err.message);
     } else if (t->to == t->law->format) {
@@ -372,7 +373,7 @@ static void every_document_comes_home(void **state)
     pl_buf_deinit(&text);
     if (law->n_wrong)
         fail_msg("%zu properties do not hold", law->n_wrong);
-    /* A property nobody looked at holds too easily. */
+    /* A property that is never checked proves nothing. */
     if (!law->is_shown) {
         assert_true(law->n_trips > law->n_documents);
         assert_true(law->n_edits > law->n_documents / 4);

@@ -32,8 +32,7 @@ static enum pl_status convert(struct pl_str text, const struct pl_format *from,
     return pl_convert(text, &opts, ret, err);
 }
 
-/* --- whether two documents say the same, told without delta.c ------------------------------------
- */
+/* --- comparing two documents, without delta.c ------------------------------------------------- */
 
 static bool says_same(struct law *law, const struct pl_json_node *a, const struct pl_json_node *b)
 {
@@ -56,10 +55,10 @@ static bool says_same(struct law *law, const struct pl_json_node *a, const struc
     return true;
 }
 
-/* --- whether the report names a difference -------------------------------------------------------
- */
+/* --- whether the report names a difference ---------------------------------------------------- */
 
-/* One is the other, or leads into it. The root leads everywhere, and so names only itself. */
+/* Whether the pointers are equal or one is a prefix of the other. The root is a prefix of all, so
+ * it only matches itself. */
 static bool is_along(struct pl_str a, struct pl_str b)
 {
     struct pl_str less = a.len < b.len ? a : b, more = a.len < b.len ? b : a;
@@ -115,8 +114,7 @@ static enum pl_edit_fate compare(struct law *law)
     return is_same && law->is_lossless ? PL_EDIT_ARRIVED : PL_EDIT_REPORTED;
 }
 
-/* --- there and home ------------------------------------------------------------------------------
- */
+/* --- there and back --------------------------------------------------------------------------- */
 
 static enum pl_edit_fate check_refusal(struct law *law, enum pl_status status,
                                        const struct pl_error *err)
@@ -126,7 +124,7 @@ static enum pl_edit_fate check_refusal(struct law *law, enum pl_status status,
         return wrong(law, "refused with another status than PL_INVALID: ", pl_str_of(err->message));
     if (!err->message[0])
         return wrong(law, "refused without a message", (struct pl_str){0});
-    /* What can be converted without a carry can come home with one. */
+    /* If it can be converted without a carry, it must convert with one. */
     if (convert(t->edited, t->to, t->from, (struct pl_str){0}, false, &law->bare, NULL) == PL_OK)
         return wrong(law, "refused, although it can be converted: ", pl_str_of(err->message));
     return PL_EDIT_REFUSED;
@@ -166,7 +164,8 @@ static enum pl_edit_fate check(struct law *law)
     if (!check_strict(law))
         return wrong(law, "strict does not refuse exactly what is reported", (struct pl_str){0});
     status = convert(out, t->from, t->to, (struct pl_str){0}, false, &law->again, &err);
-    /* What is left may be too little for the other format: then the report says so as a whole. */
+    /* The rest may be too little for the other format: then the report says so for the whole
+     * document. */
     if (status == PL_INVALID && !law->is_lossless && is_reported(law, PL_STR("")))
         return PL_EDIT_REPORTED;
     if (status != PL_OK)

@@ -1,4 +1,4 @@
-/* No edit is silent: what was edited in a target arrives in the source, or the report names it. */
+/* No edit is silent: an edit of a target arrives in the source, or the report names it. */
 #ifndef PL_TESTS_PROPERTY_EDIT_LAW_H
 #define PL_TESTS_PROPERTY_EDIT_LAW_H
 
@@ -11,13 +11,13 @@ struct pl_edit_trip {
 };
 
 enum pl_edit_fate {
-    PL_EDIT_ARRIVED,  /* the source says it */
-    PL_EDIT_REPORTED, /* the report names what did not arrive */
-    PL_EDIT_REFUSED,  /* it is not a document of the target's format any more */
-    PL_EDIT_WRONG,    /* the law is broken: `why` says how */
+    PL_EDIT_ARRIVED,  /* the source has the edit */
+    PL_EDIT_REPORTED, /* the report names the missing part */
+    PL_EDIT_REFUSED,  /* it is no longer a document of the target's format */
+    PL_EDIT_WRONG,    /* the law is broken: `why` has the reason */
 };
 
-/* Goes home with the carry, and converts what came home once more. */
+/* Converts back with the carry, then converts the result again and compares. */
 enum pl_edit_fate pl_edit_law_check(const struct pl_edit_trip *trip, struct pl_buf *why);
 
 #endif

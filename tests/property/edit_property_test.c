@@ -1,12 +1,13 @@
-/* No edit is silent, over every golden request of one format, every target and every kind of edit,
- * one at a time and two at a time; or over recorded requests, lines of {"id","format","kind","text"}.
+/* No edit is silent. Tested with every golden request of one format, every target and every kind of
+ * edit, one at a time and two at a time; or with recorded requests, lines of
+ * {"id","format","kind","text"}.
  *
  *     edit-property-test FORMAT GOLDEN_DIRECTORY | FILE.ndjson
  *
- * Of the edits of each golden target a quarter is tried, and some pairs. PARLEY_EDIT_ROUNDS says how
- * often, each time others; the usual number is 1. A recorded request is edited once in one of its
- * targets, and once twice; its id says where and how. With PARLEY_EDIT_ALL every kind of edit is
- * made in all of its targets, and pairs. A failure shows the edits and the edited target. */
+ * For each golden target, a quarter of the edits and some pairs are tried. PARLEY_EDIT_ROUNDS is
+ * the number of rounds, each with other edits; the default is 1. In a recorded request, one target
+ * gets one edit, and then two; its id decides which. With PARLEY_EDIT_ALL every kind of edit is
+ * made in all of its targets, and pairs. A failure prints the edits and the edited target. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,14 +31,14 @@ enum { SHOWN = 6, PAIRS = 3, GENERATED = 3, ONE_IN = 4, MOST_SHOWN = 4000 };
 struct run {
     const struct pl_format *format;
     const char *path; /* a directory of golden cases, or a file of recorded requests */
-    bool is_whole;    /* of recorded requests: every kind of edit, every target */
-    bool has_few;     /* requests that were recorded */
+    bool is_whole;    /* recorded requests: every kind of edit, every target */
+    bool has_few;     /* only a few requests were recorded */
     uint64_t rounds, random;
     size_t n_fates[PL_EDIT_WRONG + 1];
     size_t n_made[64]; /* of each kind */
 };
 
-/* A document that was converted, and its target under the edits. */
+/* A converted document and its edited target. */
 struct subject {
     struct run *run;
     const char *name;
@@ -58,7 +59,7 @@ static void show(struct subject *s, const struct pl_edit_kind *a, const struct p
                   PL_STR_ARG(why), PL_STR_ARG(source), PL_STR_ARG(edited));
 }
 
-/* One edit or two; b may be NULL. False: the target has no place for it. */
+/* Makes one edit or two; b may be NULL. False: the target has no place for it. */
 static bool check_edits(struct subject *s, const struct pl_edit_kind *a,
                         const struct pl_edit_kind *b)
 {
@@ -132,7 +133,8 @@ static void check_generated(struct run *run)
 
 /* ---- recorded requests ---- */
 
-/* The first kind from `at` on that the target has a place for, and that kind with the next one. */
+/* Tries the first kind from `at` on that the target has a place for, then that kind with the next
+ * one. */
 static void check_turn(struct subject *s, uint64_t at)
 {
     for (size_t i = 0; i < pl_edit_n_kinds; i++) {
@@ -156,7 +158,7 @@ static void check_to(struct run *run, const char *name, struct pl_str text,
     pl_converted_deinit(&s.there);
 }
 
-/* One target each, chosen by the name; all of them where few requests were recorded. */
+/* Checks one target, chosen by the name; all targets if few requests were recorded. */
 static void check_once(struct run *run, const char *name, struct pl_str text)
 {
     size_t n_formats = 0;
@@ -231,8 +233,8 @@ static void an_edit_arrives_or_is_reported(void **state)
                   run->n_fates[PL_EDIT_REFUSED]);
     if (run->n_fates[PL_EDIT_WRONG])
         fail_msg("%zu of %zu edits break the law", run->n_fates[PL_EDIT_WRONG], n_edits);
-    /* A law nobody looked at holds too easily; and so does one where everything is only reported.
-     */
+    /* A law that is never checked proves nothing, and neither does one where every edit is only
+     * reported. */
     assert_true(n_kinds >= 20);
     assert_true(run->n_fates[PL_EDIT_ARRIVED] > n_edits / 4);
 }

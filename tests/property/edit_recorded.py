@@ -3,8 +3,8 @@
 
     edit_recorded.py PROGRAM FORMAT
 
-The requests are read from ../shared/corpora, or from PARLEY_CORPORA. With PARLEY_EDIT_ALL every kind
-of edit is made in every target, which takes long.
+The requests are read from ../shared/corpora, or from PARLEY_CORPORA. PARLEY_EDIT_ALL makes
+every kind of edit in every target, which takes long.
 """
 import gzip
 import os

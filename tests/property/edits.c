@@ -21,10 +21,9 @@ static uint32_t below(struct pl_editing *e, uint32_t n)
     return (uint32_t)(pl_edit_random(&e->random) % n);
 }
 
-/* --- places -------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
-/* A value, the container it is in and the key before it; key NULL in a list. */
+/* A value, its container and its key; key is NULL in a list. */
 struct place {
     node *value, *parent, *key;
 };
@@ -39,7 +38,7 @@ static bool is_named(const struct pl_editing *e, node *key, const char *const na
     return false;
 }
 
-/* One of the values that fit, each as likely as the others. */
+/* Picks one of the fitting values, all with the same probability. */
 static bool pick(struct pl_editing *e, fits_fn *fits, struct place *ret)
 {
     node *ends[80];
@@ -82,8 +81,7 @@ static bool is_message_list(const struct pl_editing *e, const struct place *p)
     return p->value == pl_format_list(e->format, e->doc) && pl_json_count(p->value);
 }
 
-/* --- changes ------------------------------------------------------------------------------------
- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static bool set(struct pl_editing *e, node *value, struct pl_str json)
 {
@@ -119,8 +117,7 @@ static struct pl_str text_of(struct pl_editing *e, node *string)
     return text;
 }
 
-/* --- elements of lists --------------------------------------------------------------------------
- */
+/* --- elements of lists ------------------------------------------------------------------------ */
 
 static bool delete_element(struct pl_editing *e, fits_fn *fits)
 {
@@ -156,14 +153,14 @@ static bool insert_element(struct pl_editing *e, fits_fn *fits, const char *json
     return put_before(e, list.value, at, "", pl_str_of(json));
 }
 
-/* What a format calls things. */
+/* The names and values of a format. */
 struct words {
     const char *format, *message, *part;
     const char *settings; /* the member with the settings; NULL: the root */
     const char *temperature;
-    const char *tool;         /* an element of `tools`; NULL: there are none */
-    const char *system_key;   /* NULL: a message */
-    const char *system_value; /* … or that message */
+    const char *tool;         /* an element of `tools`; NULL: no tools */
+    const char *system_key;   /* NULL: the system prompt is a message */
+    const char *system_value; /* the value, or that message */
 };
 
 static const struct words vocabulary[] = {
@@ -268,7 +265,7 @@ static bool append_part(struct pl_editing *e)
     return insert_element(e, is_part_list, words_of(e)->part, true);
 }
 
-/* The parts of a message of the conversation; NULL when it has no list of them. */
+/* The parts of a message; NULL if it has no list of them. */
 static node *parts_of(const struct pl_editing *e, node *message)
 {
     for (size_t i = 0; part_lists[i]; i++) {
@@ -279,7 +276,7 @@ static node *parts_of(const struct pl_editing *e, node *message)
     return NULL;
 }
 
-/* The bytes of a message with others for [from, end) of the text. */
+/* Writes a message with `by` in place of [from, end) of the text. */
 static void put_message(struct pl_editing *e, struct pl_buf *to, node *message, size_t from,
                         size_t end, struct pl_str by)
 {
@@ -332,8 +329,7 @@ static bool merge_messages(struct pl_editing *e)
     return set(e, a_parts, pl_buf_str(&parts)) && take_out(e, list, b);
 }
 
-/* --- texts and values ---------------------------------------------------------------------------
- */
+/* --- texts and values ------------------------------------------------------------------------- */
 
 static bool is_string(node *n)
 {
@@ -495,8 +491,7 @@ static bool change_image(struct pl_editing *e)
                                                   : PL_STR("\"iVBORw0KGgo=\""));
 }
 
-/* --- settings, tools, system --------------------------------------------------------------------
- */
+/* --- settings, tools, system ------------------------------------------------------------------ */
 
 static node *settings_of(struct pl_editing *e)
 {
@@ -630,8 +625,7 @@ static bool remove_system(struct pl_editing *e)
     return false;
 }
 
-/* --- anything -----------------------------------------------------------------------------------
- */
+/* --- any value -------------------------------------------------------------------------------- */
 
 static bool is_object(const struct pl_editing *e, const struct place *p)
 {
@@ -750,7 +744,7 @@ static bool write(struct pl_editing *e, struct pl_buf *to)
         pl_buf_add(to, pl_buf_str(&text));
         return true;
     }
-    /* What the text of the format cannot say was not an edit of it. */
+    /* If the format's text cannot express the edit, it is not an edit. */
     size_t before = to->len;
     if (pl_json_parse(e->arena, pl_buf_str(&text), &pl_json_any, &doc, NULL) == PL_OK &&
         pl_gpt_oss_render(&doc, to, NULL) == PL_OK)

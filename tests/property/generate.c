@@ -29,13 +29,13 @@ struct maker {
     struct pl_buf *to;
     uint64_t random;
     enum space space;
-    bool is_plain;  /* not JSON: what is written is written as it is */
-    bool has_comma; /* one is due before the next value */
-    bool is_open;   /* nothing was written since the last bracket */
-    int depth;      /* of brackets, for lines */
+    bool is_plain;  /* not JSON: written without changes */
+    bool has_comma; /* a comma is due before the next value */
+    bool is_open;   /* nothing was written since the last opening bracket */
+    int depth;      /* of brackets, for indentation */
     int nesting;    /* of rules */
     unsigned n_keys, n_ids;
-    unsigned first_call, n_calls; /* asked and not answered: first_call … n_calls */
+    unsigned first_call, n_calls; /* open calls: first_call … n_calls */
     unsigned answered;
     bool is_marked;
 };
@@ -62,7 +62,7 @@ static void add_space(struct maker *m, bool is_break)
     }
 }
 
-/* What must stand before a value or a key. */
+/* Writes the comma and white space before a value or a key. */
 static void begin(struct maker *m)
 {
     if (m->is_plain)
@@ -108,7 +108,7 @@ static void put_colon(struct maker *m)
         pl_buf_addc(m->to, ' ');
 }
 
-/* Pieces of texts, as JSON spells them inside quotes: the same letters in several spellings. */
+/* Pieces of texts as JSON inside quotes: the same letters in several spellings. */
 static const char *const pieces[] = {
     "hello",
     "a",
@@ -245,7 +245,7 @@ static void put_value(struct maker *m, int depth)
     }
 }
 
-/* A JSON value of another maker, written into a string: the arguments of a call. */
+/* Writes a JSON value of another maker as a string: the arguments of a call. */
 static void put_arguments(struct maker *m)
 {
     static const char *const broken[] = {"{\"a\":", "not JSON", "", "{'a':1}"};
@@ -324,7 +324,7 @@ static void put_named(struct maker *m, char what)
     put(m, pl_str_of(text));
 }
 
-/* A text with nothing escaped and no token of gpt-oss. */
+/* A text without escapes and without tokens of gpt-oss. */
 static void put_plain(struct maker *m)
 {
     static const char *const plain[] = {"hello ", "中文",       "😀",     "\n",      "a \"b\"",
@@ -343,7 +343,7 @@ static void put_made_up(struct maker *m, char what)
     static const char *const truth[] = {"true", "false"};
     switch (what) {
     case 't': /* a text */
-    case 'm': /* words of a message */
+    case 'm': /* text of a message */
         put_text(m, what == 'm');
         return;
     case 'T': /* a text of gpt-oss */
@@ -358,15 +358,15 @@ static void put_made_up(struct maker *m, char what)
     case 'o': /* any object */
         put_object(m, 1);
         return;
-    case 'a': /* the arguments of a call: an object as a text, now and then not JSON */
+    case 'a': /* the arguments of a call: an object as text, sometimes not JSON */
         put_arguments(m);
         return;
-    case 'k': /* a name of a member that nobody knows */
+    case 'k': /* an unknown member name */
         put_key(m);
         return;
     case 'c': /* id of a new call */
     case 'f': /* name of the function it calls */
-    case 'r': /* id of the oldest call without an answer, which now has one */
+    case 'r': /* id of the oldest unanswered call, which is now answered */
     case 'g': /* name of its function */
         put_call(m, what);
         return;

@@ -1,4 +1,4 @@
-/* What a conversation of each format may look like: see generate.h for the notation. */
+/* Grammars of the formats; see generate.h for the notation. */
 #include "property/generate.h"
 
 static const char openai_chat[] =

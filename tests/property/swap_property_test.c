@@ -1,13 +1,13 @@
-/* Whatever stands in the place of a value, nothing crashes, and what comes out is a document.
+/* Whatever replaces a value, nothing crashes, and the output is a document.
  *
  *     swap-property-test FORMAT GOLDEN_DIRECTORY
  *
- * Every value of every golden document of a format is replaced by values of other types, and each
- * of these is converted to every format in every mode:
- *   - what is refused is refused with a reason;
- *   - what comes out parses, and has the types that the schema of its format wants;
- *   - its carry parses, and leads home to the document with the wrong type in it.
- * The same for carries: one that was changed is refused, or makes a document. */
+ * Each value of every golden document of a format is replaced by values of other types, and each
+ * result is converted to every format in every mode:
+ *   - a refusal has a reason;
+ *   - the output parses, and has the types that the schema of its format requires;
+ *   - its carry parses, and converts back to the document with the wrong type.
+ * The same for carries: a changed carry is refused, or makes a document. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,10 +42,10 @@ struct trip {
     struct law *law;
     const char *path; /* of the case */
     struct pl_str text;
-    size_t to; /* place in pl_formats */
+    size_t to; /* index in pl_formats */
     enum pl_mode mode;
     enum pl_format_kind kind;
-    bool was_valid; /* the schema takes what is made of the document before the swap */
+    bool was_valid; /* the schema accepts the output for the original document */
 };
 
 static void __attribute__((format(printf, 2, 3))) wrong(struct trip *t, const char *format, ...)
@@ -62,7 +62,7 @@ static void __attribute__((format(printf, 2, 3))) wrong(struct trip *t, const ch
                   t->text.ptr);
 }
 
-/* Strictly: what is written here has no key twice. */
+/* Strict: the output must not have duplicate keys. */
 static bool parse(struct law *law, struct pl_str text, struct pl_json_doc *ret_doc)
 {
     struct pl_json_opts opts = {.allows_lone_surrogates = true};
@@ -83,9 +83,9 @@ static bool is_one_of(struct pl_str word, const char *const words[])
     return false;
 }
 
-/* What a schema refuses besides the type of a value: that something is not there, and which words,
- * texts and numbers it takes. A conversion changes none of these; a swap may bring them in. That no
- * alternative fits is told behind the reason, which counts. */
+/* Whether an error is about something other than a type: a missing member, or words, texts and
+ * numbers that the schema does not accept. A conversion does not change these; a swap may cause
+ * them. An anyOf or oneOf error follows its reason, which decides. */
 static bool is_about_a_value(const struct pl_json_doc *doc, const struct pl_schema_report *report,
                              uint32_t i)
 {
@@ -149,7 +149,7 @@ static void check_document(struct trip *t)
     struct pl_json_doc doc;
     struct pl_str out = pl_buf_str(&law->there.out);
     if (pl_formats[t->to] == &pl_format_gpt_oss)
-        return; /* text; whether it is one, the way home shows */
+        return; /* text; converting it back checks it */
     if (!parse(law, out, &doc))
         wrong(t, "the output is no JSON: %.*s", (int)(out.len < 300 ? out.len : 300), out.ptr);
     else if (law->runs[t->to] && t->kind == PL_KIND_REQUEST && pl_formats[t->to] != law->format)
@@ -187,7 +187,7 @@ static void check_trip(struct trip *t)
         check_home(t);
 }
 
-/* The front door of the gateway refuses a wrong type, or takes all there is. */
+/* The gateway refuses a wrong type, or accepts the document. */
 static void check_gateway(struct trip *t)
 {
     struct law *law = t->law;
@@ -202,7 +202,7 @@ static void check_gateway(struct trip *t)
         wrong(t, "the gateway refuses with status %d and \"%s\"", (int)status, err.message);
 }
 
-/* What the schema says of the document before anything is swapped. */
+/* Whether the output for the original document is valid. */
 static bool is_good(struct law *law, struct pl_str text, size_t to, enum pl_mode mode,
                     enum pl_format_kind kind)
 {
@@ -261,7 +261,7 @@ static void a_value_of_the_wrong_type_makes_no_wrong_document(void **state)
     struct law *law = *state;
     pl_golden_each(law->directory, swap_values, law);
     assert_true(law->n_converted > 1000);
-    /* A schema nobody asked is obeyed too easily. */
+    /* A schema that is never used proves nothing. */
     assert_true(law->n_validated > law->n_converted / 10);
     if (law->n_wrong)
         fail_msg("%zu of %zu conversions are wrong", law->n_wrong, law->n_converted);
@@ -327,7 +327,7 @@ static void a_carry_that_was_changed_makes_a_document_or_is_refused(void **state
     struct law *law = *state;
     law->n_wrong = law->n_converted = law->n_refused = 0;
     pl_golden_each(law->directory, swap_carries, law);
-    /* Nearly every value of a carry has only one right form, so few changes pass. */
+    /* Almost every value of a carry has only one valid form, so few changes pass. */
     assert_true(law->n_refused > 100);
     if (law->n_wrong)
         fail_msg("%zu carries go wrong", law->n_wrong);
@@ -393,7 +393,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate_setup_teardown(
             a_carry_that_was_changed_makes_a_document_or_is_refused, begin, end, &laws[1]),
     };
-    /* A text has no values to swap, but its carries have. */
+    /* A gpt-oss text has no values to swap, but its carries have. */
     if (laws[0].format == &pl_format_gpt_oss)
         return cmocka_run_group_tests((const struct CMUnitTest[]){tests[1]}, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);

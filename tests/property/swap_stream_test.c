@@ -1,11 +1,10 @@
-/* Whatever stands in the place of a value of a vendor's event, nothing crashes, and what the client
- * gets is made of JSON.
+/* Whatever replaces a value in a vendor's event, nothing crashes, and the client gets JSON.
  *
  *     swap-stream-test CORPUS_DIRECTORY
  *
- * The streams are those of the fuzz corpus: a byte for the dialects, one nobody needs here, and
- * what a vendor sent. Every value of every event is replaced by values of other types, and the
- * stream is said in every dialect. */
+ * The streams are from the fuzz corpus: a byte for the dialects, a byte that is not used here, and
+ * a vendor's output. Each value of every event is replaced by values of other types, and the stream
+ * is written in every dialect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +45,7 @@ static void __attribute__((format(printf, 2, 3))) wrong(struct trip *t, const ch
                   (int)(t->event.len < 1000 ? t->event.len : 1000), t->event.ptr);
 }
 
-/* The JSON of a line of a stream, however it is framed; nothing when it has none. */
+/* The JSON of a stream's line, in any framing; empty if there is none. */
 static struct pl_str json_of(struct pl_str line)
 {
     size_t from = 0, to = line.len;
@@ -57,7 +56,7 @@ static struct pl_str json_of(struct pl_str line)
     return pl_str_slice(line, from, to);
 }
 
-/* Cuts the first line off. */
+/* Removes the first line and returns it. */
 static struct pl_str next_line(struct pl_str *rest)
 {
     const char *end = memchr(rest->ptr, '\n', rest->len);
@@ -98,13 +97,13 @@ static void say(struct trip *t)
         wrong(t, "refused with status %d and \"%s\"", (int)status, err.message);
     t->law->n_said += status == PL_OK;
     t->law->n_refused += status != PL_OK;
-    /* Its own dialect gets the bytes as they are. */
+    /* The same dialect gets the bytes unchanged. */
     if (t->from != t->to)
         check_out(t, pl_buf_str(&stream->out));
     pl_stream_destroy(stream);
 }
 
-/* One event with one value replaced, in its stream. */
+/* Replaces each value of one event, in its stream. */
 static void swap_event(struct trip *t, struct pl_str whole, struct pl_str json,
                        const struct pl_json_doc *doc)
 {

@@ -1,6 +1,6 @@
-// What each fixture says, in the words of no vendor. `input` counts what came from the cache,
-// `output` what was spent on reasoning. finish: stop, length, tools or refused;
-// why: what a filter gave as its reason, which Chat alone has a place for.
+// The content of each fixture in vendor-neutral terms. `input` includes cached tokens, `output`
+// includes reasoning. finish: stop, length, tools or refused; why: a filter's reason, for which
+// only Chat has a place.
 const ZURICH = '{"city": "Zürich", "days": 3, "id": 2512292042121000001}';
 const TOOLS = {
   text: 'Let me check.', finish: 'tools', input: 80, output: 40,
@@ -41,7 +41,7 @@ export const expected = {
   'openai-chat.length': CUT_SHORT,
   'openai-chat.noargs': NO_ARGUMENTS,
   'openai-chat.reasoning': THINKING,
-  // Gemini has no refusal of the model's own, only filters: there it is an answer like any other.
+  // Gemini has filters but no refusal by the model: there it is an ordinary answer.
   'openai-chat.refusal': {
     text: 'I cannot do that.', finish: 'refused', finishAt: { gemini: 'stop' }, input: 9, output: 6,
   },

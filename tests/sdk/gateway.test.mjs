@@ -1,5 +1,5 @@
-// The vendors' own clients against the gateway, unchanged but for address and key, with every dialect behind it. The
-// servers behind it hold each request to the rules of their dialect.
+// The vendors' own clients with the gateway, unchanged except for address and key, and every dialect behind it. The
+// upstream servers check each request with the rules of their dialect.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => up?.close());
 
-// Each client does the same things its own way and gives the same account of them: text, thinking, calls.
+// Each client does the same in its own way and returns the same summary: text, thinking, calls.
 const clients = {
   'openai chat': {
     make: () => new OpenAI.default({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 }),
@@ -210,7 +210,7 @@ for (const [name, client] of Object.entries(clients))
       });
     });
 
-// No client shows trailers, and each must bear them: the answer is read to its end as if there were none.
+// No client shows trailers, and each must tolerate them: the answer is read to its end as without them.
 describe('the trailer of a translated stream', { skip: problem }, () => {
   const behind = { 'openai chat': 'anthropic', 'openai responses': 'anthropic', anthropic: 'openai-responses', gemini: 'anthropic' };
   const fetch = globalThis.fetch;

@@ -1,6 +1,6 @@
-// The official clients, one per dialect. Each reads a stream from a base address, puts it together
-// in its own way, and is asked for the same plain account: text, thinking, calls, finish, usage.
-// A stream that ends in an error makes the client throw.
+// The official clients, one per dialect. Each reads a stream from a base address, assembles it in
+// its own way, and returns the same summary: text, thinking, calls, finish, usage. If the stream
+// ends with an error, the client throws.
 import OpenAI from 'openai';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
@@ -19,10 +19,10 @@ async function openaiChat(baseURL) {
   const client = new OpenAI({ baseURL, apiKey: 'none', maxRetries: 0 });
   const stream = client.chat.completions.stream({ model: 'm', messages: ASKED });
   let thinking = '';
-  // The client knows no field for thinking, so it keeps only the latest piece.
+  // The client has no field for thinking, so it keeps only the latest piece.
   stream.on('chunk', (chunk) => { thinking += chunk.choices[0]?.delta?.reasoning_content ?? ''; });
   const { choices: [{ message, finish_reason }], usage } = await stream.finalChatCompletion();
-  const isFiltered = finish_reason === 'content_filter'; // the refusal then says why
+  const isFiltered = finish_reason === 'content_filter'; // then `refusal` has the reason
   return {
     text: (message.content ?? '') + (isFiltered ? '' : message.refusal ?? ''),
     why: isFiltered ? message.refusal ?? undefined : undefined,
@@ -39,7 +39,7 @@ async function openaiResponses(baseURL) {
   const stream = client.responses.stream({ model: 'm', input: 'Hello' });
   let last = null;
   stream.on('event', (event) => {
-    // The client hands an error over as an event; its caller is the one to throw.
+    // The client delivers an error as an event; its caller has to throw.
     if (event.type === 'error' || event.type === 'response.failed')
       last = { error: event.message ?? event.response.error?.message };
     else if (event.type === 'response.completed' || event.type === 'response.incomplete')
@@ -95,7 +95,7 @@ async function gemini(baseUrl) {
     text: joined(parts, (part) => !part.thought && part.text),
     thinking: joined(parts, (part) => part.thought && part.text),
     calls,
-    // This vendor has one word for an answer and for calls.
+    // This vendor has one word for both an answer and calls.
     finish: calls.length && finish === 'STOP' ? 'tools' : named(finish),
     input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
     output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),

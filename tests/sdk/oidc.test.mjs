@@ -1,4 +1,4 @@
-// People sign in at a real OpenID provider (npm oidc-provider), whose answers the wrong cases change on their way.
+// People sign in through a real OpenID provider (npm oidc-provider); error cases modify its answers in transit.
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const { until } = await import('../e2e/waiting.mjs');
 
 const skip = !existsSync(path.join(HERE, 'node_modules/oidc-provider')) && 'oidc-provider is not installed: npm ci in tests/sdk (tools/install-deps test does it)';
 const log = console.warn;
-console.warn = () => {}; // what a provider for production should have besides
+console.warn = () => {}; // warnings about features that a production provider should have
 const Provider = skip ? undefined : (await import('oidc-provider')).default;
 
 const SECRET = 'the secret of the client: +&=%/';
@@ -29,7 +29,7 @@ const people = {
   ada: { preferred_username: 'ada', email: 'ada@example.org', email_verified: true, groups: ['staff', 'admins'] },
   bob: { preferred_username: 'bob', email: 'bob@example.org', email_verified: false, groups: ['staff'] },
   eve: { preferred_username: 'eve', groups: ['strangers'] },
-  one: { preferred_username: 'one\nline', groups: 'staff' }, // a text in the place of a list
+  one: { preferred_username: 'one\nline', groups: 'staff' }, // a string instead of a list
   nobody: { groups: [] },
 };
 
@@ -95,7 +95,7 @@ class Browser {
     });
   }
 
-  // As far as the callback, which is not asked.
+  // Follows the flow up to the callback, which is not requested.
   async toCallback(server, query = '') {
     const begun = await this.get(`${server.url}${PATH}${query}`);
     assert.equal(begun.status, 303, begun.text);
@@ -214,7 +214,7 @@ describe('signing in', { skip }, () => {
     people.ada.groups = ['staff', 'admins'];
     await later.signIn(server);
     assert.equal((await later.me(server)).is_admin, true);
-    // The claim may be deeper.
+    // The claim may be nested.
     people.ada.realm = { roles: ['r'] };
     provide([jwk(first, 'one', 'RS256')], { claims: { openid: ['sub', 'realm'], profile: ['preferred_username'], email: ['email'], groups: ['groups'] } });
     await reload(settings({ allowed_groups: 'r', groups_claim: '/realm/roles' }));
@@ -257,7 +257,7 @@ describe('signing in', { skip }, () => {
     const other = new Browser('grace2');
     await other.signIn(server);
     assert.notEqual((await other.me(server)).id, grace.id, 'somebody is this one already');
-    // Whoever is disabled stays outside; whoever was erased is somebody new.
+    // A disabled user stays out; an erased one becomes a new user.
     await ask('PATCH', `/api/users/${grace.id}`, { body: { is_disabled: true } });
     const closed = await new Browser('grace').signIn(server);
     assert.equal(closed.status, 403);
@@ -338,7 +338,7 @@ describe('what is not accepted', { skip }, () => {
       assert.match(JSON.parse(answer.text).detail, sentence, name);
       assert.equal(browser.cookies(server.url).size, 0, name);
     }
-    // Within the leeway it is accepted; the tests can change a token without breaking it.
+    // Within the leeway the token is accepted; so the tests can modify a token without invalidating it.
     change = (body) => changed({ exp: now() - 5, iat: now() + 5 })(body);
     assert.equal((await new Browser('bob').signIn(server)).status, 303);
     change = undefined;
@@ -359,7 +359,7 @@ describe('what is not accepted', { skip }, () => {
       assert.equal(answer.status, 400);
       assert.match(JSON.parse(answer.text).detail, /its state/);
     }
-    // An attacker's callback in a victim's browser, which has begun one of its own.
+    // An attacker's callback in the browser of a victim who has begun a sign-in of their own.
     const victim = new Browser('ada');
     await victim.get(`${server.url}${PATH}`);
     assert.match(JSON.parse((await victim.get(url, json)).text).detail, /its state/);
@@ -369,7 +369,7 @@ describe('what is not accepted', { skip }, () => {
     const replayed = await browser.get(url, json);
     assert.equal(replayed.status, 401);
     assert.match(JSON.parse(replayed.text).detail, /used before/);
-    // A cookie that was made up, in each of its parts.
+    // A forged cookie, in each of its parts.
     const [name, value] = [...kept].find(([one]) => one.endsWith('-oidc'));
     for (const made of ['', '..', 'x.y.z', value.replace(/^\d+/, '1'), value.replace(/^\d+/, '-1'), `${value}%`, value.slice(0, -3), value.split('.').slice(0, 2).join('.')]) {
       const answer = await new Browser('bob').get(url, { cookie: `${name}=${made}`, ...json });
@@ -427,7 +427,7 @@ describe('what is not accepted', { skip }, () => {
     ];
     for (const [how, sentence] of cases) {
       await fresh(how);
-      // What is not usable is not kept, so each case is asked for.
+      // An unusable result is not cached, so each case leads to a request.
       const { status, detail } = await begin();
       assert.equal(status, 502, detail);
       assert.match(detail, sentence);
@@ -501,7 +501,7 @@ describe('the configuration', { skip }, () => {
     write(settings({ leeway_s: -1 }));
     assert.notEqual(run(['reload', '--data', server.data]).code, 0);
     assert.equal((await new Browser('bob').signIn(server)).status, 303);
-    // Without the section there is no such way in.
+    // Without the section this sign-in does not exist.
     await reload(undefined);
     assert.equal((await ask('GET', '/api/login', { key: null })).json.oidc, null);
     assert.equal((await server.raw('GET', PATH, { key: null })).status, 404);

@@ -1,5 +1,5 @@
-// /openapi.json is read by a generator that was not made for it: openapi-typescript makes types of it, TypeScript compiles
-// them strictly, and what a client would write with them has the right types.
+// An independent generator reads /openapi.json: openapi-typescript makes types of it, TypeScript compiles them strictly,
+// and code written with them has the right types.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { start } from '../e2e/server.mjs';
 const here = createRequire(import.meta.url);
 const isThere = existsSync(new URL('./node_modules/openapi-typescript', import.meta.url));
 
-// Each line says what must hold; @ts-expect-error marks what must not.
+// Each line must compile; @ts-expect-error marks lines that must not.
 const client = `
 import type { components, operations, paths } from './api.js';
 type Schemas = components['schemas'];

@@ -1,5 +1,5 @@
-// OpenAI's own client, unchanged, on the routes beside those that chat: embeddings of every shape behind the gateway,
-// stored answers by their ids, models by their names, and what the gateway does not have.
+// OpenAI's own client, unchanged, on the routes other than chat: embeddings of every shape through the gateway,
+// stored answers by id, models by name, and routes that the gateway lacks.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Many documents through one run of the program, and home again.
+// Converts many documents in one run of the program, and back.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { directory, run } from '../e2e/harness.mjs';
 
-// Why there are no shapes, or false.
+// The reason why there are no shapes, or false.
 const major = Number(process.versions.node.split('.')[0]);
 export const problem = !existsSync(fileURLToPath(new URL('node_modules/typescript', import.meta.url)))
   ? 'the clients are not installed: npm ci in tests/sdk (tools/install-deps test does it)'
@@ -16,7 +16,7 @@ const place = (name) => mkdtempSync(path.join(directory, `${name}-`));
 const lines = (text) => text.split('\n').filter(Boolean);
 const argsOf = ({ from, to, kind, mode = 'convert' }) => ['convert', '--from', from, '--to', to, '--kind', kind, '--mode', mode];
 
-// For each text { out, report, carry }, or { error } where it is refused.
+// For each text { out, report, carry }, or { error } if it is refused.
 export function convertAll(texts, task) {
   return task.to === 'gpt-oss' ? convertFiles(texts, task) : convertLines(texts, task);
 }
@@ -41,7 +41,7 @@ function convertLines(texts, task) {
   return texts.map((_, i) => (errors.has(i + 1) ? { error: errors.get(i + 1) } : { report: report[i], carry: carry[n], out: out[n++] }));
 }
 
-// gpt-oss is no JSON, so it has no lines.
+// gpt-oss is not JSON, so NDJSON cannot carry it.
 function convertFiles(texts, task) {
   const [sources, made, reports, carries] = ['sources', 'made', 'reports', 'carries'].map(place);
   texts.forEach((text, i) => writeFileSync(path.join(sources, `${i}.json`), text));
@@ -57,7 +57,7 @@ function convertFiles(texts, task) {
   }));
 }
 
-// The texts that do not come home byte for byte.
+// The texts that are not restored byte for byte.
 export function convertHome(texts, made, { from, to, kind }) {
   const there = texts.map((text, i) => ({ text, ...made[i] })).filter((it) => it.error === undefined);
   const task = { from: to, to: from, kind };

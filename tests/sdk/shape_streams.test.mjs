@@ -1,6 +1,6 @@
-// The newest events: one stream for every object, alternative and word of the types of events that the vendors' official
-// clients declare (tools/shapes). Each goes into one other dialect, all dialects in turn; with PARLEY_SHAPES_ALL (make
-// soak) into every one. Nothing crashes, and what the target's events do not say is in the report.
+// The newest events: one stream for every object, alternative and word in the event types of the vendors' official
+// clients (tools/shapes). Each is converted to one other dialect, all dialects in turn; with PARLEY_SHAPES_ALL (make
+// soak) to every one. Nothing crashes, and content that the target's events lack is in the report.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,8 +13,8 @@ import { problem } from './shape_runs.mjs';
 const dialects = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'patches'];
 const shown = 40;
 
-// Where an event's members stand in the whole answer, whose places the report names: [begin of the path in an event,
-// begin in the answer]. Places in lists do not count. The first that fits.
+// The places of an event's members in the whole answer, which the report uses: [start of the path in an event, start
+// in the answer]. Indexes in lists do not count. The first match counts.
 const places = {
   'openai-chat': [[/^choices\/delta/, 'choices/message'], [/^/, '']],
   'openai-responses': [
@@ -27,10 +27,10 @@ const places = {
   ],
   gemini: [[/^/, '']],
 };
-// A number that every event has; nobody else counts them.
+// Counters that every event has; other dialects do not have them.
 const isCount = (key) => /^(sequence_number|output_index|content_index|summary_index|item_id|obfuscation)$/.test(key);
 
-// What the pieces of an item's events are added to.
+// Where the pieces in an item's events are added.
 const pieces = [
   [/output_text/, 'output/content/text'], [/refusal/, 'output/content/refusal'], [/reasoning_text/, 'output/content/text'],
   [/reasoning_summary/, 'output/summary/text'], [/_arguments/, 'output/arguments'], [/custom_tool_call_input/, 'output/input'],
@@ -45,7 +45,7 @@ function placeOf(dialect, keys, event) {
   return at.replace(begin, there);
 }
 
-// A loss excuses what it names; one that dropped a container, or the event itself, all that is in it.
+// A loss covers the place it names; if it dropped a container or the event itself, it covers everything inside.
 function excuses(loss, place, event) {
   if (loss.code === 'synthesised') return false;
   if (event.type && loss.detail.includes(event.type)) return true;
@@ -69,7 +69,7 @@ function unreported({ format, event }, out, losses) {
   return found;
 }
 
-// All streams of a dialect into another, by one shell: starting a program is most of the work.
+// Converts all streams of a dialect to another in one shell: starting a program is most of the work.
 function streamAll(list, from, to) {
   const at = mkdtempSync(path.join(directory, 'streams-'));
   list.forEach((it, i) => writeFileSync(path.join(at, String(i)), it.text));
@@ -85,7 +85,7 @@ function check(list, from, to) {
   const problems = [];
   streamAll(list, from, to).forEach((it, i) => {
     const complain = (what) => problems.push(`${list[i].id} -> ${to}: ${what}`);
-    // A stream that tells of an error ends in one.
+    // A stream that reports an error ends with one.
     if (it.code !== 0 && !(it.code === 3 && it.err.length > 30)) complain(`exit ${it.code}: ${it.err}`);
     const lossy = it.report.losses.some((loss) => ['dropped', 'approximated', 'reordered', 'merged'].includes(loss.code));
     if (it.report.from !== from || it.report.to !== to || it.report.lossless === lossy) complain(`the report is ${JSON.stringify(it.report)}`);

@@ -1,5 +1,5 @@
-// The newest shapes: one document for every member, alternative and word of the types that the vendors' official clients
-// declare (tools/shapes). Each goes into every format; nothing crashes, nothing is lost without a word, and all come home.
+// The newest shapes: one document for every member, alternative and word in the types of the vendors' official clients
+// (tools/shapes). Each is converted to every format; nothing crashes, every loss is reported, and all come home.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -10,20 +10,20 @@ import { convertAll, convertHome, problem } from './shape_runs.mjs';
 const formats = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'gpt-oss', 'harmony', 'envelope', 'structured-chat', 'turns'];
 const shown = 40;
 
-// Members that need not be heard, with their values: what every vendor does anyway, and words of the grammar.
+// Members that may be omitted with these values: the default of every vendor, and words of the grammar.
 const goesWithoutSaying = [
-  [/\/parallel_tool_calls$/, true], // calls may be parallel with every vendor, unless that is forbidden
-  [/\/(response_format|format)$/, { type: 'text' }], // an answer is text unless it is asked for otherwise
+  [/\/parallel_tool_calls$/, true], // calls may be parallel with every vendor unless forbidden
+  [/\/(response_format|format)$/, { type: 'text' }], // an answer is text by default
   [/\/image_url\/detail$/, 'auto'],
-  [/\/(input|output)\/\d+\/status$/, 'completed'], // of an item that is in a history, or in an answer that has ended
-  [/\/input\/\d+\/type$/, 'message'], // the usual item, which may as well lack its type
-  [/\/tools\/\d+\/type$/, 'custom'], // of Anthropic's usual tool, the same
+  [/\/(input|output)\/\d+\/status$/, 'completed'], // of an item in a history, or in a finished answer
+  [/\/input\/\d+\/type$/, 'message'], // the default item, whose type is optional
+  [/\/tools\/\d+\/type$/, 'custom'], // of Anthropic's ordinary tool, likewise
   [/\/candidates\/0\/index$/, 0],
   [/\/thinkingLevel$/, 'MEDIUM', 'gpt-oss'],
-  [/\/(reasoning_effort|effort)$/, 'medium', 'gpt-oss'], // which always says how hard to think, and medium unless it is told
+  [/\/(reasoning_effort|effort)$/, 'medium', 'gpt-oss'], // always written, and medium by default
 ];
 
-// The pointer to what `whole` has and `less` has not.
+// The pointer to the value that `whole` has and `less` lacks.
 function findExtra(whole, less, pointer = '') {
   if (whole === null || typeof whole !== 'object' || less === null || typeof less !== 'object')
     return JSON.stringify(whole) === JSON.stringify(less) ? null : pointer;
@@ -38,8 +38,8 @@ function findExtra(whole, less, pointer = '') {
 const valueAt = (document, pointer) => pointer.split('/').slice(1).reduce((value, key) => value[key], document);
 const isBare = (value) => value === null || (typeof value === 'object' && Object.values(value).every(isBare));
 
-// A member changes what comes out, or is in the report. An object without any value says nothing, unless it is there to
-// switch something on.
+// Whether a member changes the output, or is in the report. An object without any value has no content, unless its
+// presence switches something on.
 function isHeard(document, to, made, without) {
   const whole = JSON.parse(document.text);
   const pointer = findExtra(whole, JSON.parse(document.without));
@@ -60,7 +60,7 @@ function faultOf(report, from, to) {
   return report.lossless === !report.losses.some((loss) => codes.indexOf(loss.code) < 4) ? null : 'lossless is not what the losses say';
 }
 
-// All documents of one format and kind, into one format, in one run of the program.
+// Converts all documents of one format and kind to one format, in one run of the program.
 function check(list, from, to, kind, mode) {
   const texts = [...new Set(list.flatMap((it) => [it.text, ...(it.without ? [it.without] : [])]))];
   const made = convertAll(texts, { from, to, kind, mode });
@@ -90,7 +90,7 @@ if (problem) {
   const { readRoots } = await import('../../tools/shapes/roots.mjs');
   const { listVendors } = await import('../../tools/shapes/listing.mjs');
   const { makeDocuments } = await import('../../tools/shapes/corpus.mjs');
-  // Everything that takes its time comes before the first test: a run whose tests are done is over.
+  // Slow work runs before the first test: the runner ends when its tests are done.
   const roots = readRoots();
   const documents = await makeDocuments(roots);
 

@@ -1,5 +1,5 @@
-// The vendors' own clients as judges: a plain server serves what `parley stream` wrote, the client
-// of the target dialect puts it together, and the message is the one the fixture holds.
+// The vendors' own clients check the output of `parley stream`: a plain server sends it, the client
+// of the target dialect assembles it, and the message equals that of the fixture.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,7 +14,7 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const PARLEY = process.env.PARLEY ?? path.join(HERE, '../../build/parley');
 const SHARED = path.join(HERE, '../../../shared/acceptance/fixtures');
 const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'];
-const PIECE_BYTES = 61; // cuts events and characters in two
+const PIECE_BYTES = 61; // splits events and characters
 
 const major = Number(process.versions.node.split('.')[0]);
 const problem = !existsSync(path.join(HERE, 'node_modules'))
@@ -22,7 +22,7 @@ const problem = !existsSync(path.join(HERE, 'node_modules'))
   : major < 20 && `the clients need Node 20 or later, this is ${process.versions.node}`;
 const { judges } = problem ? {} : await import('./judges.mjs');
 
-const bodies = new Map(); // of the first segment of the path
+const bodies = new Map(); // by the first segment of the path
 const server = createServer(async (request, response) => {
   request.resume();
   const body = bodies.get(request.url.split('/')[1]);
@@ -41,7 +41,7 @@ function converted(file, from, to) {
   return done.stdout;
 }
 
-// Arguments are compared as values: a vendor may write them with other white space.
+// Arguments are compared as values: a vendor may use other white space.
 const asValues = (calls = []) => calls.map(([name, text]) => [name, JSON.parse(text || '{}')]);
 
 async function judge(file, name, to) {
@@ -61,7 +61,7 @@ async function judge(file, name, to) {
     { text, thinking, calls: asValues(wanted.calls), finish, input, output });
   if (to === 'openai-chat' && from !== to)
     assert.equal(why, wanted.why);
-  // Clients that hand over the arguments as text show that no digit was lost on the way.
+  // Clients that return the arguments as text show that no digit was lost.
   if (to.startsWith('openai'))
     for (const [i, [, text]] of (wanted.calls ?? []).entries())
       assert.deepEqual(got.calls[i][1].match(/\d+/g), text.match(/\d+/g));

@@ -22,7 +22,7 @@ struct pl_str pattern_value(const struct pattern_names *names, struct pl_str tex
     return entry ? *(struct pl_str *)(uintptr_t)entry->value : text;
 }
 
-/* Knows the name from now on, or compares. */
+/* Binds an unbound name to the text, or compares. */
 static bool meets_name(struct pattern_names *names, struct pl_str name, struct pl_str text)
 {
     bool is_new = false;
@@ -67,7 +67,7 @@ static bool matches_leaf(const struct pair *p, const struct pl_json_node *want,
     return pl_json_equal(p->pattern, want, p->json, have, &is_equal) == PL_OK && is_equal;
 }
 
-/* Scripts are ours and shallow: recursion is fine here. */
+/* Scripts are trusted and shallow, so recursion is fine here. */
 static bool matches(const struct pair *p, const struct pl_json_node *want,
                     const struct pl_json_node *have)
 {

@@ -1,6 +1,6 @@
-/* Patterns of JSON: an object matches one that has at least its members, an array one of the same
- * length, "*" anything, "!" that the member is not there, "$name" any string, which must be the
- * same one wherever the name stands. */
+/* Patterns of JSON: an object matches an object that has at least its members, an array one of the
+ * same length, "*" anything, "!" an absent member, "$name" any string, which must be equal in all
+ * places with that name. */
 #ifndef PL_TESTS_SESSION_PATTERN_H
 #define PL_TESTS_SESSION_PATTERN_H
 
@@ -15,7 +15,7 @@ struct pattern_names {
 
 void pattern_names_init(struct pattern_names *names);
 void pattern_names_deinit(struct pattern_names *names);
-/* The string "$name" stands for; the text itself when it is no name that is known. */
+/* The string that "$name" is bound to; the text itself if it is not a bound name. */
 struct pl_str pattern_value(const struct pattern_names *names, struct pl_str text);
 bool pattern_matches(struct pattern_names *names, struct pl_str pattern, struct pl_str json);
 

@@ -1,5 +1,5 @@
-/* A reader in the words of docs/internals/session.md: whole turns from turn:start and turn:end,
- * patches in between. It also minds that only legal edges are walked. */
+/* A reader as docs/internals/session.md describes it: whole turns from turn:start and turn:end,
+ * patches in between. It also checks that every change of a status is a legal edge. */
 #include "session/world.h"
 
 #include "json/json.h"
@@ -11,7 +11,7 @@
 struct doc {
     struct pl_json_doc json;
     struct pl_arena arena;
-    bool leaves_out_proofs; /* no patch tells them */
+    bool leaves_out_proofs; /* patches do not contain them */
 };
 
 static struct pl_str span(const struct doc *d, const struct pl_json_node *n)
@@ -137,7 +137,7 @@ static void write_call(const struct reader_call *c, struct pl_buf *to)
     pl_buf_adds(to, c->is_client ? ",\"runs\":\"client\"}" : "}");
 }
 
-/* What patches tell of a turn. */
+/* The part of a turn that patches contain. */
 static void write_told(const struct reader_turn *t, struct pl_buf *to)
 {
     pl_json_quote(to, pl_buf_str(&t->status));
@@ -173,7 +173,7 @@ static struct reader_block *push_block(struct reader_turn *t, struct pl_str type
     return b;
 }
 
-/* The last member, where there is one. */
+/* The last member, if there is one. */
 static void add_proof(struct doc *d, const struct pl_json_node *of, struct pl_buf *to)
 {
     const struct pl_json_node *proof = get(d, of, "proof");
@@ -181,7 +181,7 @@ static void add_proof(struct doc *d, const struct pl_json_node *of, struct pl_bu
         pl_buf_addf(to, ",\"proof\":%.*s", PL_STR_ARG(span(d, proof)));
 }
 
-/* When a call was at work, and a person was asked. */
+/* The times when a call ran, and when a person was asked. */
 static void add_times(struct doc *d, const struct pl_json_node *of, struct pl_buf *to)
 {
     static const char *const names[] = {"started_at", "asked_at", "answered_at"};
@@ -281,7 +281,7 @@ static struct reader_turn *find_turn(struct world *w, struct pl_str id)
     return NULL;
 }
 
-/* Statuses of the calls known before may only have walked. */
+/* The statuses of known calls may only have changed along edges. */
 static void check_calls(struct world *w, struct doc *d, struct reader_turn *t,
                         const struct pl_json_node *calls)
 {
@@ -310,8 +310,8 @@ static void read_lists(struct doc *d, struct reader_turn *t, const struct pl_jso
         (void)push_call(d, t, n);
 }
 
-/* Patches alone are enough: when turn:end comes, they have told the status, the blocks and the
- * calls it has. */
+/* Patches alone are sufficient: before turn:end they have contained the status, the blocks and the
+ * calls of the turn. */
 static void check_told(struct world *w, struct doc *d, struct reader_turn *t,
                        const struct pl_json_node *turn)
 {

@@ -1,26 +1,26 @@
 /* Plays the scripts of a folder, one behaviour each, and prints TAP.
  *
- *     # words                         what the script shows; the first line is its name
+ *     # words                         the behaviour; the first line is the script's name
  *     chat {"message":"hi"}           an event and its fields (see script_events.c)
- *       frame chat:start {…}          what must come out, in order: every frame and every effect;
- *       effect call_model {…}         rows only when at least one is named
+ *       frame chat:start {…}          the expected output, in order: every frame and every effect;
+ *       effect call_model {…}         rows only if at least one is named
  *       row turn {…}
  *       reply {…}
- *       whole {…}                     the second form of the frame named last; "none" without one
- *       refused busy                  instead of all that
- *       *                             anything may come out
- *     times 128 call {…}              the same event many times, anything may come out
+ *       whole {…}                     the second form of the last frame; "none" if it has none
+ *       refused busy                  instead of any output
+ *       *                             any output is allowed
+ *     times 128 call {…}              the same event many times, any output is allowed
  *     wait 20                         milliseconds
- *     reload                          the session is loaded again from its rows
- *     session|turns|questions|queue P what it says of itself matches P
+ *     reload                          loads the session again from its rows
+ *     session|turns|questions|queue P the session's own view matches P
  *     quiet|running true|false
  *     next_tick N|none                milliseconds from now
  *     whole                           subscribers want every content
- *     behind true|false               rows of before are not stored yet
+ *     behind true|false               earlier rows are not stored yet
  *
- * Patterns are those of pattern.h; a "$name" in an event stands for what a pattern met before. A
- * text {"repeat":"ab","n":3} is "ababab". After every event the reader and the shelf of world.h
- * look too. */
+ * Patterns are those of pattern.h; a "$name" in an event is replaced by the text that a pattern bound
+ * to it. A text {"repeat":"ab","n":3} is "ababab". After every event the reader and the shelf of
+ * world.h check their state, too. */
 #include "session/script_events.h"
 #include "session/world.h"
 
@@ -51,7 +51,7 @@ static void fail_at(struct script *s, const char *what, struct pl_str wanted, st
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Whatever came out of the event before has been named, or need not be. */
+/* Checks that all output of the last event was named, or need not be. */
 static void close_event(struct script *s)
 {
     const struct pl_session_out *out = &s->world.out;
@@ -88,7 +88,7 @@ static bool play_event(struct script *s, struct pl_str word, int64_t times)
     return true;
 }
 
-/* --- what came out --------------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------------- */
 
 static void check(struct script *s, const char *what, struct pl_str pattern, struct pl_str json)
 {
@@ -235,7 +235,7 @@ static void check_refused(struct script *s, struct pl_str kind)
         fail_at(s, "not refused like this", kind, pl_str_of(kinds[s->world.out.refusal]));
 }
 
-/* --- what it says of itself ------------------------------------------------------------------ */
+/* --- the session's own view ------------------------------------------------------------------ */
 
 static void look(struct script *s, struct pl_str word, struct pl_str pattern)
 {

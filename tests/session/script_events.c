@@ -40,7 +40,7 @@ static struct pl_str arg_text(struct script_args *s, const char *key)
     return (struct pl_str){text, (size_t)times * unit.len};
 }
 
-/* JSON as it stands; {"repeat"…} as a JSON string. */
+/* JSON unchanged; {"repeat"…} as a JSON string. */
 static struct pl_str arg_json(struct script_args *s, const char *key)
 {
     const struct pl_json_node *n = arg(s, key);

@@ -19,7 +19,7 @@ static struct pl_str copy(struct pl_arena *arena, struct pl_str s)
     return s.ptr ? pl_arena_dup(arena, s) : s;
 }
 
-/* A row of the session has none of them: they have one of their own. */
+/* Adds the settings: they have their own row, and are not part of the session's. */
 static void add_settings(struct world *w)
 {
     w->record.system_prompt = w->settings.system_prompt;
@@ -161,7 +161,7 @@ static void keep_rows(struct world *w)
     }
 }
 
-/* What the rows of ended turns say must be what was told last. */
+/* The rows of ended turns must equal the last frames. */
 static void check_ended(struct world *w)
 {
     PL_CLEANUP_BUF struct pl_buf stored, told;
@@ -326,7 +326,7 @@ void world_compare_loaded(struct world *w)
     describe(w->session, &here);
     describe(loaded, &there);
     pl_session_destroy(loaded);
-    /* An open question of an extension has no row: it ends with the process that asked. */
+    /* An open question of an extension has no row: it ends with the process of the extension. */
     if (pl_str_find(pl_buf_str(&here), PL_STR("\"tool_call_id\":\"ask_")) != SIZE_MAX)
         return;
     if (!pl_str_eq(pl_buf_str(&here), pl_buf_str(&there)))
@@ -342,7 +342,7 @@ void world_reload(struct world *w)
     pl_session_destroy(w->session);
     w->session = loaded;
     w->last_sequence = pl_session_position(loaded);
-    /* A reader takes a snapshot: the open turns as they are now. */
+    /* A reader gets a snapshot: the current open turns. */
     reader_forget(w);
     PL_CLEANUP_BUF struct pl_buf data;
     pl_buf_init(&data, 0);

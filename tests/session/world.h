@@ -1,6 +1,6 @@
-/* A session with everything around it that a host would be: a clock, ids that repeat, a shelf that
- * keeps the rows, and a reader that knows nothing but frames. Every step is held against the
- * promises of docs/internals/session.md; the first one broken is in `problem`. */
+/* A session with the environment that a host would be: a clock, deterministic ids, a shelf that
+ * stores the rows, and a reader that sees only frames. Every step is checked with the guarantees of
+ * docs/internals/session.md; `problem` has the first violation. */
 #ifndef PL_TESTS_SESSION_WORLD_H
 #define PL_TESTS_SESSION_WORLD_H
 
@@ -29,7 +29,7 @@ struct reader_turn {
 struct shelf_turn {
     struct pl_arena arena;
     struct pl_turn_row row;
-    struct pl_buf last; /* the projection a terminal turn was last told with */
+    struct pl_buf last; /* the last projection of a terminal turn */
 };
 
 struct shelf_question {
@@ -48,7 +48,7 @@ struct world {
     struct pl_error err;
     struct pl_id_seed seed;
     uint64_t n_steps;
-    char problem[2048]; /* "" while all is well */
+    char problem[2048]; /* "": no violation */
 
     struct pl_arena record_arena, settings_arena;
     struct pl_session_record record;
@@ -61,21 +61,21 @@ struct world {
     int64_t last_sequence;
     bool is_chatting;
     enum pl_session_status status;
-    bool keeps_terminal; /* the shelf keeps turns that have ended, with what was told last */
+    bool keeps_terminal; /* the shelf keeps ended turns, with their last projection */
 };
 
 void world_init(struct world *world, const struct pl_session_record *record, int64_t now_ms);
 void world_deinit(struct world *world);
-/* Applies it (seed and time are the world's), keeps the rows, reads the frames, checks. */
+/* Applies an event (seed and time are the world's), stores the rows, reads the frames, checks. */
 enum pl_status world_apply(struct world *world, struct pl_session_event *event);
-/* Throws the session away and loads it from the shelf. */
+/* Drops the session and loads it from the shelf. */
 void world_reload(struct world *world);
-/* Loads a second session from the shelf and compares what both say of themselves. */
+/* Loads a second session from the shelf and compares the views of both. */
 void world_compare_loaded(struct world *world);
 
 /* reader.c */
 void reader_read(struct world *world, const struct pl_session_frame *frame);
-/* The reader's turns are those of the session, byte for byte. */
+/* Compares the reader's turns with those of the session, byte for byte. */
 void reader_compare(struct world *world);
 void reader_forget(struct world *world);
 void reader_turn_deinit(struct reader_turn *turn);

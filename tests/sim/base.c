@@ -2,8 +2,8 @@
  *
  *     client ──latency──> queue of the backend ──> one request at a time ──latency──> client
  *
- * A backend that needs a lock that another has waits, for its lock_timeout at most. A backend whose client is gone goes
- * on with what has come, and ends then. */
+ * A backend that needs a lock of another backend waits, at most for its lock_timeout. A backend
+ * whose client is gone processes the requests that have arrived, and then ends. */
 #include "base.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ struct backend {
     int owner;
     struct base_conn *conn; /* NULL: the client is gone */
     struct base_request *first, **end;
-    bool is_pumping; /* an event will look at the queue */
+    bool is_pumping; /* an event will process the queue */
     bool waits;      /* for a lock */
     int64_t lock_ms, waits_until_us;
     int64_t idle_ms;          /* 0: it may be idle in a transaction for ever */
@@ -30,7 +30,7 @@ struct backend {
     bool is_open, has_failed; /* a transaction */
     struct base_request *deferred, **deferred_end;
     struct base_result *held, **held_end; /* of a pipeline, until its end */
-    struct pl_node_id writer;             /* who it says it is */
+    struct pl_node_id writer;             /* the writer it claims to be */
 };
 
 struct base_conn {
@@ -38,8 +38,8 @@ struct base_conn {
     int fd, owner;
     struct backend *backend;
     int64_t backend_pid;
-    int64_t sent_us, came_us;                     /* what goes the same way keeps its order … */
-    uint64_t n_sent, n_received, n_told, n_heard; /* … also after it was held back */
+    int64_t sent_us, came_us; /* messages in one direction keep their order … */
+    uint64_t n_sent, n_received, n_told, n_heard; /* … also after being held back */
     struct base_result *results, **results_end;
     bool is_closed; /* by the client */
 };
@@ -60,7 +60,7 @@ static struct {
     size_t n_locks;
     int64_t last_pid;
     struct backend *at_work; /* whose statement runs */
-    bool is_replaying;       /* at COMMIT: only what was locked before */
+    bool is_replaying;       /* at COMMIT: only rows that were locked before */
 } base;
 
 static sqlite3 *rows;
@@ -169,7 +169,7 @@ static void sql_may_take(sqlite3_context *ctx, int n, sqlite3_value **values)
     sqlite3_result_int(ctx, may);
 }
 
-/* Whether the database has this connection: its number, and when it began. */
+/* Whether the database has this connection, identified by its number and its start. */
 static void sql_is_connected(sqlite3_context *ctx, int n, sqlite3_value **values)
 {
     (void)n;
@@ -204,7 +204,7 @@ static void replace(struct pl_buf *text, const char *from, const char *to)
     *text = made;
 }
 
-/* What SQLite has no words for, in words of its own. */
+/* Rewrites expressions that SQLite lacks into functions defined here. */
 static void translate(enum pl_sql sql, struct pl_buf *text)
 {
     const struct pl_sql_text *said = &pl_sql_texts[sql];
@@ -440,7 +440,7 @@ struct news {
     struct base_request *request;
     struct base_result *results;
     bool is_cut;
-    uint64_t number; /* of this way, from 1 */
+    uint64_t number; /* in this direction, from 1 */
 };
 
 static bool is_same(const struct backend *backend, int64_t pid)
@@ -448,13 +448,13 @@ static bool is_same(const struct backend *backend, int64_t pid)
     return backend->is_used && backend->pid == pid;
 }
 
-/* Nothing gets through at present, or something before it has not. */
+/* The connection is silent at present, or an earlier message is still held. */
 static bool is_held(const struct base_conn *conn, uint64_t number, uint64_t n_before)
 {
     return base.is_silent[conn->owner] || base.is_silent[0] || number != n_before + 1;
 }
 
-/* To the client, in order; held back while nothing gets through. */
+/* Sends to the client, in order; held back while the connection is silent. */
 static void tell(void *ctx)
 {
     struct news *news = ctx;
@@ -520,7 +520,7 @@ static void answer(struct backend *backend, struct base_result *result)
         base_result_free(result);
 }
 
-/* A result, and the end of the results of its request. */
+/* A result, with the end of its request's results. */
 static struct base_result *with_end(struct base_result *result)
 {
     result->next = make_result(BASE_END);
@@ -541,9 +541,9 @@ static void defer(struct backend *backend, struct base_request *request)
     backend->deferred_end = &request->next;
 }
 
-/* --- what needs a lock ----------------------------------------------------------------------- */
+/* --- locks ----------------------------------------------------------------------------------- */
 
-/* False: another has it. */
+/* False: another backend has it. */
 static bool take_lock(struct backend *backend, char kind, const void *id)
 {
     struct lock *lock = find_lock(kind, id);
@@ -559,7 +559,7 @@ static bool is_locked_for(const struct backend *backend, char kind, const void *
     return lock && lock->holder != backend;
 }
 
-/* Which of a request's rows another has locked. Sessions are recognised by their ids. */
+/* Whether another backend has locked a row of the request. Sessions are recognised by their ids. */
 static bool is_in_the_way(struct backend *backend, const struct base_request *request)
 {
     for (size_t i = 0; i < request->n_values; i++)
@@ -569,7 +569,7 @@ static bool is_in_the_way(struct backend *backend, const struct base_request *re
     return false;
 }
 
-/* The rows of commits and nodes that a statement locks; false: it has to wait. */
+/* Locks the rows of commits and nodes for a statement; false: it has to wait. */
 static bool lock_rows(struct backend *backend, const struct base_request *request)
 {
     const void *id = request->n_values ? request->values[0].bytes.ptr : NULL;
@@ -641,7 +641,7 @@ static struct base_result *resume(struct backend *backend, const struct base_req
                request->values[0].bytes.ptr, backend->pid, backend->started_us);
 }
 
-/* pg_terminate_backend of the connection that the row names. */
+/* pg_terminate_backend for the connection named by the row. */
 static struct base_result *end_writer(struct backend *backend, const struct base_request *request)
 {
     struct base_result *row =
@@ -660,7 +660,8 @@ static struct base_result *end_writer(struct backend *backend, const struct base
     return row;
 }
 
-/* The mark of a transaction: the row is this writer's, in this generation, and not gone. */
+/* The mark of a transaction: checks that the row belongs to this writer and generation, and is not
+ * gone. */
 static struct base_result *mark(struct backend *backend, const struct base_request *request)
 {
     if (base.without & BASE_GUARD_MARK)
@@ -706,13 +707,13 @@ static struct base_result *statement(struct backend *backend, const struct base_
     }
 }
 
-/* Whether it only looks: it is carried out when it comes, and what it saw then counts. */
+/* Whether the statement only reads: it runs on arrival, and the result at that time counts. */
 static bool only_looks(enum pl_sql sql)
 {
     return sql == PL_SQL_OWNER_EXPECT || sql == PL_SQL_OWNER_EXPECT_EPOCH;
 }
 
-/* Everything that was put off; the result of the first that failed, and which, or NULL. */
+/* Runs the deferred statements; returns the first failed result, with its index, or NULL. */
 static struct base_result *commit(struct backend *backend, size_t *ret_failed)
 {
     struct base_result *failed = NULL;
@@ -748,7 +749,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What the text sets it to, or what it was. */
+/* The value that the text sets, or the previous one. */
 static int64_t setting(const char *text, const char *name, int64_t before)
 {
     const char *set = strstr(text, name);
@@ -778,7 +779,7 @@ static struct base_result *run_text(struct backend *backend, const char *text)
     return make_result(BASE_DONE);
 }
 
-/* A statement on its own, or in a transaction that goes step by step. False: it waits for a lock. */
+/* A statement on its own, or in a transaction without a pipeline. False: it waits for a lock. */
 static bool run_single(struct backend *backend, struct base_request *request)
 {
     if (backend->has_failed) {
@@ -789,7 +790,7 @@ static bool run_single(struct backend *backend, struct base_request *request)
     if (!lock_rows(backend, request) || (!backend->is_open && is_in_the_way(backend, request)))
         return false;
     if (!backend->is_open) {
-        /* A renewal that comes after a take-over finds no row that is not gone, and changes nothing. */
+        /* A renewal after a take-over finds no live row, and changes nothing. */
         int n_before = sqlite3_total_changes(rows);
         struct base_result *result = statement(backend, request);
         bool has_changed = sqlite3_total_changes(rows) != n_before;
@@ -809,7 +810,7 @@ static bool run_single(struct backend *backend, struct base_request *request)
     return true;
 }
 
-/* It is looked at now; those before it that wait for COMMIT are answered first. */
+/* Runs now; earlier requests that wait for COMMIT are answered first. */
 static void look_now(struct backend *backend, struct base_request *request)
 {
     struct base_result *result = statement(backend, request);
@@ -826,7 +827,7 @@ static void look_now(struct backend *backend, struct base_request *request)
     pl_mem_free(request);
 }
 
-/* Statements of a pipeline wait for COMMIT; the mark, and what only looks, do not. */
+/* Statements of a pipeline wait for COMMIT, except the mark and statements that only read. */
 static bool run_pipelined(struct backend *backend, struct base_request *request)
 {
     if (request->kind == BASE_SYNC) {
@@ -929,7 +930,7 @@ static void look_at_idle(void *ctx)
     end_backend(idling.backend, true);
 }
 
-/* As PostgreSQL has it: one whose pipeline is not complete is not idle. */
+/* As in PostgreSQL: a connection with an incomplete pipeline is not idle. */
 static void watch_idle(struct backend *backend)
 {
     if (!backend->is_used || !backend->is_open || !backend->idle_ms || backend->first)
@@ -943,7 +944,7 @@ static void pump(void *ctx)
 {
     struct backend *backend = ctx;
     if (!backend->is_pumping)
-        return; /* another one has its place */
+        return; /* another backend has its slot */
     backend->is_pumping = false;
     if (!backend->is_used)
         return;
@@ -1088,7 +1089,7 @@ int base_conn_fd(const struct base_conn *conn)
     return conn->fd;
 }
 
-/* The struct stays: what is on its way names it. */
+/* The struct stays: messages in transit refer to it. */
 void base_close(struct base_conn *conn)
 {
     if (conn->is_closed)
@@ -1157,7 +1158,8 @@ void base_cut(int owner)
             end_backend(&base.backends[i], true);
 }
 
-/* What has come is carried out; then the connection ends, and what was open is rolled back. */
+/* Requests that have arrived run; then the connection ends, and an open transaction is rolled back.
+ * */
 void base_client_gone(int owner, bool is_silent)
 {
     for (size_t i = 0; i < BACKENDS_MAX; i++) {
@@ -1200,8 +1202,8 @@ static void open_rows(void)
     must(sqlite3_exec(rows, "PRAGMA trusted_schema = ON", NULL, NULL, NULL), SQLITE_OK);
 }
 
-/* The schema is the one that SQLite gets, by the program's own migrations; the columns that PostgreSQL fills by a
- * default (who writes) get a trigger. */
+/* The schema is SQLite's, made by the program's own migrations; a trigger fills the columns that
+ * PostgreSQL fills by a default (the writer). */
 void base_start(void)
 {
     static const char *const tables[] = {"task_runs", "login_codes", "open_calls", "idempotency"};
@@ -1220,7 +1222,8 @@ void base_start(void)
     }
 }
 
-/* A run is one transaction of SQLite, and is rolled back: what is prepared stays so for the next one. */
+/* A run is one transaction of SQLite and is rolled back, so that prepared statements stay valid for
+ * the next run. */
 void base_begin(int64_t ahead_us, unsigned without)
 {
     memset(&base, 0, sizeof base);

@@ -1,12 +1,13 @@
-/* The database: one PostgreSQL that all nodes share, as far as they can tell. Rows are in one SQLite in memory;
- * connections, transactions, row locks, timeouts and the ends of connections are made here. What the driver of
- * PostgreSQL calls (libpq) is in pq.c.
+/* The database: one PostgreSQL that all nodes appear to share. Rows are in one SQLite in memory;
+ * connections, transactions, row locks, timeouts and disconnects are simulated here. pq.c has the
+ * functions of libpq that PostgreSQL's driver calls.
  *
- * What is simplified: the statements of a transaction in a pipeline run at its COMMIT, all at once; but its mark, and
- * the statements that only look whose a session is, run when they come, as the real ones do. Those of a node's own line
- * run when they come for what they return, and again at COMMIT for what they change. So no transaction sees what another
- * has not committed. Locks are those that the protocol relies on: rows of commits and nodes, and sessions that
- * are being settled. There are no deadlocks. */
+ * Simplifications: the statements of a transaction in a pipeline run at its COMMIT, all at once;
+ * but its mark, and the statements that only read the owner of a session, run on arrival, as in the
+ * real database. Statements of a node's own line run on arrival for their result, and again at
+ * COMMIT for their changes. So no transaction sees uncommitted changes of another. Locks are those
+ * that the protocol relies on: rows of commits and nodes, and sessions that are being settled.
+ * There are no deadlocks. */
 #ifndef PL_TESTS_SIM_BASE_H
 #define PL_TESTS_SIM_BASE_H
 
@@ -16,7 +17,7 @@
 
 #include <sqlite3.h>
 
-/* --- what is asked, and what comes back ------------------------------------------------------ */
+/* --- requests and results -------------------------------------------------------------------- */
 
 struct base_request {
     struct base_request *next;
@@ -32,7 +33,7 @@ struct base_result; /* PGresult is one */
 enum base_result_kind { BASE_DONE, BASE_ROWS, BASE_FAILED, BASE_ABORTED, BASE_SYNCED, BASE_END };
 struct base_cell {
     bool is_null, is_int;
-    struct pl_str bytes; /* ints: eight bytes, as they come */
+    struct pl_str bytes; /* ints: eight bytes, big-endian */
 };
 struct base_result {
     struct base_result *next;
@@ -46,22 +47,22 @@ void base_result_free(struct base_result *result);
 /* --- connections, from the client's side ----------------------------------------------------- */
 
 struct base_conn; /* PGconn is one; the world's */
-/* The client connects: base_conn_state says when it is through. */
+/* Starts to connect: base_conn_state tells when the connection is ready. */
 struct base_conn *base_connect(int owner);
 enum base_conn_state { BASE_CONNECTING, BASE_OPEN, BASE_CUT };
 enum base_conn_state base_conn_state(const struct base_conn *conn);
 int base_conn_fd(const struct base_conn *conn);
-/* The client has closed it: what is on its way still comes. */
+/* The client has closed it: messages in transit still arrive. */
 void base_close(struct base_conn *conn);
-/* Takes the request over. */
+/* Takes ownership of the request. */
 void base_send(struct base_conn *conn, struct base_request *request);
-/* The next result that has come; NULL: none yet. */
+/* The next received result; NULL: none yet. */
 struct base_result *base_take(struct base_conn *conn);
 bool base_has_result(const struct base_conn *conn);
 
 /* --- the world's side ------------------------------------------------------------------------ */
 
-/* Guards that a run goes without, to see that it is noticed. */
+/* Guards that a run can disable, to check that a test notices. */
 enum base_guard {
     BASE_GUARD_MARK = 1,
     BASE_GUARD_LOCK = 2,
@@ -70,27 +71,29 @@ enum base_guard {
 };
 
 void base_start(void); /* once */
-/* The rows that the migrations make. ahead_us: of its clock; without: guards. */
+/* The rows that the migrations make. ahead_us: of its clock; without: disabled guards. */
 void base_begin(int64_t ahead_us, unsigned without);
 void base_end(void);
 sqlite3 *base_rows(void);
 /* Prepared once. text: a literal. */
 sqlite3_stmt *base_statement(const char *text);
 
-/* It ends, with all connections; and is there again. */
+/* Stops the database with all connections; and starts it again. */
 void base_stop(void);
 void base_go(void);
-/* Nothing goes to it and nothing comes from it: for one owner, or for all (0). What was sent comes later. */
+/* No message gets through in either direction: for one owner, or for all (0). Held messages arrive
+ * later. */
 void base_silence(int owner, bool is_silent);
-/* So many times slower. */
+/* This many times slower. */
 void base_slow(int64_t times);
-/* All connections of an owner are cut, and nothing else. */
+/* Cuts all connections of an owner, with no other effect. */
 void base_cut(int owner);
-/* The process is gone: the kernel closes its connections. is_silent: nobody does, its machine is gone. */
+/* The process is gone: the kernel closes its connections. is_silent: the machine is gone, so
+ * nothing closes them. */
 void base_client_gone(int owner, bool is_silent);
 bool base_is_well(void);
 
-/* After every transaction that changed something: by whom (a node's id, or zeros). */
+/* Called after every transaction with changes; the writer is a node's id, or zeros. */
 extern void (*base_on_commit)(const struct pl_node_id *writer);
 
 #endif

@@ -1,5 +1,6 @@
-/* The functions of bus/bus.h. Letters of one sender to one receiver keep their order on each way; they may be lost on the
- * fast one, and can overtake each other between the two. The slow way is the database's: it waits while that is away. */
+/* The functions of bus/bus.h. Letters from one sender to one receiver keep their order on each way;
+ * the fast way may lose them, and letters can overtake each other between the two. The slow way is
+ * the database's: it waits while the database is down. */
 #include "bus.h"
 
 #include "base.h"
@@ -33,7 +34,7 @@ struct pl_bus {
     struct parcel *come, **come_end;
     uint64_t thread;
     bool is_closing;
-    int64_t last_us[BUSES_MAX][WAYS]; /* when the last letter to that place comes */
+    int64_t last_us[BUSES_MAX][WAYS]; /* arrival of the last letter at that place */
     bool is_unheard[BUSES_MAX];
 };
 
@@ -175,7 +176,7 @@ enum pl_status pl_bus_send(struct pl_bus *bus, const struct pl_node_id *to, stru
     struct pl_bus *other = find(to);
     if (other)
         send_to(bus, other, bytes, false, by_store);
-    else if (is_fast_up(bus)) /* nobody listens there */
+    else if (is_fast_up(bus)) /* no one listens there */
         for (size_t i = 0; i < BUSES_MAX; i++)
             if (pl_node_id_eq(&all.buses[i].config.me, to))
                 bus->is_unheard[i] = true;
@@ -190,7 +191,7 @@ enum pl_status pl_bus_send_all(struct pl_bus *bus, struct pl_str bytes)
     return PL_OK;
 }
 
-/* --- the thread that delivers ---------------------------------------------------------------- */
+/* --- the delivering thread ------------------------------------------------------------------- */
 
 static void *deliver(void *arg)
 {

@@ -1,8 +1,9 @@
-/* Promises, held against the rows of the database: see checks.h.
+/* Checks the guarantees on the rows of the database: see checks.h.
  *
- * After every transaction: epochs, generations, versions and positions of sessions only grow; what changed a session was
- * written by its owner, and not by a node that was taken over. At the end: what was acknowledged is there once, what was
- * not is there once at most; every reader has the turns of the store, and nothing else. */
+ * After every transaction: epochs, generations, versions and positions of sessions only grow; a
+ * change of a session was written by its owner, and not by a node that was taken over. At the end:
+ * every acknowledged message is stored once, any other at most once; every reader has exactly the
+ * turns of the store. */
 #include "checks.h"
 
 #include "base.h"
@@ -18,12 +19,12 @@
 struct row {
     bool is_there, has_owner, is_running;
     int64_t epoch, generation, version, next_event;
-    int64_t epoch_us; /* since when the epoch is this one */
+    int64_t epoch_us; /* start of this epoch */
     struct pl_node_id owner;
 };
 
 static struct row rows_before[SESSIONS_MAX];
-static int64_t ended_us; /* when the last session came to rest */
+static int64_t ended_us; /* when the last session became idle */
 static int n_taken;      /* nodes that are gone */
 static void (*tell_taken)(void);
 static char why[200];
@@ -93,7 +94,7 @@ static void compare(size_t i, const struct row *a, const struct row *b,
         return;
     bool was_owner = a->has_owner && pl_node_id_eq(&a->owner, writer);
     bool is_owner = b->has_owner && pl_node_id_eq(&b->owner, writer);
-    /* Who settles what was left takes it and gives it back in one transaction. */
+    /* The node that settles a session takes it and releases it in one transaction. */
     bool was_free = b->generation > a->generation && (!a->has_owner || is_gone(&a->owner));
     if (!was_owner && !is_owner && !was_free)
         sim_fail("session %zu was changed by a node that does not own it", i);
@@ -138,11 +139,12 @@ void checks_begin(void (*on_taken)(void))
     base_on_commit = on_commit;
 }
 
-/* Frames that are on their way when a session gets a new epoch may still come; and those that were in the memory of
- * a node when its lease ran out. */
+/* Frames in transit when a session gets a new epoch may still arrive, and so may those in a node's
+ * memory when its lease ran out. */
 enum { OLD_FRAMES_MS = 1500, LAST_FRAMES_MS = 200 };
 
-/* How long ago the lease of a machine's last process ran out, by the clock of the database that gave it. */
+/* The time since the lease of a machine's last process ran out, by the clock of the database that
+ * granted it. */
 static int64_t lapsed_ms(size_t machine)
 {
     sqlite3_stmt *stmt =
@@ -174,7 +176,7 @@ bool checks_has_session(size_t session)
     return rows_before[session].is_there;
 }
 
-/* --- at rest --------------------------------------------------------------------------------- */
+/* --- idle ------------------------------------------------------------------------------------ */
 
 static int64_t count(const char *text)
 {
@@ -224,7 +226,7 @@ static void check_said(void)
     sqlite3_reset(stmt);
 }
 
-/* The turns of a session as the store has them; the number of them. */
+/* Reads the stored turns of a session; returns their number. */
 static size_t read_turns(size_t session, struct read_turn *to)
 {
     sqlite3_stmt *stmt = base_statement(

@@ -1,4 +1,5 @@
-/* eventfd, timerfd, epoll and poll over numbers: see descriptors.h. Only what loops and the driver of PostgreSQL use. */
+/* Simulates eventfd, timerfd, epoll and poll: see descriptors.h. Only the parts that loops and
+ * PostgreSQL's driver use. */
 #include "descriptors.h"
 
 #include "kernel.h"
@@ -95,7 +96,7 @@ int __wrap_timerfd_create(int clock, int flags)
     return sim_fd_open();
 }
 
-/* Loops say how long, not when. */
+/* Loops set a duration, not an instant. */
 int __wrap_timerfd_settime(int number, int flags, const struct itimerspec *after,
                            struct itimerspec *before)
 {
@@ -105,7 +106,7 @@ int __wrap_timerfd_settime(int number, int flags, const struct itimerspec *after
     return 0;
 }
 
-/* Edges: what was told is not told again. *ret_next_us: when a timer of the set rings. */
+/* Edge-triggered: each event is reported once. *ret_next_us: when a timer of the set expires. */
 static int take_ready(int set, struct epoll_event *to, int max, int64_t *ret_next_us)
 {
     int n = 0;

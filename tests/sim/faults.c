@@ -1,4 +1,4 @@
-/* What each fault does: see faults.h. */
+/* The effect of each fault: see faults.h. */
 #include "faults.h"
 
 #include "base.h"
@@ -16,8 +16,8 @@ enum { FAULTS_MAX = 8, LOOK_MS = 3 };
 
 static const struct {
     const char *name;
-    int64_t least_ms, most_ms; /* how long */
-    bool moves;                /* sessions may change hands by it */
+    int64_t least_ms, most_ms; /* duration */
+    bool moves;                /* it may move sessions between nodes */
 } kinds[] = {
     [FAULT_KILL] = {"kill", 300, 6000, true},
     [FAULT_KILL_MACHINE] = {"kill the machine", 300, 6000, true},
@@ -202,7 +202,7 @@ static void end(void *ctx)
     planned->to_us = sim_now_us();
     bool is_loss = fault->kind == FAULT_BUS_LOSES || fault->kind == FAULT_BUS_LOSES_ENDS;
     if (is_loss && faults.loses_on) {
-        /* Not so much that an ask and its repetitions all get lost: all is served then. */
+        /* Fewer, so that some repetition of an ask gets through: all is served again by then. */
         if (fault->kind == FAULT_BUS_LOSES)
             bus_lose((unsigned)sim_between(10, 20));
         return;
@@ -290,7 +290,7 @@ void faults_plan(const struct fault *fault)
     sim_at(fault->from_us, look, planned);
 }
 
-/* What may outlast its fault. */
+/* Effects that may outlast their fault. */
 void faults_end(void)
 {
     bus_lose(0);

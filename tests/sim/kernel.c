@@ -1,7 +1,8 @@
-/* Fibers, events, chance and memory of a run: see kernel.h.
+/* Fibers, events, randomness and memory of a run: see kernel.h.
  *
- * The next step is one of the fibers that may run, chosen by the seed. When none may, the clock goes to the next
- * event or the next end of a wait. A step takes a few microseconds of virtual time, so nobody runs for ever. */
+ * The seed chooses the next step among the runnable fibers. If there is none, the clock advances to
+ * the next event or the next timeout. A step takes a few microseconds of virtual time, so nothing
+ * runs for ever. */
 #include "kernel.h"
 
 #include "base/mem.h"
@@ -39,7 +40,7 @@ struct sim_fiber {
     uint64_t id;
     const char *name;
     ucontext_t context;
-    char *stack; /* stays with the slot */
+    char *stack; /* kept with the slot */
     void *fake_stack;
     void *(*fn)(void *);
     void *arg;
@@ -55,7 +56,7 @@ struct event {
     void *ctx;
 };
 
-/* In front of every block. */
+/* Header of every block. */
 struct block {
     struct block *prev, *next;
     size_t size;
@@ -79,7 +80,7 @@ static struct event events[EVENTS_MAX]; /* a heap */
 static struct block blocks[SIM_OWNERS]; /* heads of rings */
 
 static struct sim_fiber fibers[FIBERS_MAX];
-static size_t n_fibers; /* slots that were ever used */
+static size_t n_fibers; /* slots used so far */
 static ucontext_t main_context;
 static char lines[TRACE_LINES][TRACE_BYTES];
 #ifdef HAS_ASAN
@@ -145,7 +146,7 @@ void *sim_alloc(size_t n_bytes)
     return made;
 }
 
-/* --- telling --------------------------------------------------------------------------------- */
+/* --- traces ---------------------------------------------------------------------------------- */
 
 void sim_trace(const char *format, ...)
 {
@@ -184,7 +185,7 @@ void sim_print_trace(void)
         printf("# %s\n", lines[i % TRACE_LINES]);
 }
 
-/* --- chance: xoroshiro128+ ------------------------------------------------------------------- */
+/* --- randomness: xoroshiro128+ --------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t *at)
 {
@@ -278,7 +279,8 @@ static struct event take_event(void)
 
 /* --- fibers ---------------------------------------------------------------------------------- */
 
-/* The C library's own: the sanitizer's clears the shadow of the whole stack each time, which it need not here. */
+/* The C library's own: the sanitizer's version clears the shadow of the whole stack each time,
+ * which is unnecessary here. */
 static int (*swap)(ucontext_t *from, const ucontext_t *to);
 
 static void switch_to(struct sim_fiber *fiber)
@@ -470,7 +472,7 @@ void sim_end(void)
     world.owner = SIM_PROCESS;
 }
 
-/* The time has come for those who wait until now. */
+/* Wakes the fibers whose wait has timed out. */
 static int64_t next_wait_us(void)
 {
     int64_t next_us = INT64_MAX;

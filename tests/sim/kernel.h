@@ -1,11 +1,11 @@
-/* The world that a run of the simulation lives in: one thread of the system, a clock that stands still unless the
- * simulation moves it, and a seed that decides what comes next. docs/internals/sim.md.
+/* The environment of a simulated run: one thread of the system, a clock that only the simulation
+ * advances, and a seed that decides the order of steps. docs/internals/sim.md.
  *
- *     threads of the program   fibers: they give way where a thread would wait
- *     everything else          events: a function at a time
+ *     threads of the program   fibers: they yield where a thread would wait
+ *     everything else          events: one function at a time
  *
- * Fibers and memory belong to an owner: the world (0), or a node. A node that is killed loses both at once. What
- * outlives a run is the process's. */
+ * Fibers and memory belong to an owner: the world (0), or a node. A killed node loses both at once.
+ * Memory that outlives a run belongs to the process. */
 #ifndef PL_TESTS_SIM_KERNEL_H
 #define PL_TESTS_SIM_KERNEL_H
 
@@ -17,20 +17,21 @@ enum { SIM_WORLD = 0, SIM_PROCESS = 15, SIM_OWNERS = 16, SIM_MS = 1000, SIM_S = 
 
 /* --- a run ----------------------------------------------------------------------------------- */
 
-/* Once, before everything else. */
+/* Called once, before everything else. */
 void sim_start(void);
-/* Lines of a trace are kept for sim_print_trace, or printed at once. Most runs need none: the same seed is the same run. */
+/* Lines of a trace are kept for sim_print_trace, or printed at once. Most runs need none: the same
+ * seed gives the same run. */
 enum sim_tracing { SIM_UNTRACED, SIM_KEPT, SIM_PRINTED };
 void sim_begin(uint64_t seed, enum sim_tracing tracing);
-/* Everything of the run is dropped: fibers, events, memory. */
+/* Drops everything of the run: fibers, events, memory. */
 void sim_end(void);
-/* The first broken promise of the run; NULL: none. */
+/* The first violation in the run; NULL: none. */
 const char *sim_failure(void);
 __attribute__((format(printf, 1, 2))) void sim_fail(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void sim_trace(const char *format, ...);
 void sim_print_trace(void);
 
-/* --- chance ---------------------------------------------------------------------------------- */
+/* --- randomness ------------------------------------------------------------------------------ */
 
 uint64_t sim_random(void);
 /* 0 … n - 1 */
@@ -42,12 +43,12 @@ bool sim_one_in(uint64_t n);
 /* --- time ------------------------------------------------------------------------------------ */
 
 int64_t sim_now_us(void);
-/* What the clocks of an owner say more than the world's. */
+/* Sets how far an owner's clocks are ahead of the world's. */
 void sim_set_clock(int owner, int64_t ahead_us);
 int64_t sim_clock_us(int owner);
-/* Calls fn at that time, on no fiber: it must not wait. */
+/* Calls fn at that time, outside any fiber: it must not wait. */
 void sim_at(int64_t at_us, void (*fn)(void *ctx), void *ctx);
-/* Lets the world go on until then, or until something failed. */
+/* Runs the world until then, or until a failure. */
 void sim_run_until(int64_t until_us);
 
 /* --- fibers ---------------------------------------------------------------------------------- */
@@ -57,30 +58,30 @@ struct sim_fiber;
 struct sim_fiber *sim_fiber_start(int owner, const char *name, void *(*fn)(void *), void *arg);
 /* NULL: the world itself is running. */
 struct sim_fiber *sim_fiber_now(void);
-/* Never 0, and never used again in a run. */
+/* Never 0, and unique in a run. */
 uint64_t sim_fiber_id(const struct sim_fiber *fiber);
-/* Waits until it is over. */
+/* Waits until the fiber has ended. */
 void sim_fiber_join(uint64_t id);
-/* Waits until somebody wakes what is there, or the time has come (by the world's clock; INT64_MAX: never).
- * False: the time has come. */
+/* Waits until sim_wake for `what`, or until the time (by the world's clock; INT64_MAX: for ever).
+ * False: timed out. */
 bool sim_wait(const void *what, int64_t until_us);
-void sim_wake(const void *what);     /* all who wait for it */
+void sim_wake(const void *what);     /* all fibers that wait for it */
 void sim_wake_one(const void *what); /* any one of them */
 void sim_yield(void);
-/* Now and then another fiber goes first. */
+/* Sometimes lets another fiber run first. */
 void sim_maybe_yield(void);
 
 /* --- owners ---------------------------------------------------------------------------------- */
 
-/* Whose code runs now. */
+/* The owner of the running code. */
 int sim_owner(void);
-/* Memory that is taken from now on is this owner's; returns whose it was before. */
+/* Later allocations belong to this owner; returns the previous one. */
 int sim_set_owner(int owner);
-/* Zeroed, of the world, until the run ends or it is freed with pl_mem_free. */
+/* Zeroed memory of the world, until the run ends or pl_mem_free. */
 void *sim_alloc(size_t n_bytes);
 void sim_freeze(int owner, bool is_frozen);
 bool sim_is_frozen(int owner);
-/* All fibers end where they are, and all memory is freed. */
+/* Ends all its fibers where they are, and frees all its memory. */
 void sim_kill(int owner);
 
 #endif

@@ -1,5 +1,6 @@
-/* The life of a simulated node: see machine.h. Its start is the order of server/server.c with what is not there left out:
- * sockets, routes, the gateway, care, backups, retention. The wiring of the node is the program's own (server/cluster.c). */
+/* The life of a simulated node: see machine.h. Its start follows server/server.c without the parts
+ * that are missing here: sockets, routes, the gateway, care, backups, retention. The wiring of the
+ * node is the program's own (server/cluster.c). */
 #include "machine.h"
 
 #include "access/audit.h"
@@ -38,7 +39,7 @@ static struct machine {
     enum machine_state state;
     uint64_t life;
     struct pl_server_own *own;
-    int64_t frozen_us; /* since when */
+    int64_t frozen_us; /* start of the freeze */
     char disk[256];    /* the file `node` of its data directory */
     size_t n_disk;
 } machines[MACHINES_MAX];
@@ -272,7 +273,7 @@ static void *live(void *arg)
     own->setup->config.node_name = name;
     enum pl_status status = prepare(own, &err);
     if (status != PL_OK) {
-        /* As after a failed start: somebody tries again. */
+        /* As after a failed start: it is tried again. */
         sim_trace("[%d] does not start: %s", sim_owner(), err.message);
         sim_at(sim_now_us() + 500 * SIM_MS, stop_machine, machine);
         (void)sim_wait(own, INT64_MAX);
@@ -323,7 +324,7 @@ void machine_freeze(size_t i, bool is_frozen)
     sim_freeze(machine_owner(i), is_frozen);
 }
 
-/* --- errands --------------------------------------------------------------------------------- */
+/* --- calls on its loops ---------------------------------------------------------------------- */
 
 struct errand {
     struct pl_letter letter;

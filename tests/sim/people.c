@@ -1,5 +1,6 @@
-/* Talkers and readers: see people.h. A talker does one thing at a time, and asks another node when one does not answer. A
- * reader reconnects with the position it has; every event must be the next one of its epoch, or a snapshot. */
+/* Talkers and readers: see people.h. A talker does one thing at a time, and turns to another node
+ * if one does not answer. A reader reconnects with its position; every event must be the next one
+ * of its epoch, or a snapshot. */
 #include "people.h"
 
 #include "base.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A snapshot has fifty turns, and readers here do not ask for older ones. */
+/* A snapshot has fifty turns, and these readers do not request older ones. */
 enum { PATIENCE_MS = 3500, TALKERS_MAX = 8, SAID_OF_SESSION = 18, LONG_WORDS = 450, HEARD_MS = 60 };
 
 struct attachment; /* of a reader to a process; the node's memory */
@@ -35,11 +36,11 @@ struct reader {
         told_sequence; /* what it was told when it subscribed; what is later is live */
 };
 
-/* What one wants to be done: a session made (SIZE_MAX), or something said. */
+/* A wanted action: making a session (SIZE_MAX), or sending a message. */
 struct talker {
     bool is_busy, is_waiting;
-    size_t said;                   /* index + 1; 0: the session is made */
-    size_t session, machine, only; /* only: SIZE_MAX, or the one node it asks */
+    size_t said;                   /* index + 1; 0: making the session */
+    size_t session, machine, only; /* only: SIZE_MAX, or the only node to use */
     uint64_t life, number;
     int64_t asked_us;
     size_t n_left;
@@ -53,7 +54,7 @@ static struct people {
     struct talker talkers[TALKERS_MAX + SESSIONS_MAX * MACHINES_MAX];
     uint64_t n_numbers;
     bool is_hushed;
-    size_t n_long; /* so many things that are said in a session first take long to be answered */
+    size_t n_long; /* the first messages of a session whose answers take long */
     struct reader readers[READERS_MAX]; /* last */
 } people;
 
@@ -98,7 +99,7 @@ bool people_hear(size_t machine)
     return false;
 }
 
-/* One that serves, as far as an outsider can see; SIZE_MAX: none. */
+/* A node that serves, as far as a client can see; SIZE_MAX: none. */
 static size_t any_machine(size_t not_this)
 {
     size_t found[MACHINES_MAX], n = 0;
@@ -229,7 +230,7 @@ static bool begin_something(struct talker *talker)
     return true;
 }
 
-/* What it wants is asked for, again if need be; or the next thing is begun. */
+/* Sends the current action, again if necessary, or begins the next one. */
 static void talk(void *ctx)
 {
     struct talker *talker = ctx;
@@ -267,7 +268,7 @@ static void look_at_talkers(void)
         if (!is_over && sim_now_us() - talker->asked_us < (int64_t)PATIENCE_MS * SIM_MS)
             continue;
         talker->is_waiting = false;
-        talker->number = ++people.n_numbers; /* a late answer is not waited for */
+        talker->number = ++people.n_numbers; /* a late answer is ignored */
         talk(talker);
     }
 }
@@ -302,7 +303,7 @@ static void on_close(struct pl_live *live, uint16_t code, const char *reason)
         at->reader->number = ++people.n_numbers;
     }
     pl_loop_hook_remove(live->shard->loop, &live->flush);
-    live->shard->n_conns++; /* counted by who accepts connections, which is not here */
+    live->shard->n_conns++; /* normally counted on accepting a connection, which is missing here */
     pl_live_deinit(live);
     live->flush.fn = free_over;
     pl_loop_hook_add(live->shard->loop, &live->flush);
@@ -329,7 +330,7 @@ static void on_subscribed(struct pl_live *live, struct pl_subscription *sub,
               (long long)command->position, mode);
 }
 
-/* It is not there yet, or not to be had: the client connects again later. */
+/* It does not exist yet, or is unavailable: the client connects again later. */
 static void on_refused(struct pl_live *live, struct pl_subscription *sub,
                        const struct pl_session_command *command)
 {
@@ -339,7 +340,7 @@ static void on_refused(struct pl_live *live, struct pl_subscription *sub,
         return;
     sim_trace("[%d] reader %zu is refused: %s", sim_owner(), (size_t)(at->reader - people.readers),
               pl_problem_info(command->problem)->code);
-    at->reader->is_attached = false; /* the attachment is closed by the next look */
+    at->reader->is_attached = false; /* the next look closes the attachment */
 }
 
 static void beat(struct pl_live *live)
@@ -376,7 +377,7 @@ static const struct pl_json_node *get(const struct pl_json_doc *doc,
     return object ? pl_json_get(doc, object, pl_str_of(name)) : NULL;
 }
 
-/* Blocks are divided by a bar. */
+/* Blocks are separated by a bar. */
 void people_turn_text(const struct pl_json_doc *doc, const struct pl_json_node *turn, char *to,
                       size_t size)
 {
@@ -545,7 +546,8 @@ static void detach(struct reader *reader)
     reader->number = ++people.n_numbers;
 }
 
-/* A reader whose node is gone, or says nothing for long (the beats of a connection), goes to another. */
+/* A reader whose node is gone, or is silent for long (no beats of the connection), moves to
+ * another. */
 static void look_at_readers(void)
 {
     for (size_t i = 0; i < people.n_readers; i++) {
@@ -587,7 +589,7 @@ static struct pl_id make_id(const char *prefix)
     return pl_id_take(&seed, prefix);
 }
 
-/* The hexadecimal digits of its UUID are its bytes in the store. */
+/* The hexadecimal digits of its UUID equal its bytes in the store. */
 static void make_user(void)
 {
     char text[160];
@@ -606,7 +608,7 @@ static void make_user(void)
 
 void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers, size_t n_long)
 {
-    /* Readers are large, and few. */
+    /* Readers are large; they are cleared only as far as they are used. */
     memset(&people, 0, offsetof(struct people, readers));
     memset(people.readers, 0, n_readers * sizeof *people.readers);
     people.n_sessions = n_sessions;

@@ -1,5 +1,5 @@
-/* Those who use the nodes: some say things in sessions and repeat them until they are acknowledged, some read along.
- * They are outside: what a node answers is all they know. */
+/* Users of the nodes: some send messages in sessions and repeat them until they are acknowledged,
+ * some read. They are outside: they know only the answers of the nodes. */
 #ifndef PL_TESTS_SIM_PEOPLE_H
 #define PL_TESTS_SIM_PEOPLE_H
 
@@ -9,17 +9,17 @@
 
 enum { SESSIONS_MAX = 4, SAID_MAX = 256, READERS_MAX = 16, TURNS_MAX = 256, TEXT_MAX = 1024 };
 
-/* n_long: so many things that are said first in each session are answered for nine seconds. */
+/* n_long: the answers to the first n_long messages of each session take nine seconds. */
 void people_begin(size_t n_sessions, size_t n_readers, size_t n_talkers, size_t n_long);
-/* Whether a reader there was told something a moment ago. */
+/* Whether a reader there received something a moment ago. */
 bool people_hear(size_t machine);
-/* Nobody says anything new; what was said is repeated until it is acknowledged. */
+/* No one sends new messages; earlier ones are repeated until they are acknowledged. */
 void people_hush(void);
-/* One more word in every session, by every node that serves. */
+/* Sends one more message in every session, through every serving node. */
 void people_probe(void);
-/* Whether everything that was said is acknowledged, and every reader is attached. */
+/* Whether every message is acknowledged, and every reader is attached. */
 bool people_are_done(void);
-/* What is missing, into the trace. */
+/* Writes what is missing into the trace. */
 void people_say_missing(void);
 
 const char *people_session_id(size_t i);
@@ -45,7 +45,7 @@ struct reader_view {
 size_t people_n_readers(void);
 const struct reader_view *people_reader(size_t i);
 
-/* The text of the blocks of a turn's JSON, as readers have it. */
+/* The text of the blocks in a turn's JSON, as readers have it. */
 struct pl_json_doc;
 struct pl_json_node;
 void people_turn_text(const struct pl_json_doc *doc, const struct pl_json_node *turn, char *to,

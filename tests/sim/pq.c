@@ -1,5 +1,5 @@
-/* libpq, in the place of the library that the driver of PostgreSQL loads: the same table of functions over the simulated
- * database. Only what the driver calls, as it calls it. */
+/* libpq, in place of the library that PostgreSQL's driver loads: the same table of functions over
+ * the simulated database. Only the functions that the driver calls, as it calls them. */
 #include "pq.h"
 
 #include "base.h"
@@ -20,7 +20,7 @@ struct pg_conn {
     bool is_pipelined;
     struct base_request *unsent, **unsent_end;
     size_t n_unsent;
-    int64_t resume_us; /* of a pipeline that is sent in two parts */
+    int64_t resume_us; /* of a pipeline sent in two parts */
     size_t n_awaited;  /* requests whose results have not all been taken */
 };
 
@@ -89,7 +89,7 @@ static PostgresPollingStatusType connect_poll(PGconn *conn)
 static void finish(PGconn *conn)
 {
     if (conn)
-        base_close(conn->conn); /* the rest goes with the run */
+        base_close(conn->conn); /* the end of the run frees the rest */
 }
 
 static char *error_message(const PGconn *conn)
@@ -162,7 +162,7 @@ static int send_prepare(PGconn *conn, const char *name, const char *text, int n,
     return put(conn, request);
 }
 
-/* Statements have the number of their text as their name. */
+/* The name of a statement is the number of its text. */
 static int send_prepared(PGconn *conn, const char *name, int n, const char *const *values,
                          const int *lengths, const int *formats, int is_binary)
 {
@@ -225,7 +225,7 @@ static void is_writable(void *ctx)
         sim_fd_set(base_conn_fd(conn->conn), base_has_result(conn->conn), true);
 }
 
-/* A pipeline may be longer than what the connection takes at once. */
+/* A pipeline may be longer than the connection accepts at once. */
 static int flush(PGconn *conn)
 {
     if (status(conn) != CONNECTION_OK)
@@ -236,7 +236,7 @@ static int flush(PGconn *conn)
     bool is_split =
         !conn->resume_us && conn->is_pipelined && n > 3 && split_one_in && sim_one_in(split_one_in);
     if (is_split)
-        n = 2 + sim_below(n - 3); /* BEGIN and the mark are on their way, COMMIT is not */
+        n = 2 + sim_below(n - 3); /* BEGIN and the mark are sent, COMMIT is not */
     conn->resume_us = 0;
     for (; n; n--) {
         struct base_request *request = conn->unsent;

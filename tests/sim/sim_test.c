@@ -1,5 +1,6 @@
-/* Runs seeds, and prints TAP. `sim-test FROM N` runs N seeds from FROM; `sim-test seed S` traces one; `sim-test guards N`
- * takes each guard away, and looks for a seed among N that notices; `sim-test without GUARD S` traces such a run. */
+/* Runs seeds, and prints TAP. `sim-test FROM N` runs N seeds from FROM; `sim-test seed S` traces
+ * one; `sim-test guards N` disables each guard, and looks for a seed among N that notices;
+ * `sim-test without GUARD S` traces such a run. */
 #include "base.h"
 #include "base/hash.h"
 #include "kernel.h"
@@ -11,14 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Many small blocks live shortly: a small quarantine finds what is used after a kill, and costs less. */
+/* Many small blocks live briefly: a small quarantine still finds uses after a kill, and costs less.
+ * */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "detect_stack_use_after_return=0:quarantine_size_mb=4:malloc_context_size=4";
 }
 
-static char broken[256]; /* of the last run that was */
+static char broken[256]; /* the violation of the last failed run */
 
 static bool run(uint64_t seed, enum scene scene, enum guard without, bool prints)
 {
@@ -38,7 +40,7 @@ static bool run(uint64_t seed, enum scene scene, enum guard without, bool prints
     return is_good;
 }
 
-/* What a killed node had in memory is never given back, so a few seeds share a process. */
+/* The memory of a killed node is never freed, so each process runs only a few seeds. */
 static uint64_t run_apart(uint64_t from, uint64_t n)
 {
     fflush(stdout);
@@ -72,7 +74,7 @@ static int run_seeds(uint64_t from, uint64_t n)
     return n_bad != 0;
 }
 
-/* Where each guard is needed. */
+/* The scene that needs each guard. */
 static const enum scene scenes[GUARD_COUNT] = {
     [GUARD_MARK] = SCENE_LATE_WAKE,         [GUARD_LOCK] = SCENE_LATE_WRITE,
     [GUARD_TERMINATE] = SCENE_STUCK_WRITER, [GUARD_GENERATION] = SCENE_SUCCESSION,
@@ -80,7 +82,7 @@ static const enum scene scenes[GUARD_COUNT] = {
     [GUARD_GAPS] = SCENE_LAST_LETTER,
 };
 
-/* A seed that breaks a promise without the guard, and none with it. */
+/* A seed that fails without the guard, and passes with it. */
 static bool is_noticed(uint64_t seed, enum guard without)
 {
     char why[sizeof broken];

@@ -1,9 +1,10 @@
-/* Faults by seed, and what must hold whatever they are: see story.h.
+/* Faults by seed, and the invariants during all of them: see story.h.
  *
  *     0 s   nodes start, people talk and read
  *     3 s   faults begin; each has its own end
- *     …     the last fault has ended: everything is served again within 8 s, then all comes to rest
- */
+ *     …     the last fault has ended: all requests are served again within 8 s, then everything
+ *     becomes idle
+ *  */
 #include "story.h"
 
 #include "base.h"
@@ -20,8 +21,8 @@ enum {
     DRAWN_MAX = 6,
     SERVED_MS = 8000,
     REST_MS = 60000,
-    DRAWN_WAIT_MS = 600,  /* for the moment of a fault that chance drew … */
-    SCENE_WAIT_MS = 5000, /* … and of the one that a scene is about */
+    DRAWN_WAIT_MS = 600,  /* for the moment of a randomly drawn fault … */
+    SCENE_WAIT_MS = 5000, /* … and of the fault that a scene is about */
 };
 
 /* --- faults ---------------------------------------------------------------------------------- */
@@ -29,7 +30,7 @@ enum {
 static const struct {
     enum fault_kind kind;
     enum fault_moment moment;
-    int64_t least_ms, most_ms; /* a lease lasts 4 s, and is looked at every second */
+    int64_t least_ms, most_ms; /* a lease lasts 4 s, and is checked every second */
     bool ends_taken;           /* see faults.h */
     bool is_split;             /* pipelines are often sent in two parts */
     bool loses_on;
@@ -44,7 +45,7 @@ static const struct {
     [SCENE_LAST_LETTER] = {FAULT_BUS_LOSES_ENDS, MOMENT_ANY, 500, 3000, .loses_on = true},
 };
 
-/* A third of the runs have faults of the database alone: nothing may move then. */
+/* A third of the runs have only faults of the database: then no session may move. */
 static enum fault_kind draw_kind(unsigned flavour)
 {
     static const enum fault_kind of_base[] = {FAULT_BASE_RESTART, FAULT_BASE_SILENT, FAULT_BASE_CUT,
@@ -107,7 +108,7 @@ static void run_for_ms(int64_t ms, int64_t most_us)
     sim_run_until(to_us < most_us ? to_us : most_us);
 }
 
-/* A start takes its time; probes ask whoever serves. */
+/* A start takes a while; probes find a node that serves. */
 static void probe(void)
 {
     people_probe();
@@ -134,16 +135,16 @@ static void run_to_rest(size_t n_machines)
     while (!sim_failure() && sim_now_us() < faults_over_us())
         run_for_ms(100, faults_over_us());
     for (size_t i = 0; i < n_machines; i++)
-        machine_start(i); /* those that were killed while frozen, or twice */
+        machine_start(i); /* nodes that were killed while frozen, or twice */
     people_hush();
     sim_trace("--- the faults are over");
-    /* A session that waits for a word to go on is found only if nobody says one. */
+    /* A session that is stuck until its next message shows only if no message is sent. */
     if (sim_one_in(4))
         come_to_rest();
     probe();
     come_to_rest();
     faults_end();
-    /* What readers get after the last change; a loss is found by the next beat. */
+    /* Time for readers to get the last change; the next beat reveals a loss. */
     run_for_ms(3000, INT64_MAX);
 }
 

@@ -1,5 +1,5 @@
-/* Threads of the program as fibers: what the linker puts in the place of the C library's functions (--wrap). A mutex
- * is a word: the fiber that has it. Waiting is the kernel's. */
+/* Threads of the program as fibers: the linker replaces the C library's functions by these
+ * (--wrap). A mutex is a word: the fiber that has it. The kernel does the waiting. */
 #include "kernel.h"
 
 #include "base/str.h"
@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-enum { WALL_S = 1790000000 }; /* what the world's wall clock says at time 0 */
+enum { WALL_S = 1790000000 }; /* the world's wall clock at time 0 */
 
 int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
                           void *arg)
@@ -121,7 +121,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
     return wait_until(cond, mutex, INT64_MAX);
 }
 
-/* All conditions with a time have the monotonic clock. */
+/* All conditions with a timeout use the monotonic clock. */
 int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                                   const struct timespec *until)
 {
@@ -162,7 +162,7 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
     return 0;
 }
 
-/* --- chance ---------------------------------------------------------------------------------- */
+/* --- randomness ------------------------------------------------------------------------------ */
 
 static void fill(void *to, size_t n)
 {

@@ -1,5 +1,5 @@
-/* The version of the program that an upgrade is tried with (e2e/cluster_upgrade): the same sources, one more
- * migration, another name. */
+/* The version of the program for tests of upgrades (e2e/cluster_upgrade): the same sources, one
+ * more migration, another name. */
 #include "shard/shard.h"
 
 const char pl_server_version[] = PARLEY_VERSION "-next";

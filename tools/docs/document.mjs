@@ -1,4 +1,4 @@
-// A page of the documents as an HTML document: the menu, the search, the switch of the language, the text and what is on the page.
+// Renders a page of the documents as HTML: menu, search, language switch, text and table of contents.
 import { dirname, join, relative } from 'node:path';
 import { escape } from './markdown.mjs';
 import { LANGUAGES } from './words.mjs';
@@ -6,7 +6,7 @@ import { LANGUAGES } from './words.mjs';
 const FIRST = 'index.md';
 const titleOf = (page) => page.name === FIRST ? page.language.words.first : page.title;
 
-// All pages as those of a language see them: its own, and the English one where it has none.
+// All pages for the menu of one language: its own page, or the English one if there is none.
 function menu(page, { groups, pages, made }) {
   const { language } = page;
   const link = (name) => {
@@ -26,15 +26,15 @@ function contents({ sections, language: { words } }) {
   return `<nav class="contents" aria-label="${words.contents}"><p class="group">${words.contents}</p>\n<ul>${items}</ul></nav>`;
 }
 
-// The page before and the page after, in the same language.
+// The previous and the next page in the same language.
 function around(page, pages) {
   const order = pages.filter(({ language }) => language === page.language), at = order.indexOf(page);
   const link = (to, kind, mark) => to ? `<a class="${kind}" href="${relative(dirname(page.place), to.place)}">${mark(escape(titleOf(to)))}</a>` : '<span></span>';
   return `<nav class="around" aria-label="${page.language.words.around}">${link(order[at - 1], 'before', (t) => `← ${t}`)}${link(order[at + 1], 'after', (t) => `${t} →`)}</nav>`;
 }
 
-// The same page in the other language, with its anchors in the order of the headings, so that the script can lead to the same section;
-// where there is none, the first page.
+// The same page in the other languages, with its anchors in the order of the headings, so that the script can link to the same
+// section. Without a translation, links to the first page.
 function others(page, pages) {
   return LANGUAGES.filter((language) => language !== page.language).flatMap((language) => {
     const same = pages.find((one) => one.name === page.name && one.language === language);

@@ -1,5 +1,5 @@
-// Markdown of the documents as HTML: headings with anchors as GitHub makes them, links between the pages, nothing inline
-// that the policy of the server would refuse.
+// Renders the Markdown of the documents as HTML: headings with GitHub's anchors, links between the pages, no inline
+// scripts or styles that the server's content policy would refuse.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +9,7 @@ const { Marked } = createRequire(new URL('../../web/package.json', import.meta.u
 export const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
 const plainOf = (html) => html.replace(/<\/(t[dh]|p|li|pre)>/g, ' ').replace(/<[^>]+>/g, '').replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" })[name]);
 
-// The anchor of a heading, as GitHub makes it; the second of a name gets -1.
+// The anchor of a heading, as GitHub makes it; the second heading with the same name gets -1.
 function slugOf(text, seen) {
   const slug = text.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '').replaceAll(' ', '-');
   const n = seen.get(slug) ?? 0;
@@ -17,9 +17,9 @@ function slugOf(text, seen) {
   return n ? `${slug}-${n}` : slug;
 }
 
-// A page: its HTML, its title, and its sections for the contents and the search. `pages` maps a file of docs/ to its page;
-// `copy` takes a file that the page links to, such as an example, and gives its place in the site, or null: then there is no link.
-// `words` are those of the page's language.
+// Renders a page: its HTML, its title, and its sections for the contents and the search. `pages` maps a file of docs/ to its page;
+// `copy` takes a linked file, such as an example, and returns its place in the site, or null: then the link is left out. `words`
+// are those of the page's language.
 export function render(text, file, { pages, copy, words: said }) {
   const seen = new Map();
   const sections = [{ anchor: '', heading: '', depth: 1, text: '' }];
@@ -73,7 +73,7 @@ export function render(text, file, { pages, copy, words: said }) {
   return { html, title, sections };
 }
 
-// The words below each heading, for the search.
+// Adds the text below each heading, for the search.
 function addTexts(html, sections) {
   const parts = html.split(/<h[1-6] id="([^"]*)"/);
   const byAnchor = new Map(sections.map((section) => [section.anchor, section]));

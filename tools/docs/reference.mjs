@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// The pages of docs/reference that are made from the program and its tables:
+// Makes the pages of docs/reference from the program and its tables:
 //
 //     node tools/docs/reference.mjs PARLEY            writes them
 //
-// A test makes them again and compares. What a table of the source has is read there; everything else the program says itself.
+// A test makes them again and compares. Data of tables in the source is read there; everything else comes from the program's
+// output.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -33,7 +34,7 @@ one action.\n\n| command | what it does |\n|---|---|\n${table}\n\n${pages}\n`;
 
 const KINDS = { TEXT: 'text', PORT: 'number', TIME: 'milliseconds', COUNT: 'number', FLAG: '`true` or `false`', LIST: 'list', LEVEL: '`error`, `warning`, `info` or `request`', PERIOD: 'time (`1d`, `12h`)' };
 
-// What a setting means that is no option, and so has no line in the help of `serve`.
+// The meaning of settings that are not options, and so have no line in the help of `serve`.
 const MEANINGS = {
   bus_file: 'A file whose first line is the address of the bus, in the place of `bus`: for an address with a password',
   store_password_file: 'The file with the password of a PostgreSQL store',
@@ -127,7 +128,7 @@ export async function openapi(program) {
 
 const WORDS = { name: 'mine', title: 'daily', content: 'Hello {{name}}', message: 'hello world', cron: '0 9 * * *', prompt: 'hello', query: 'Kyoto', url: 'https://example.org/a.png', label: 'production', model: 'demo/echo', role: 'member', code: '…', to: 'anthropic' };
 
-// A small value that fits a schema: its required members, and the alternatives by their first.
+// A small value that fits a schema: its required members, and the first of each list of alternatives.
 export function example(schema, all, name = '', depth = 0) {
   if (!schema || depth > 5) return {};
   if (schema.$ref) return example(all[schema.$ref.split('/').at(-1)], all, name, depth + 1);
@@ -178,7 +179,7 @@ bodies in the examples are the smallest that fit; \`URL\` is the address of the 
 
 // --- errors
 
-// The rows of a table of X(…) with texts that may be split over lines.
+// The rows of a table of X(…); a text may be split into several literals.
 function tableOf(text, name) {
   const body = text.match(new RegExp(`#define ${name}\\(X\\)([^]*?)\\n\\n`))[1].replaceAll('\\\n', ' ');
   return [...body.matchAll(/X\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)\)/g)].map(([, inner]) =>
@@ -259,7 +260,7 @@ refuse; \`--fix\` repairs what can be repaired without a guess. … stands for a
 | code | severity | what it says |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-// The pages by their names.
+// The pages by name.
 export async function pages(program) {
   return new Map([
     ['commands.md', commands(program)], ['settings.md', settings(program)], ['routes.md', await routes(program)],

@@ -1,4 +1,4 @@
-// The theme, the menu, the search and the switch of the language of the documents. The theme is set before anything is painted.
+// The theme, the menu, the search and the language switch of the documents. The theme is set before the first paint.
 'use strict';
 (() => {
   const root = document.documentElement;
@@ -11,7 +11,7 @@
     try { localStorage.setItem('parley-docs-theme', root.dataset.theme); } catch { /* not kept */ }
   }
 
-  // The index is loaded when somebody wants to search: that of the language and, for pages which only English has, the English one.
+  // The index is loaded at the first search: that of the language, and the English one for pages without a translation.
   let index = null, loading = null;
   const loadFile = (name) => new Promise((resolve) => {
     const script = document.createElement('script');
@@ -27,7 +27,7 @@
     }));
   });
 
-  // Chinese has no spaces between its words.
+  // Chinese does not separate words with spaces.
   const HAN = /\p{Script=Han}/u;
   const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter('zh', { granularity: 'word' });
   function wordsOf(query) {
@@ -35,7 +35,7 @@
     return words.flatMap((word) => segmenter && HAN.test(word) ? [...segmenter.segment(word)].filter((part) => part.isWordLike).map((part) => part.segment) : [word]);
   }
 
-  // Every word has to be there; one in a heading counts most.
+  // Every word must match; a match in a heading counts most.
   function find(query) {
     const words = wordsOf(query);
     if (!words.length) return [];

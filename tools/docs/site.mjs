@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The documents as static pages: node tools/docs/site.mjs OUT
+// Writes the documents as static pages: node tools/docs/site.mjs OUT
 //
-// docs/site.json says which pages there are and in which order. A page of another language is the file of the same name in the
-// folder of that language (words.mjs); where there is none, its menu leads to the English page. The pages need no server and load
-// nothing from elsewhere; the program serves them under /docs (tools/embed_page.py puts them into it).
+// docs/site.json lists the pages in order. A translated page has the same file name in the folder of its language (words.mjs); if
+// it is missing, the menu links to the English page. The pages need no server and load nothing from other sites; the program
+// serves them under /docs (tools/embed_page.py embeds them).
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,17 +17,17 @@ const docs = join(root, 'docs');
 const COPIED = /\.(webp|png|svg|json|mjs|py|c|md|txt|yaml|csv|jsonl)$/;
 
 const isOutside = (name) => name.startsWith('..');
-// "guide/server.md" is guide/server.html; a file outside docs/ is at the top.
+// "guide/server.md" becomes guide/server.html; a file outside docs/ is put at the top.
 const placeOf = (name, folder) => join(folder, (isOutside(name) ? basename(name).toLowerCase() : name).replace(/\.md$/, '.html'));
 
-// What the search looks through: a file that adds to a variable, so that pages from a directory can load it, too.
+// The search index: a script that adds to a variable, so that pages opened from a directory can load it, too.
 function searchIndex(pages) {
   const rows = pages.flatMap(({ place, title, sections, language }) => sections.filter(({ anchor, text }) => anchor || text)
     .map(({ anchor, heading, text }) => [anchor ? `${place}#${anchor}` : place, title, heading, text.slice(0, language.sectionCharacters)]));
   return `globalThis.parleyIndex = (globalThis.parleyIndex ?? []).concat(${JSON.stringify(rows)});\n`;
 }
 
-// The files that a language has: name in site.json, file, place.
+// The files that exist in a language: name in site.json, file, place.
 function filesOf(language, names) {
   return names.map((name) => ({ name, language, file: join(docs, language.folder, name), place: placeOf(name, language.folder) }))
     .filter(({ file }) => !language.folder || (!isOutside(relative(docs, file)) && existsSync(file)));
@@ -41,7 +41,7 @@ export function build(out) {
   const copies = new Map();
   const copy = (file) => {
     if (!file.startsWith(docs) || !COPIED.test(file) || relative(docs, file).split('/').length > 3) return null;
-    if (/\.md$/.test(file)) return null; // a document that is no page
+    if (/\.md$/.test(file)) return null; // a document that is not a page
     copies.set(file, relative(docs, file));
     return copies.get(file);
   };

@@ -1,4 +1,4 @@
-// The languages of the documents: the folder of each below docs/ and in the site, and the words around its pages.
+// The languages of the documents: for each its folder in docs/ and in the site, and the texts around its pages.
 export const LANGUAGES = [
   {
     lang: 'en', folder: '', name: 'English', sectionCharacters: 600,
@@ -9,7 +9,7 @@ export const LANGUAGES = [
     },
   },
   {
-    // A Chinese character says about as much as two or three letters.
+    // A Chinese character carries about as much as two or three letters.
     lang: 'zh-CN', folder: 'zh-CN', name: '中文', sectionCharacters: 250,
     words: {
       site: 'Parley：文档', first: 'Parley 是什么', skip: '跳到正文', menu: '目录', search: '搜索', searchAll: '搜索文档',

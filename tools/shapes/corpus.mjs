@@ -5,8 +5,8 @@ import { listPaths } from './paths.mjs';
 import { settle } from './settle.mjs';
 import { makeStream, prepareEvent } from './streams.mjs';
 
-// { id, format, kind, text, without }: `without` is the text of the document that lacks the optional member this one is
-// about, or null. Documents that say the same are one.
+// { id, format, kind, text, without }: `without` is the text of the same document without the optional member in
+// question, or null. Duplicate documents are removed.
 export async function makeDocuments(roots) {
   const send = await makeSender();
   const made = new Map();
@@ -28,8 +28,8 @@ export async function makeDocuments(roots) {
   return [...made.values()];
 }
 
-// { id, format, kind, text, event }: streams with one event of a kind each. An event with all its members stands for
-// every one of them; models have names enough.
+// { id, format, kind, text, event }: streams with one event of a kind each. One event with all its members covers
+// every member; the many names of models are skipped.
 export function makeStreams(roots) {
   const made = new Map();
   for (const root of roots.filter((it) => it.kind === 'stream'))
@@ -43,7 +43,7 @@ export function makeStreams(roots) {
   return [...made.values()];
 }
 
-// An object that can hold nothing is there to be there.
+// An object that cannot have members has a meaning by its presence.
 const isSwitch = (shape) => shape.kind === 'object' && shape.members.length === 0 && !shape.rest;
 
 function add(made, { format, kind }, label, text, without, more = {}) {

@@ -1,8 +1,8 @@
-// The smallest valid document that has what a path leads to, and one in which every member has a value.
+// Builds the smallest valid document that contains the value at a path, and one in which every member has a value.
 import { ITEM, OTHER } from './paths.mjs';
 import { tagOf, valueOf } from './values.mjs';
 
-// Types whose members are all optional, though none makes sense without these.
+// Members that a type needs to make sense, although all its members are optional.
 const needed = {
   GenerateContentResponse: ['candidates'], Candidate: ['content', 'finishReason'], Content: ['role', 'parts'], Part: ['text'],
   FunctionCall: ['args', 'name'], FunctionResponse: ['name', 'response'], FunctionDeclaration: ['name', 'description'],
@@ -14,31 +14,31 @@ const needed = {
   ChatCompletionAssistantMessageParam: ['content'], ResponseCreateParamsBase: ['model', 'input'],
   'ChatCompletionContentPart.File.File': ['file_data', 'filename'], EasyInputMessage: ['type'],
 };
-// Members of which one is there at a time: the first that is needed, unless another is asked for, or one that goes with it.
+// Members of which only one may be present: the first that is needed, unless the path asks for another or for one that depends on it.
 const oneOf = {
   Part: { among: ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse', 'audioTranscription'],
     beside: { videoMetadata: 'fileData', mediaResolution: 'inlineData', mediaProcessing: 'inlineData' } },
   FunctionCall: { among: ['args', 'partialArgs'], beside: {} },
   PartialArg: { among: ['boolValue', 'nullValue', 'numberValue', 'stringValue'], beside: {} },
 };
-// Where several types may stand, the one that a plain document has.
+// For a union: the type that a plain document has.
 const usual = /^(User|BetaUser|ChatCompletionUser)MessageParam$|^EasyInputMessage$|(^|\.)(Beta)?(TextBlock(Param)?|ResponseInputText|ResponseOutputText|ChatCompletionContentPartText|Text)$|^ResponseOutputMessage$|FunctionTool|^(Beta)?Tool$/;
 
-// Words that say nothing special.
+// The ordinary words of an enum.
 const plainWord = /^(assistant|auto|completed|end_turn|in_progress|object|STOP|stop|text|user)$/;
-// Required members that are null unless something is wrong, or another member speaks.
+// Required members that are null unless something is wrong, or another member has the content.
 const nullByDefault = /^(error|incomplete_details|refusal|stop_details|stop_sequence)$/;
 
-// What is still to be followed of a path, where a value is made that is not on it.
+// The remaining steps for a value beside the path.
 const ASIDE = [];
 
 class Builder {
-  // `hasAll`: what the path leads to has all its members.
+  // `hasAll`: the value at the path gets all its members.
   constructor({ hasAll = false } = {}) {
     this.hasAll = hasAll;
   }
 
-  // `steps` lead on from here; `path` is where we are; `around` are the objects we are in.
+  // `steps` is the rest of the path; `path` is the current place; `around` are the enclosing objects.
   make(shape, steps, name, path, around = []) {
     switch (shape.kind) {
       case 'object': return this.makeObject(shape, steps, name, path, around);
@@ -57,7 +57,7 @@ class Builder {
     return this.hasAll && steps.length === 0 && steps !== ASIDE;
   }
 
-  // An object that may as well be null is, unless everything is wanted.
+  // Chooses null for a nullable object, unless all members are wanted.
   choose({ alternatives }, name, isFull, around) {
     const nothing = alternatives.find((it) => it.kind === 'null');
     const fresh = alternatives.filter((it) => it !== nothing && !(it.kind === 'object' && around.includes(it)));

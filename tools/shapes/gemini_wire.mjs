@@ -1,5 +1,6 @@
-// Google's client takes parameters of its own shape; what it sends for them is the document. The client is asked itself,
-// with a fetch that keeps the body; what the Gemini API does not know is sent as to Vertex AI.
+// Google's client takes parameters in a shape of its own and translates them. The document is the request that the
+// client sends: the client is called with a fetch that keeps the body. Parameters that the Gemini API does not know are
+// sent as for Vertex AI.
 import { require } from './types.mjs';
 
 export async function makeSender() {
@@ -17,7 +18,7 @@ export async function makeSender() {
         try {
           await client.models.generateContent(structuredClone(parameters));
         } catch {
-          continue; // this API does not take it
+          continue; // this API refuses it
         }
         return JSON.parse(body);
       }

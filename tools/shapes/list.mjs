@@ -1,4 +1,4 @@
-// Lists the types of the vendors' installed clients (tests/sdk), and what is made of them.
+// Lists the types of the vendors' installed clients (tests/sdk), and the documents made from them.
 //
 //     node tools/shapes/list.mjs              counts
 //     node tools/shapes/list.mjs --paths      every member, alternative and word, by its path

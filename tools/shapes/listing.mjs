@@ -1,11 +1,11 @@
-// A vendor's types as text, one line per member with all its alternatives and words: what is committed, so that a new
-// version of a client shows as a difference that can be read.
+// Prints a vendor's types as text, one line per member with all its alternatives and words. The listing is committed,
+// so that a new version of a client shows as a readable difference.
 //
 //   ChatCompletionToolMessageParam
 //     content: string | ChatCompletionContentPartText[]
 //     role: "tool"
 //
-// A type without a name is called after the member that has it.
+// A type without a name is named after the member that has it.
 export function* listVendors(roots) {
   for (const vendor of new Set(roots.map((root) => root.vendor)))
     yield [vendor, listTypes(roots.filter((root) => root.vendor === vendor))];

@@ -1,9 +1,10 @@
-// Every member, alternative and word that can be reached from a shape, nearest first. A path is a list of steps:
-// a member's name in an object, ITEM of a list, OTHER member of an object that has any, the number of an alternative.
+// Lists every member, alternative and word that can be reached from a shape, nearest first. A path is a list of
+// steps: a member's name in an object, ITEM of a list, OTHER for any other member of an object that allows them, the
+// number of an alternative.
 export const ITEM = Symbol('item');
 export const OTHER = Symbol('other');
 
-// `reach` is how often one type is entered; never inside of itself.
+// `reach` limits how often one type is entered; a type is never entered inside itself.
 export function listPaths(root, reach) {
   const found = [{ kind: 'whole', shape: root, steps: [], label: '', without: null }];
   const entered = new Map();
@@ -27,7 +28,7 @@ export function listPaths(root, reach) {
     entered.set(shape, n + 1);
     const around = [...at.around, shape];
     for (const member of shape.members) {
-      // What the document is without an optional member tells whether the member is heard.
+      // The document without an optional member shows whether the member is read at all.
       const without = member.isOptional ? at.steps : at.without;
       const next = enter(at, member.shape, member.name, `.${member.name}`, { around, without });
       found.push({ kind: 'member', ...next });

@@ -1,8 +1,8 @@
 // The types that documents and events are made of, as the vendors' official clients declare them.
 //
-// `reach` is how often one type is entered from a root: a block that may stand in a message, in a result and in an
-// instruction is read in each of these places. What is a second edition of a type (beta), and events, which hold whole
-// answers, are entered less often, or there would be no end of documents.
+// `reach` is how often one type is entered from a root: a block that may be part of a message, a result or an
+// instruction is read in each of these places. Second editions of a type (beta), and events, which contain whole
+// answers, are entered less often; otherwise the number of documents would explode.
 import { readTypes } from './types.mjs';
 
 const chat = 'openai/resources/chat/completions/completions.d.ts';
@@ -29,7 +29,7 @@ export const roots = [
   { vendor: 'google', format: 'gemini', kind: 'stream', file: genai, type: 'GenerateContentResponse', reach: 1 },
 ];
 
-// Members that a client makes or keeps to itself; a server never sees or sends them.
+// Members that exist only in the client; a server never sees or sends them.
 const ofTheClient = {
   Response: ['output_text'],
   GenerateContentResponse: ['sdkHttpResponse', 'automaticFunctionCallingHistory'],

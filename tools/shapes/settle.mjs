@@ -1,5 +1,5 @@
-// What belongs beside the part of a document that is looked at: somebody speaks first, a result has its call, a call its
-// result, and a block stands in the turn of whoever may say it.
+// Adds the context that makes a document valid: a user speaks first, a result has its call, a call its result, and a
+// block is in a turn of the role that may send it.
 const isUser = { role: 'user' };
 const city = { city: 'Oslo' };
 
@@ -16,7 +16,7 @@ function settleChat(document) {
   return document;
 }
 
-// [what has the result, what has the call]
+// result type: call type
 const pairs = { function_call_output: 'function_call', custom_tool_call_output: 'custom_tool_call' };
 function settleResponses(document) {
   const list = document.input;
@@ -62,7 +62,7 @@ function settleGemini(document) {
   return document;
 }
 
-// An answer says something besides what only its vendor has.
+// An answer also has content that is not specific to its vendor.
 function settleAnswer(document) {
   if (document.content && document.content[0]?.type !== 'text') document.content.unshift({ type: 'text', text: 'It rains.' });
   if (document.output && document.output[0]?.type !== 'message')

@@ -1,4 +1,4 @@
-// A whole stream around one event: what a vendor sends before it and after it.
+// Builds a whole stream around one event: the events that a vendor sends before and after it.
 const sse = (events, ending = '') => events.map((it) => `${it.type ? `event: ${it.type}\n` : ''}data: ${JSON.stringify(it)}\n\n`).join('') + ending;
 
 function chatStream(event) {
@@ -8,7 +8,7 @@ function chatStream(event) {
   return sse([chunk({ role: 'assistant', content: '' }), event, ...(isOver ? [] : [chunk({}, 'stop')])], 'data: [DONE]\n\n');
 }
 
-// The item that has been started when such an event comes.
+// The item that must have been started before such an event.
 const items = [
   [/^response\.(output_text|content_part|refusal)/, { type: 'message', role: 'assistant', content: [] }],
   [/^response\.function_call/, { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '' }],
@@ -26,7 +26,7 @@ const items = [
   [/^response\.apply_patch_call/, { type: 'apply_patch_call', call_id: 'call_1', operation: { type: 'update_file', path: 'a', diff: '' } }],
 ];
 
-// What the events of one kind have told by the time the item is done.
+// The sum of the events of one kind when the item is done.
 const told = [
   [/^response\.output_text\.annotation/, (event) => ({ content: [{ type: 'output_text', text: 'Rain.', annotations: [event.annotation] }] })],
   [/^response\.output_text/, (event) => ({ content: [{ type: 'output_text', text: event.delta ?? event.text, annotations: [], logprobs: event.logprobs ?? [] }] })],
@@ -77,7 +77,7 @@ function partBefore(event) {
   return [];
 }
 
-// The block that a delta adds to.
+// The block to which a delta adds.
 const blocks = {
   text_delta: { type: 'text', text: '' }, citations_delta: { type: 'text', text: '', citations: [] },
   input_json_delta: { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} },
@@ -110,7 +110,7 @@ function geminiStream(event) {
   return sse([event, ...(isOver ? [] : [last])]);
 }
 
-// An event as it is really sent: a message starts with nothing in it, since its blocks come later, and has not stopped.
+// An event as it is sent: a message starts empty, since its blocks come later, and has no stop reason yet.
 export function prepareEvent(dialect, event) {
   if (dialect !== 'anthropic' || event.type !== 'message_start') return event;
   return { ...event, message: { ...event.message, content: [], stop_reason: null, stop_sequence: null, stop_details: null } };

@@ -1,11 +1,11 @@
-// The types of TypeScript declarations as shapes: what a JSON value of the type may look like.
+// Reads the types of TypeScript declarations as shapes: the possible JSON values of the type.
 //
 //   { kind: 'object', name, members: [{ name, isOptional, shape }], rest }   rest: the shape of any other member, or null
 //   { kind: 'list', of }            { kind: 'union', alternatives }          { kind: 'word', value }   one value of an enum
 //   { kind: 'string' | 'number' | 'boolean' | 'null' | 'any' }
 //
-// A type that occurs in itself is a shape that occurs in itself. What no JSON has (methods, accessors, undefined,
-// streams of bytes) is left out; a type of nothing else is null.
+// A recursive type is a recursive shape. Values that JSON cannot express (methods, accessors, undefined, byte streams) are
+// left out; a type with nothing else is null.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url';
 const sdk = fileURLToPath(new URL('../../tests/sdk/', import.meta.url));
 const sdkFolder = path.join(sdk, 'node_modules');
 
-// What the clients' folder has installed.
+// Loads the packages installed in the clients' folder.
 export const require = createRequire(path.join(sdk, 'package.json'));
 
-// One program over all declaration files: they share their libraries.
+// One compiler program over all declaration files: they share their libraries.
 export function readTypes(files) {
   const ts = require('typescript');
   const program = ts.createProgram(files.map((file) => path.join(sdkFolder, file)), {
@@ -54,7 +54,7 @@ class Types {
     return this.shapes.get(type);
   }
 
-  // Fills `made`, which may stand in itself, or answers another shape, or null.
+  // Fills `made`, which may contain itself, or returns another shape, or null.
   make(type, made) {
     const { TypeFlags } = this.ts;
     const { flags } = type;
@@ -85,7 +85,7 @@ class Types {
     if (truths.length === 2) alternatives.push({ kind: 'boolean' });
     else alternatives.push(...truths.map((it) => this.of(it)));
     if (alternatives.length === 0) return null;
-    // The compiler's order is that in which it met the types anywhere; this one depends on the union alone.
+    // The compiler orders a union by its internal type ids; this order depends on the union alone.
     const kinds = ['string', 'number', 'boolean', 'any', 'object', 'list', 'word', 'union', 'null'];
     const rank = (it) => `${kinds.indexOf(it.kind)} ${it.name ?? it.value ?? ''}`;
     alternatives.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
@@ -104,16 +104,16 @@ class Types {
     }
     const index = this.checker.getStringIndexType?.(type) ?? this.checker.getIndexInfosOfType(type)[0]?.type;
     made.rest = index ? this.of(index) : null;
-    // A class of methods only is nothing that JSON could say; an empty object is.
+    // A class with only methods has no JSON value; an empty object has one.
     return made.members.length === 0 && !made.rest && this.checker.getPropertiesOfType(type).length ? null : made;
   }
 
-  // Parameters that the client sends beside the document.
+  // Parameters that the client sends outside the document.
   isHeader(symbol) {
     return /^Header param:/.test(this.ts.displayPartsToString(symbol.getDocumentationComment(this.checker)));
   }
 
-  // AbortSignal, Date, Promise: nothing that is sent.
+  // AbortSignal, Date, Promise: never sent.
   isOfTheLanguage(type) {
     const file = type.symbol?.declarations?.[0]?.getSourceFile();
     return Boolean(file && type.symbol.name !== '__type' && this.program.isSourceFileDefaultLibrary(file));

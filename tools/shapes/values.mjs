@@ -1,11 +1,11 @@
-// Plausible values for members, by their names. A value is told from all others of its document by a tag that is made of
-// its path, so that it can be found again; the same path has the same value in every document.
+// Plausible values for members, by their names. Each value contains a tag made from its path, which distinguishes it
+// from all others of its document, so that it can be found again; the same path has the same value in every document.
 import { createHash } from 'node:crypto';
 
 const base64 = (text) => Buffer.from(text).toString('base64');
 const schema = (tag) => ({ type: 'object', properties: { [`city_${tag}`]: { type: 'string' } } });
 
-// [name, value]: the first that fits.
+// [name, value]: the first match counts.
 const strings = [
   [/^(image_url|imageUri|screenshot)$/, (tag) => `https://example.com/${tag}.png`],
   [/(^|_)(url|uri)$|Uri$/, (tag) => `https://example.com/${tag}`],

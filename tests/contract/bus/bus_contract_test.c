@@ -1,7 +1,7 @@
-/* What every bus must do: one suite over local, pg and nats.
+/* The contract of every bus: one suite over local, pg and nats.
  *
  * usage: bus-contract-test local|pg|nats [PART OF A NAME]
- * The servers come from with_postgres and with_nats, which also say why there is none. */
+ * with_postgres and with_nats start the servers; if one is missing, they say why. */
 #include "contract/bus/bus_parts.h"
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ int drop_fixture(void **state)
     return 0;
 }
 
-/* NULL: what this kind needs is there. */
+/* The reason why this kind cannot run; NULL: it can. */
 static const char *missing(void)
 {
     static const struct {
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 {
     bus_kind = argc > 1 ? argv[1] : "local";
     only = argc > 2 ? argv[2] : NULL;
-    pl_mem_set_hook(refuse_some, NULL); /* before there are threads */
+    pl_mem_set_hook(refuse_some, NULL); /* before other threads start */
     if (missing()) {
         printf("1..0 # SKIP %s\n", missing());
         return 0;

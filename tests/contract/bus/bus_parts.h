@@ -1,4 +1,4 @@
-/* The parts of the suite, and what they share. */
+/* The parts of the suite, and their common functions. */
 #ifndef PL_TESTS_BUS_PARTS_H
 #define PL_TESTS_BUS_PARTS_H
 

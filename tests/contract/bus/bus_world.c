@@ -86,7 +86,7 @@ enum pl_status node_open(struct node *node, const struct pl_bus_config *config,
     return pl_bus_open(config, &node->bus, err);
 }
 
-/* Who is asked to be there is there: a bus of NATS begins without it. */
+/* Returns after the node has connected: a bus of NATS starts before it is connected. */
 struct node *node_enter(struct fixture *fixture)
 {
     struct node *node = node_make(fixture);

@@ -1,4 +1,4 @@
-/* Letters from node to node, whatever carries them. */
+/* Letters from node to node, over any bus. */
 #include "contract/bus/bus_parts.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void large_letters_come(void **state)
     node_leave(b);
 }
 
-/* Those to everybody have their place among those to one. */
+/* Letters to all keep their order among letters to one node. */
 static void letters_come_in_the_order_sent(void **state)
 {
     struct node *a = node_enter(*state), *b = node_enter(*state), *c = node_enter(*state);
@@ -131,7 +131,7 @@ static void a_letter_to_nobody_is_lost_and_harms_nothing(void **state)
     node_leave(a);
 }
 
-/* What sends in its on_letter does not wait for itself. */
+/* A sender inside its on_letter does not deadlock. */
 static void answer(void *ctx, struct pl_str bytes, bool is_to_all)
 {
     struct node *node = ctx;

@@ -1,4 +1,4 @@
-/* Letters that go by NATS: what happens when its server goes, freezes or refuses, and who is not on it. */
+/* Letters over NATS: a server that stops, freezes or refuses, and nodes that are not on it. */
 #include "contract/bus/bus_parts.h"
 
 #include <nats/nats.h>
@@ -77,7 +77,7 @@ static void a_server_that_was_killed_is_told_and_letters_go_by_the_store(void **
     node_leave(b);
 }
 
-/* It is there and says nothing: only the pings find that. */
+/* The server is up but silent: only the pings detect that. */
 static void a_server_that_is_frozen_is_found(void **state)
 {
     struct node *a = node_enter(*state), *b = node_enter(*state);
@@ -97,7 +97,8 @@ static void a_server_that_is_frozen_is_found(void **state)
     node_leave(b);
 }
 
-/* More than its socket takes waits for a frozen server: sending does not wait, and closing ends. */
+/* More than the socket holds waits for a frozen server: sending does not block, and closing ends.
+ * */
 static void a_frozen_server_does_not_stop_a_sender(void **state)
 {
     struct node *a = node_enter(*state), *b = node_enter(*state);
@@ -146,7 +147,7 @@ static void one_of_several_servers_is_enough(void **state)
     node_leave(b);
 }
 
-/* With both away letters wait for whichever comes first. */
+/* If both are down, letters wait for the first that returns. */
 static void with_both_away_letters_wait(void **state)
 {
     struct fixture *f = *state;
@@ -180,7 +181,7 @@ static void the_database_may_restart_while_nats_is_up(void **state)
     node_leave(b);
 }
 
-/* --- who is not on NATS ---------------------------------------------------------------------- */
+/* --- nodes that are not on NATS -------------------------------------------------------------- */
 
 static void a_node_that_does_not_listen_is_unheard_until_it_speaks(void **state)
 {
@@ -189,7 +190,7 @@ static void a_node_that_does_not_listen_is_unheard_until_it_speaks(void **state)
     assert_false(pl_bus_is_unheard(a->bus, &b->id));
     node_send(a, b, PL_STR("lost"));
     until(pl_bus_is_unheard(a->bus, &b->id));
-    /* From now on its letters go by the store, also those to all. */
+    /* From now on its letters go through the store, also those to all. */
     node_send(a, b, PL_STR("to one"));
     node_send_all(a, PL_STR("to all"));
     node_await(b, 2);
@@ -198,7 +199,7 @@ static void a_node_that_does_not_listen_is_unheard_until_it_speaks(void **state)
     node_send(b, a, PL_STR("I live"));
     node_await(a, 1);
     assert_false(pl_bus_is_unheard(a->bus, &b->id));
-    /* It lives, and is still not on NATS. */
+    /* The node is up, and still not on NATS. */
     node_send(a, b, PL_STR("again"));
     node_await(b, 3);
     node_leave(a);
@@ -226,7 +227,7 @@ static void a_node_that_comes_to_nats_gets_its_letters_there(void **state)
     node_leave(b);
 }
 
-/* --- what is refused ------------------------------------------------------------------------- */
+/* --- refusals -------------------------------------------------------------------------------- */
 
 static void refuse(struct node *node, const struct pl_bus_config *config, enum pl_status expected,
                    const char *word)
@@ -310,8 +311,8 @@ static void keep_nothing(void *ctx, struct pl_str bytes, bool is_to_all)
     (void)is_to_all;
 }
 
-/* It is tried for ever, and never up: not by a wrong password, nor with a certificate nobody vouches for, nor
- * with one for another host, nor without TLS. */
+/* It keeps trying and never connects: with a wrong password, with a certificate of an unknown
+ * authority, with one for another host, or without TLS. */
 static void nobody_gets_in_who_should_not(void **state)
 {
     struct fixture *f = *state;
@@ -332,7 +333,7 @@ static void nobody_gets_in_who_should_not(void **state)
         config.on_state = keep_why;
         config.ctx = (void *)&n_told;
         assert_int_equal(node_open(a, &config, NULL), PL_OK);
-        /* Something takes its way by the store meanwhile, again and again. */
+        /* Meanwhile letters go through the store, again and again. */
         for (size_t k = 0; k < 50; k++) {
             size_t n = node_n_came(b);
             node_send(a, b, PL_STR("x"));
@@ -356,7 +357,7 @@ static void hex(const struct node *node, char to[40])
         snprintf(to + 2 * i, 3, "%02x", node->id.bytes[i]);
 }
 
-/* Whoever may write to the subject writes what he likes: it is handed up as it is. */
+/* Anyone with write access to the subject can write any bytes: they are passed on unchanged. */
 static void hostile_bytes_are_handed_up(void **state)
 {
     struct fixture *f = *state;
@@ -374,7 +375,7 @@ static void hostile_bytes_are_handed_up(void **state)
     assert_int_equal(natsConnection_Publish(conn, subject, many, 900 << 10), NATS_OK);
     snprintf(subject, sizeof subject, "parley.%s.all", f->path);
     assert_int_equal(natsConnection_Publish(conn, subject, many, 10), NATS_OK);
-    /* Said of nobody, and of somebody who is there. */
+    /* In the name of an unknown node, and of an existing one. */
     snprintf(subject, sizeof subject, "parley.%s.r.%s.zz", f->path, name);
     assert_int_equal(natsConnection_Publish(conn, subject, many, 10), NATS_OK);
     assert_int_equal(natsConnection_Flush(conn), NATS_OK);

@@ -1,11 +1,11 @@
-/* Letters that go by PostgreSQL: what the rows look like, and what happens when the database is away. */
+/* Letters over PostgreSQL: the layout of the rows, and outages of the database. */
 #include "contract/bus/bus_parts.h"
 
 #include "store/node/letters.h"
 
 #include <stdio.h>
 
-/* Letters of one sender that came: in order, each once, the last one among them. */
+/* Checks the received letters of one sender: in order, each once, including the last one. */
 static void assert_order(struct node *node, size_t n_sent)
 {
     long before = -1;
@@ -75,8 +75,8 @@ static void too_much_that_waits_is_refused(void **state)
     node_leave(b);
 }
 
-/* Somebody cuts all connections again and again. Letters may be lost; they are never out of order, and
- * never come twice. */
+/* All connections are cut again and again. Letters may be lost; they are never out of order and
+ * never duplicated. */
 static void letters_stay_in_order_over_connections_that_are_cut(void **state)
 {
     struct fixture *f = *state;
@@ -149,7 +149,7 @@ static void letters_that_wait_are_seen_by_the_renewal(void **state)
     assert_int_equal(pl_node_line_renew(b->line, &(struct pl_node_load){0}, &f->arena, &view, NULL),
                      PL_OK);
     assert_false(view.has_letters);
-    /* Whoever opens its bus later gets them. */
+    /* A bus that opens later receives them. */
     struct pl_bus_config config;
     node_configure(a, &config);
     assert_int_equal(node_open(a, &config, NULL), PL_OK);
@@ -172,7 +172,7 @@ static void letters_for_nodes_that_are_gone_are_not_kept(void **state)
     node_leave(c);
 }
 
-/* Rows that no bus has written. */
+/* Rows that were not written by a bus. */
 static void hostile_rows_harm_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -195,7 +195,7 @@ static void hostile_rows_harm_nothing(void **state)
         run_sql(f, sql);
     }
     pl_bus_look(b->bus);
-    /* The one letter among them is handed up as it is. */
+    /* The only letter among them is passed on unchanged. */
     until(node_n_came(b) == 1);
     assert_came(b, 0, PL_STR("\xff"), false);
     node_send(a, b, PL_STR("after them"));
@@ -204,7 +204,7 @@ static void hostile_rows_harm_nothing(void **state)
     node_leave(b);
 }
 
-/* The same parcel put once more, as after a failure whose outcome nobody knows. */
+/* The same parcel is inserted again, as after a failure with an unknown outcome. */
 static void a_parcel_that_is_put_twice_comes_once(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* ID tokens: the examples of RFC 7515 (A.2, A.3) with the keys given there, and each of their bytes changed. */
+/* ID tokens: the examples of RFC 7515 (A.2, A.3) with their keys, and with each of their bytes
+ * changed. */
 #include "access/oidc/attempt.h"
 #include "access/oidc/id_token.h"
 #include "access/oidc/provider.h"
@@ -48,7 +49,7 @@ static enum pl_status check(const char *keys, struct pl_str token, struct pl_err
     return pl_id_token_check(&arena, token, &rules, &claims, err);
 }
 
-/* A right signature is followed by a look at the claims, which are not for us. */
+/* After a valid signature the claims are checked; these are for another client. */
 static void right_signatures_are_seen(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static struct pl_usage_row used(void)
     return row;
 }
 
-/* As a start does: rows of calls that have not ended are counted as broken off. */
+/* As at a start: counts rows of calls that have not ended as aborted. */
 static int64_t n_lost(void)
 {
     struct pl_batch *batch = pl_batch_create();
@@ -122,7 +122,7 @@ static void a_call_that_lasts_becomes_a_row_until_it_ends(void **state)
 {
     (void)state;
     struct pl_meter_call first = begin(), second = begin();
-    turn_until(shard.loop, are_lost, &(int64_t){2}); /* which also deletes them */
+    turn_until(shard.loop, are_lost, &(int64_t){2}); /* n_lost also deletes them */
     struct pl_meter_call third = begin();
     turn_for(shard.loop, 2 * PL_METER_GATHER_MS);
     pl_store_flush(server.store);
@@ -150,7 +150,7 @@ static void a_call_that_ends_with_what_it_brought_is_counted_there_alone(void **
     assert_int_equal(used().n_requests, 2);
 }
 
-/* Without waiting: the loop does not turn. */
+/* Without waiting: the loop does not run. */
 static void one_call_too_many_makes_the_oldest_a_row(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void a_name_that_is_cut_within_a_character_is_shortened(void **state)
     struct pl_meter_call call;
     struct pl_meter_refusal refusal;
     memset(name, 'x', sizeof name);
-    memcpy(name + PL_METER_MODEL_MAX - 2, "\xc3\xa4", 2); /* its second byte has no room */
+    memcpy(name + PL_METER_MODEL_MAX - 2, "\xc3\xa4", 2); /* no room for its second byte */
     struct pl_meter_ask ask = {.about = {.source = "gateway"},
                                .user_id = PL_STR(USER),
                                .key_id = PL_STR(KEY),

@@ -45,7 +45,7 @@ static void limit(struct pl_limits limits)
     assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0, 1), PL_OK);
 }
 
-/* A call of this estimate, which stays open. */
+/* Begins a call with this estimate; it stays open. */
 static bool begins(int64_t tokens, int64_t cost_micro, int64_t now_ms, struct pl_meter_call *call,
                    struct pl_meter_refusal *refusal)
 {
@@ -58,7 +58,7 @@ static bool begins(int64_t tokens, int64_t cost_micro, int64_t now_ms, struct pl
     return pl_meter_begin(meter, NULL, &ask, call, refusal);
 }
 
-/* A call that is admitted and costs nothing of what is limited but itself. */
+/* Begins and settles a call that costs nothing; only the number of calls counts. */
 static bool admits(int64_t now_ms)
 {
     struct pl_meter_refusal refusal;
@@ -181,7 +181,7 @@ static void a_user_is_limited_over_all_keys(void **state)
     assert_false(pl_meter_enter_socket(meter, caller.user_id));
     pl_meter_leave_socket(meter, caller.user_id);
     assert_true(pl_meter_enter_socket(meter, caller.user_id));
-    /* A change that comes late does not undo a newer one; what it does not name stays. */
+    /* A late change does not undo a newer one; limits that it does not name stay. */
     for (int i = 0; i < PL_LIMIT_COUNT; i++)
         limits.values[i] = -1;
     limits.values[PL_LIMIT_RPM] = 7;

@@ -1,5 +1,5 @@
-/* Two nodes in one process: each has its own store of one PostgreSQL, and its own table of keys. The bell
- * between them is a function call, or nothing. */
+/* Two nodes in one process: each has its own store of one PostgreSQL, and its own table of keys.
+ * The bell between them is a function call, or nothing. */
 #include "access/audit.h"
 #include "access/auth_refresh.h"
 #include "access/key_table.h"
@@ -19,7 +19,7 @@ struct pair {
     struct fixture *f;
     struct pl_store *stores[2];
     struct pl_auth *auths[2];
-    struct pl_id user; /* the administrator who was made at the first start */
+    struct pl_id user; /* the administrator created at the first start */
     _Atomic(int) n_rung;
 };
 
@@ -80,7 +80,7 @@ static void write_batch(struct pl_store *store, struct pl_batch *batch)
     assert_int_equal(pl_store_commit(store, batch, NULL), PL_OK);
 }
 
-/* As the routes of the first node do: stored, then put into its table. */
+/* As the routes of the first node do: stores the key, then adds it to the node's table. */
 static struct made make_key(struct pair *pair)
 {
     struct made made = {.id = pl_id_take(&pair->f->seed, "key_")};
@@ -166,7 +166,7 @@ static void nodes_that_start_at_once_have_one_first_user(void **state)
     }
 }
 
-/* --- keys --------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void a_new_key_is_found_by_a_look(void **state)
 {
@@ -193,7 +193,7 @@ static void a_revoked_key_is_refused_and_told_of(void **state)
     refresh(pair, 1);
     assert_false(opens(pair, 1, &made));
     assert_true(opens(pair, 1, &kept));
-    /* The news wait until somebody acts upon them, however often it is read. */
+    /* The news stay until they are taken, however often the keys are read. */
     refresh(pair, 1);
     assert_true(pl_auth_is_behind(pair->auths[1], version_of(pair)));
     assert_true(pl_auth_take_news(pair->auths[1], &news));
@@ -254,7 +254,7 @@ static void a_node_that_has_not_read_the_limits_is_behind(void **state)
 {
     struct pair *pair = *state;
     refresh(pair, 1);
-    /* The limits were not read yet: whoever hears reads them once. */
+    /* The limits were not read yet, so the node is behind and reads them once. */
     assert_true(pl_auth_is_behind(pair->auths[1], version_of(pair)));
     assert_true(pl_auth_is_behind(pair->auths[1], PL_AUTH_VERSION_UNKNOWN));
 }
@@ -281,7 +281,7 @@ static void what_hangs_on_keys_is_read_once_for_a_version(void **state)
     assert_int_equal(n, 101);
     assert_false(pl_auth_is_behind(pair->auths[1], version_of(pair)));
     (void)make_key(pair);
-    /* A look for a key alone does not hide that the limits are to be read. */
+    /* A refresh of the keys alone does not hide that the limits must be read. */
     refresh(pair, 1);
     assert_true(pl_auth_is_behind(pair->auths[1], version_of(pair)));
     assert_int_equal(pl_auth_refresh(pair->auths[1], &more, NULL), PL_OK);
@@ -326,7 +326,7 @@ static void *read_all_the_time(void *ctx)
     return NULL;
 }
 
-/* A node that makes and revokes keys while it reads them: what it has acknowledged holds. */
+/* A node creates and revokes keys while it reads them: acknowledged changes stay. */
 static void a_reading_undoes_no_change_that_was_made_meanwhile(void **state)
 {
     struct pair *pair = *state;
@@ -347,7 +347,7 @@ static void a_reading_undoes_no_change_that_was_made_meanwhile(void **state)
     pthread_join(thread, NULL);
 }
 
-/* --- tickets and the code ------------------------------------------------------------------------- */
+/* --- tickets and the code --------------------------------------------------------------------- */
 
 struct taker {
     struct pair *pair;
@@ -439,7 +439,7 @@ static void the_code_is_over_on_all_nodes_when_an_administrator_has_a_key(void *
     assert_false(pl_auth_first_code_is_open(pair->auths[1], 1000));
 }
 
-/* --- the audit log ---------------------------------------------------------------------------------- */
+/* --- the audit log ---------------------------------------------------------------------------- */
 
 enum { N_ROWS = 150 };
 
@@ -486,7 +486,7 @@ static void the_audit_log_of_two_writers_is_one_chain(void **state)
     assert_int_equal(check.n_unsealed, 0);
 }
 
-/* --- limits ------------------------------------------------------------------------------------------ */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 enum { N_METERS = 3 };
 
@@ -532,7 +532,7 @@ static void limit_all(struct meters *all, struct pl_limits limits)
         assert_int_equal(pl_meter_set_limits(all->meters[i], &limits, 0, 0, 1), PL_OK);
 }
 
-/* As a call does: fetched on a worker, begun on a loop. */
+/* As a call does: fetches on a worker, begins on a loop. */
 static bool begins(struct meters *all, int node, int64_t tokens, int64_t cost_micro,
                    struct pl_meter_call *call)
 {
@@ -562,7 +562,7 @@ static void requests_a_minute_are_those_of_all_nodes(void **state)
     struct pl_meter_call call;
     int64_t n_in = 0, minute = 0, n_rounds = 0;
     limit_all(all, (struct pl_limits){.values = {[PL_LIMIT_RPM] = 5}});
-    /* Once more where a minute ended meanwhile. */
+    /* Again if the minute changed meanwhile. */
     do {
         run_sql(all->f, "DELETE FROM key_grants");
         minute = minute_now();
@@ -582,7 +582,8 @@ static void nine_tenths_of_a_limit_can_be_used_by_any_node(void **state)
     do {
         run_sql(all->f, "DELETE FROM key_grants");
         minute = minute_now();
-        /* Two nodes ask once, and hold the rest of their grant; the third takes what there is. */
+        /* Two nodes take one unit each and keep the rest of their grants; the third takes the
+         * remainder. */
         n_in = begins(all, 1, 0, 0, &call) + begins(all, 2, 0, 0, &call);
         for (int i = 0; i < 200; i++)
             n_in += begins(all, 0, 0, 0, &call);
@@ -629,7 +630,7 @@ static void a_node_that_has_heard_of_nobody_yet_takes_grants_too(void **state)
     struct meters *all = *state;
     struct pl_meter_call call;
     int64_t n_in = 0, minute = 0, n_rounds = 0;
-    /* As it is made: nobody has told it of the others. */
+    /* A new meter: it does not know of the other nodes. */
     pl_meter_destroy(all->meters[2]);
     assert_int_equal(pl_meter_create(&all->servers[2], &all->meters[2], NULL), PL_OK);
     limit_all(all, (struct pl_limits){.values = {[PL_LIMIT_RPM] = 5}});

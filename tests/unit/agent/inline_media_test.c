@@ -1,4 +1,4 @@
-/* Turns without media to put in stay as they are; what is no block of media is never looked up. */
+/* Turns without media to inline stay unchanged; only media blocks are looked up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

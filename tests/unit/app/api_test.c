@@ -1,4 +1,4 @@
-/* What the commands make of a server's answers and of words that go into a path. */
+/* How the commands handle a server's answers and words that become part of a path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

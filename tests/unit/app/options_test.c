@@ -22,7 +22,7 @@ static const struct pl_option options[] = {
     {0},
 };
 
-/* Parses the words (ended by NULL) and keeps the outcome for the assertions of one test. */
+/* Parses the words (NULL-terminated) and keeps the result for the assertions of one test. */
 struct parsed {
     struct pl_args args;
     struct pl_error err;

@@ -1,4 +1,4 @@
-/* Every text of the tables of commands has Chinese, and is shown in it. */
+/* Every text in the tables of commands has a Chinese translation and is shown in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "session/rows.h"
 #include "words/words.h"
 
-/* pl_words_add, and not pl_words_of: Chinese that is spelled as the English (ID, URL) is Chinese, too. */
+/* Uses pl_words_add, not pl_words_of: a translation equal to the English (ID, URL) counts, too. */
 static void expect_chinese(const char *place, const char *english)
 {
     PL_CLEANUP_BUF struct pl_buf chinese;

@@ -1,5 +1,5 @@
-/* Characters of ASCII: each class is what the C library says in its own locale, and nothing beyond
- * ASCII is in any. */
+/* ASCII characters: each class equals that of the C library in the C locale, and contains no
+ * character beyond ASCII. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* RFC 4648, section 10, and bytes that reach every character of the alphabet's end. */
+/* RFC 4648, section 10, and bytes that need the last characters of the alphabet. */
 static const struct {
     struct pl_str bytes, text;
 } vectors[] = {
@@ -71,7 +71,7 @@ static void text_that_is_not_canonical_is_refused_untouched(void **state)
     }
 }
 
-/* Of the 256 possible last characters exactly the 64 of the alphabet and '=' are ever right. */
+/* Of the 256 possible last characters, only the 64 of the alphabet and '=' are ever valid. */
 static void exactly_the_alphabet_is_accepted(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* CSV: cells, rows, quotes, and where a mistake is. */
+/* CSV: cells, rows, quotes, and the position of errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/text/csv.h"
 
-/* Every cell in brackets, every row on a line; the status after the last one. */
+/* Writes every cell in brackets and every row on a line; returns the status after the last row. */
 static enum pl_status show(struct pl_str text, struct pl_buf *to, struct pl_error *err)
 {
     struct pl_csv csv = pl_csv(text);

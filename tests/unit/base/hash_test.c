@@ -68,7 +68,7 @@ static void the_hash_does_not_depend_on_alignment(void **state)
     }
 }
 
-/* Of every length, and at every place, one other bit is another hash. */
+/* For every length and place, a changed bit changes the hash. */
 static void the_quick_hash_sees_every_bit(void **state)
 {
     (void)state;

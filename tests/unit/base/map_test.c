@@ -9,7 +9,7 @@
 
 enum { N = 3000, KEY_BYTES = 6 };
 
-/* Keys of one prefix, so that only the hash tells their slots apart. */
+/* Keys with one prefix, so that only the hash separates their slots. */
 static struct pl_str key_of(char to[KEY_BYTES], int i)
 {
     memcpy(to, "k00000", KEY_BYTES);
@@ -95,7 +95,7 @@ static void a_freed_map_is_an_empty_map(void **state)
     pl_map_deinit(&map);
 }
 
-/* A probe is a slot looked at; with a keyed hash their number does not grow with the map. */
+/* A probe is a visit to a slot; with a keyed hash their number does not grow with the map. */
 static void probes_per_key_stay_few_in_a_large_map(void **state)
 {
     (void)state;

@@ -65,7 +65,7 @@ static void a_product_that_overflows_never_reaches_the_hook(void **state)
     assert_int_equal(seen.n_calls, 0);
 }
 
-/* Size 0 means free to the hook; a caller asking for nothing must not free by accident. */
+/* To the hook, size 0 means free; a caller that asks for nothing must not free by accident. */
 static void growing_to_nothing_does_not_free(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void a_block_that_grows_stays_in_the_large_one_it_got(void **state)
     pl_mem_trim();
 }
 
-/* Which thread or caller had them before does not matter; how many are kept has an end. */
+/* Any thread or caller may reuse a block; the number of kept blocks is limited. */
 static void a_large_block_is_used_again(void **state)
 {
     (void)state;
@@ -165,8 +165,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(growing_to_nothing_does_not_free, watch, unwatch),
         cmocka_unit_test_setup_teardown(freeing_null_is_nothing, watch, unwatch),
         cmocka_unit_test_setup_teardown(an_owning_local_is_freed_unless_taken, watch, unwatch),
-        cmocka_unit_test(a_large_block_is_used_again), /* last: it is for the whole process */
-        cmocka_unit_test(a_block_that_grows_stays_in_the_large_one_it_got), /* … and so is this */
+        cmocka_unit_test(a_large_block_is_used_again), /* last: affects the whole process */
+        cmocka_unit_test(a_block_that_grows_stays_in_the_large_one_it_got), /* … and so does this */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Types by the first bytes, and other names of them. */
+/* Types by the first bytes, and their aliases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static const struct {
     {BYTES("<html>"), NULL},
 };
 
-/* Every sample in memory of exactly its size, so that reading beyond it is seen. */
+/* Every sample in memory of exactly its size, so that a read beyond it is detected. */
 static void the_beginning_tells_the_type(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Sentences of a table, said in the other language. */
+/* Sentences of a table, translated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

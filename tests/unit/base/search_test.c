@@ -1,4 +1,4 @@
-/* Every instruction set finds a word where the plain search finds it. */
+/* Every instruction set finds a word at the same place as the plain search. */
 #include "base/text/search.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static void a_word_is_found_wherever_it_stands(void **state)
     (void)state;
     struct pl_str part = PL_STR("/api/blobs/");
     for (size_t n = 0; n < 140; n++) {
-        char *text = malloc(n + 1); /* exactly so many: nothing beyond is read */
+        char *text = malloc(n + 1); /* exact size: detects reads beyond it */
         for (size_t at = 0; at + part.len <= n; at++) {
             memset(text, '/', n);
             memcpy(text + at, part.ptr, part.len);

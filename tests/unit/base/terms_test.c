@@ -150,7 +150,7 @@ static void a_question_has_32_terms_at_most(void **state)
     assert_int_equal(n_spaces, 31);
 }
 
-static void terms_are_added_behind_what_is_there(void **state)
+static void terms_are_added_after_what_is_there(void **state)
 {
     (void)state;
     PL_CLEANUP_BUF struct pl_buf terms;
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(the_last_word_may_be_begun),
         cmocka_unit_test(words_of_every_sentence_are_left_out_unless_there_are_no_others),
         cmocka_unit_test(a_question_has_32_terms_at_most),
-        cmocka_unit_test(terms_are_added_behind_what_is_there),
+        cmocka_unit_test(terms_are_added_after_what_is_there),
         cmocka_unit_test(a_full_buffer_is_told_by_its_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Instants in RFC 3339 and the calendar after them. */
+/* Instants in RFC 3339, and their calendar. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void what_is_no_instant_is_refused_and_changes_nothing(void **state)
     }
 }
 
-/* Every day of 800 years, counted one after another by the table of month lengths. */
+/* Every day of 800 years, counted with the table of month lengths. */
 static void the_calendar_agrees_with_counting_days(void **state)
 {
     (void)state;

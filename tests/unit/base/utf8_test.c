@@ -1,4 +1,4 @@
-/* All implementations against a decoder written here from the table of RFC 3629, section 4. */
+/* All implementations against a decoder written from the table of RFC 3629, section 4. */
 #include "base/text/utf8.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static bool is_in(unsigned char c, unsigned char low, unsigned char high)
     return c >= low && c <= high;
 }
 
-/* Bytes of the character at the start of s, 0 when there is none. */
+/* Length of the character at the start of s; 0 if there is none. */
 static size_t reference_len(const unsigned char *s, size_t n)
 {
     for (size_t row = 0; n && row < sizeof rows / sizeof *rows; row++) {
@@ -90,7 +90,7 @@ static void any_four_edge_bytes_are_judged_alike(void **state)
     }
 }
 
-/* Each sequence at each place of a long text: across the edges of every vector, at the very end. */
+/* Each sequence at each place of a long text: across the edges of every vector, and at the end. */
 static void a_bad_sequence_is_found_wherever_it_stands(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void a_bad_sequence_is_found_wherever_it_stands(void **state)
     }
 }
 
-/* Valid text of random characters with, most times, one byte changed. */
+/* Valid text of random characters, in most cases with one byte changed. */
 static void random_text_is_judged_alike(void **state)
 {
     (void)state;

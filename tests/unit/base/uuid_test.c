@@ -1,4 +1,4 @@
-/* UUIDs of version 7 and the ids made of them. */
+/* UUIDs of version 7, and ids made from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

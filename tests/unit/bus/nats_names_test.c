@@ -1,4 +1,4 @@
-/* Addresses of servers, and subjects. */
+/* Server addresses and subjects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Letters in one row, and rows that are none. */
+/* Letters in one row, and malformed rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What is known of other nodes. */
+/* The state of other nodes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,20 +28,20 @@ static void a_node_is_unheard_until_something_comes(void **state)
     assert_null(pl_bus_peers_find(&peers, &a));
     pl_bus_peers_miss(&peers, &a);
     assert_int_equal(pl_bus_peers_find(&peers, &a)->state, PL_BUS_PEER_UNHEARD);
-    /* By the store: it lives, and is not on NATS. */
+    /* Heard through the store: it is alive, but not on NATS. */
     assert_true(pl_bus_peers_accept(&peers, &a, 1));
     assert_int_equal(pl_bus_peers_find(&peers, &a)->state, PL_BUS_PEER_BY_STORE);
     assert_true(pl_bus_peer_is_off_nats(pl_bus_peers_find(&peers, &a)));
     pl_bus_peers_hear(&peers, &a);
     assert_int_equal(pl_bus_peers_find(&peers, &a)->state, PL_BUS_PEER_FINE);
-    /* NATS says it again of a node that only parcels came from. */
+    /* NATS reports again that nobody listens, after only a parcel came. */
     pl_bus_peers_miss(&peers, &a);
     assert_true(pl_bus_peers_accept(&peers, &a, 2));
     pl_bus_peers_miss(&peers, &a);
     pl_bus_peers_miss(&peers, &a);
     assert_int_equal(pl_bus_peers_find(&peers, &a)->state, PL_BUS_PEER_UNHEARD);
     pl_bus_peers_hear(&peers, &a);
-    /* The number of its parcels is still known. */
+    /* The number of its last parcel is still known. */
     assert_false(pl_bus_peers_accept(&peers, &a, 1));
     pl_bus_peers_miss(&peers, &a);
     pl_bus_peers_arrive(&peers);

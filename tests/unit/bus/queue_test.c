@@ -1,4 +1,4 @@
-/* Letters that wait: their order, their counts, and which go together. */
+/* Queued letters: their order, their counts, and which share a parcel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,7 @@ static void letters_to_one_receiver_go_together(void **state)
     pl_bus_queue_deinit(&queue);
 }
 
-/* A later one does not pass one that is too large for this parcel. */
+/* If a letter is too large for this parcel, no later one passes it. */
 static void a_full_parcel_ends(void **state)
 {
     (void)state;

@@ -1,15 +1,14 @@
-/* For the tests of formats and carries: a conversion that keeps a carry, and there and home again.
- */
+/* For the tests of formats and carries: a conversion that keeps a carry, and one there and back. */
 #ifndef PL_TESTS_UNIT_CARRY_AROUND_H
 #define PL_TESTS_UNIT_CARRY_AROUND_H
 
 #include "unit/format/through.h"
 
-/* As pl_test_convert, with a carry. */
+/* Like pl_test_convert, with a carry. */
 struct pl_converted pl_test_convert_kept(const char *from, const char *to, enum pl_format_kind kind,
                                          enum pl_mode mode, const char *text);
 
-/* Converts there and home again with the carry; ends the test unless the bytes come back. */
+/* Converts there and back with the carry; fails the test unless the bytes are the same. */
 void pl_test_round_trip(const char *from, const char *to, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Carries: what is in them, and what becomes of those that are wrong. */
+/* Carries: their content, and how wrong ones are handled. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static enum pl_status go_home(struct pl_str target, struct pl_str carry, struct 
     return pl_convert(target, &opts, ret, err);
 }
 
-/* Ends the test unless the carry is refused with these words at this pointer. */
+/* Fails the test unless the carry is refused with these words at this pointer. */
 static void refuses(const char *carry, const char *words, const char *pointer)
 {
     struct pl_converted c;
@@ -113,7 +113,7 @@ static void a_carry_of_other_formats_is_refused(void **state)
     refuses(CARRY("3", OF, IN, TARGET, "", "\"[1]\""), "is not openai-chat", "");
 }
 
-/* What a carry says of a source; it must lead home, too. */
+/* Checks how a carry encodes a source, and that it converts back. */
 static void spells(const char *source, const char *spelled)
 {
     struct pl_converted c =
@@ -132,10 +132,10 @@ static void words_and_strings_are_short_and_what_is_unusual_is_as_it_is(void **s
     (void)state;
     spells("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"q\"}]}",
            "{m'm',M[{R(,C'q'}]}");
-    /* A key is a word together with its colon; a value is one only of `type` and `role`. */
+    /* A key and its colon are a word; a value is one only in `type` and `role`. */
     spells("{\"model\" :\"user\",\"messages\":\t[{\"role\": \"user\",\"content\":\"role\"}]}",
            "{'model' :'user',M\\t[{R (,C'role'}]}");
-    /* Apostrophes and tildes of the source, and what is escaped there. */
+    /* Apostrophes and tildes of the source, and escapes. */
     spells("{\"model\":\"it's\",\"messages\":[{\"role\":\"user\",\"content\":\"~\\\"\\n\\\\'\"}]}",
            "{m\\\"it's\\\",M[{R(,C\\\"~\\\\\\\"\\\\n\\\\\\\\'\\\"}]}");
     spells("{\"model\":\"\\\"\\\\\\t\",\"messages\":[{\"role\":\"user\",\"content\":\"q\",\"a\":"
@@ -156,7 +156,7 @@ static void every_word_is_found_by_its_character_and_back(void **state)
         struct pl_str bare = pl_str_slice(word, 1, word.len - n_around + 1);
         assert_int_equal(pl_carry_find(is_key ? pl_carry_keys : pl_carry_values, n_around, bare),
                          c);
-        /* Nothing that JSON has outside strings is a word. */
+        /* A character that JSON has outside strings is never a word. */
         assert_null(strchr("{}[]:, \t\r\n0123456789+-.eEtrufalsn'\"^", c));
         n++;
     }
@@ -209,12 +209,12 @@ static void the_usual_spelling_has_the_fewest_escapes(void **state)
         pl_str_eq(pl_buf_str(&to), PL_STR("A/\xC3\xA9\xF0\x9F\x98\x80\\ud800\\\"\\n\\n\\\\u")));
 }
 
-/* A change of a text: `is` in the place of `was`. */
+/* Replaces `was` by `is` in a text. */
 struct change {
     const char *was, *is;
 };
 
-/* Makes one change in the target; the other must happen to the source, and nothing else. */
+/* Makes one change in the target; the source must get the other change, and nothing else. */
 static void edit_arrives(const char *from, const char *to, const char *source,
                          struct change in_target, struct change in_source)
 {
@@ -257,7 +257,7 @@ static void change_arrives(const char *from, const char *to, const char *source,
     edit_arrives(from, to, source, change, change);
 }
 
-/* The target says nothing of this list, so it cannot be converted back for the merge. */
+/* The target has nothing of this list, so it cannot be converted back for the merge. */
 static void a_message_that_is_added_to_nothing_keeps_what_was_there(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void half_a_surrogate_pair_arrives_as_it_is(void **state)
         "one ", "t\\ud800wo ");
 }
 
-/* The last one counts; the words of the first are in no comparison. */
+/* The last one counts; the text of the first is in no comparison. */
 static void a_member_that_is_there_twice_is_reported(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void data_of_a_data_url_is_changed_in_its_place(void **state)
     change_arrives("anthropic", "gemini", source, "UlEQVR42mNk", "UlEQVR42mNkAAAA");
 }
 
-/* A text that is gone from the target is not in the source either. */
+/* A text that was removed from the target is not in the source either. */
 static void a_reference_that_leads_nowhere_makes_no_text_up(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static void a_reference_that_leads_nowhere_makes_no_text_up(void **state)
     pl_converted_deinit(&there);
 }
 
-/* With its only text gone, a conversation is too little to be compared. */
+/* Without its only text, a conversation is too small to be compared. */
 static void an_emptied_target_comes_home_without_the_source(void **state)
 {
     (void)state;
@@ -406,8 +406,8 @@ static void many_references_to_one_text_make_no_gigabytes(void **state)
     assert_true(read.source.len > BYTES && read.source.len <= most);
 }
 
-/* A character may stand for twenty bytes; a million of them shall not make what a source never is.
- */
+/* A character may mean twenty bytes; a million of them must not exceed the maximum size of a
+ * source. */
 static void many_words_make_no_gigabytes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Differences between two documents, and which elements of their lists are which. */
+/* Differences between two documents, and the matching elements of their lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static bool see(void *ctx, const struct pl_difference *delta)
     return true;
 }
 
-/* ~ changed, + added, > moved: where it is now; - removed: what it was in. */
+/* ~ changed, + added, > moved: the new place; - removed: its container. */
 static void differ(const char *a, const char *b, const char *wanted)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

@@ -1,4 +1,4 @@
-/* Which elements of one list are which of another. */
+/* Matching elements of two lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include "carry/match.h"
 #include "format/source.h"
 
-/* For each new element the index of its partner, "-" for none, "!" after one that changed and ">"
- * after one that moved. */
+/* For each new element the index of its partner, followed by "!" if it changed and by ">" if it
+ * moved; "-" if it has none. */
 static void match(const char *a, const char *b, const char *wanted)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

@@ -1,4 +1,4 @@
-/* Three-way merges: ours, what it was said to be, and what is said now. */
+/* Three-way merges: our version, the base, and the new version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

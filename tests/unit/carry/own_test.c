@@ -1,4 +1,5 @@
-/* What only the source can express: an edit that costs it is reported, and a deletion is not. */
+/* Members that only the source can express: an edit that loses one is reported, a deletion is
+ * not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@
     "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[" messages                                    \
     ",{\"role\":\"user\",\"content\":\"And the sky?\"}]}"
 
-/* There, with `is` in the place of `was`, and home. */
+/* Converts there, replaces `was` by `is`, and converts back. */
 static struct pl_converted edited(const char *source, const char *was, const char *is)
 {
     struct pl_converted there = pl_test_convert_kept("anthropic", "openai-chat", PL_KIND_REQUEST,
@@ -54,7 +55,7 @@ static bool has(const struct pl_buf *text, const char *word)
     return pl_str_find(pl_buf_str(text), pl_str_of(word)) != SIZE_MAX;
 }
 
-/* The line that makes it a document was changed, so it becomes text, and its setting has no place. */
+/* The changed line made it a document. Now it becomes text, and its setting has no place. */
 static void a_document_that_becomes_text_is_reported(void **state)
 {
     (void)state;
@@ -74,7 +75,7 @@ static void an_edit_beside_it_keeps_it(void **state)
     pl_converted_deinit(&back);
 }
 
-/* Two messages have the same member of their own; one of them was deleted on purpose. */
+/* Two messages have the same member of their own; one message was deleted on purpose. */
 static void a_deleted_message_has_lost_nothing(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What a writer's row says after a cut connection. */
+/* The state of a commit after a cut connection, by the writer's row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

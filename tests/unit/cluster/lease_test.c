@@ -1,4 +1,4 @@
-/* Leases: how a node keeps its own, and when it may say that another's has run out. */
+/* Leases: how a node keeps its own, and when it may treat another's as expired. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 enum { START_MS = 100000 };
 
-/* Asked and answered at these times. */
+/* Sent and answered at these times. */
 static void renew(struct pl_lease *lease, int64_t sent_ms, int64_t came_ms)
 {
     pl_lease_ask(lease, sent_ms);

@@ -75,7 +75,7 @@ static void bytes_that_are_no_id_are_refused_as_one(void **state)
     }
 }
 
-/* Cut anywhere, all fails; and nothing after the failure is read. */
+/* A truncated body fails at any place, and nothing after the failure is read. */
 static void a_body_that_is_cut_fails_and_stays_so(void **state)
 {
     (void)state;

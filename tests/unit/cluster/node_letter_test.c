@@ -1,4 +1,4 @@
-/* Letters between nodes: sealed, read again, cut, changed, of another version. */
+/* Letters between nodes: sealed, read, truncated, changed, of another version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void a_letter_sent_on_to_another_is_forged(void **state)
                      PL_NODE_LETTER_IS_FORGED);
 }
 
-/* Seals the bytes as they are now. */
+/* Seals the current bytes. */
 static void seal_again(struct pl_buf *bytes)
 {
     size_t n = bytes->len - PL_NODE_LETTER_SEAL;
@@ -191,7 +191,7 @@ static void nodes_speak_the_least_that_all_understand(void **state)
     assert_int_equal(pl_node_letter_least(3, 3), 3);
     assert_int_equal(pl_node_letter_least(3, 4), 3);
     assert_int_equal(pl_node_letter_least(3, INT64_MAX), 3);
-    /* A row that says nothing of use. */
+    /* A row without a useful value. */
     assert_int_equal(pl_node_letter_least(3, 0), 3);
     assert_int_equal(pl_node_letter_least(3, -1), 3);
 }

@@ -1,4 +1,4 @@
-/* Who a node is, and how it is. */
+/* The identity and the state of a node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

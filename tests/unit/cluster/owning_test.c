@@ -1,4 +1,4 @@
-/* Whose a session is, and who does what. */
+/* The owner of a session, and what each node does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 static const struct pl_node_id me = {{1}}, other = {{2}};
 
-/* --- whose ----------------------------------------------------------------------------------- */
+/* --- the owner ------------------------------------------------------------------------------- */
 
 static void a_session_without_an_owner_is_nobodys(void **state)
 {
@@ -36,7 +36,7 @@ static void an_owner_is_known_by_its_id(void **state)
     assert_int_equal(pl_owning_whose(&row, &me), PL_OWNING_ANOTHERS);
 }
 
-/* --- what to do ------------------------------------------------------------------------------ */
+/* --- decisions ------------------------------------------------------------------------------- */
 
 static void looking_claims_nothing(void **state)
 {
@@ -118,7 +118,7 @@ static void a_fence_drops_everything(void **state)
                      PL_OWNING_FREE);
 }
 
-/* How many of the 28 pairs the diagram has, and that the others leave the state alone. */
+/* The diagram has 11 of the 28 pairs; all others leave the state unchanged. */
 static void an_event_without_a_place_changes_nothing(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Thousands of made-up schedules: nodes that are killed and frozen, a database that is slow or away,
- * a bus that loses, doubles and reorders. The decisions are the real ones; the world around them is
- * a few arrays in virtual time. A guard that is taken away is missed, or it guards nothing. */
+/* Thousands of random schedules: nodes that are killed and frozen, a database that is slow or away,
+ * a bus that loses, duplicates and reorders. The decisions are the real ones; the world is
+ * simulated in arrays and virtual time. Without a guard the test must fail, or the guard is
+ * useless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,17 +23,17 @@ static uint32_t draw(uint64_t *random, uint32_t below)
 
 /* --- leases ---------------------------------------------------------------------------------- */
 
-enum at { AT_HOME, AT_THERE, AT_BACK }; /* a renewal: none; on its way there; on its way back */
+enum at { AT_HOME, AT_THERE, AT_BACK }; /* a renewal: none; to the database; back */
 
 struct sim_node {
     struct pl_lease lease;
-    int64_t clock_ms; /* what its clock is ahead of the world's */
+    int64_t clock_ms; /* its clock minus the world's clock */
     bool is_dead;
     int64_t died_ms, frozen_until_ms;
     enum at renewal;
     int64_t arrives_ms;
-    bool is_refused;         /* of AT_BACK: the row says gone */
-    struct pl_lease_row row; /* the database's */
+    bool is_refused;         /* with AT_BACK: the row says gone */
+    struct pl_lease_row row; /* in the database */
 };
 
 struct lease_world {
@@ -40,7 +41,7 @@ struct lease_world {
     int64_t now_ms, away_until_ms;
     struct sim_node nodes[N_NODES];
     bool has_kills, has_freezes, has_outages;
-    bool forgets_rule_4, forgets_self_fence; /* guards that were taken away */
+    bool forgets_rule_4, forgets_self_fence; /* disabled guards */
     size_t n_taken, n_taken_alive, n_taken_holding;
     int64_t slowest_ms;
 };
@@ -60,7 +61,7 @@ static int64_t own_ms(const struct lease_world *w, const struct sim_node *node)
     return w->now_ms + node->clock_ms;
 }
 
-/* Without the guard a node that heard nothing thinks on that it holds what it held. */
+/* Without the guard, a node that heard nothing still believes it holds its lease. */
 static bool holds(struct lease_world *w, struct sim_node *node)
 {
     if (w->forgets_self_fence)
@@ -236,11 +237,12 @@ struct link_world {
     struct pl_node_link_in in;
     uint64_t sent, have; /* sequences of the frames */
     struct flying flying[N_FLYING];
-    bool forgets_gaps; /* a guard that was taken away */
+    bool forgets_gaps; /* disabled guard */
     size_t n_missed;
 };
 
-/* The receiver asks with `since` and gets the rest in line; what comes later of that is known. */
+/* The receiver asks with `since` and gets the rest in order. Later letters with the same frames are
+ * known. */
 static void resync(struct link_world *w)
 {
     if (!w->forgets_gaps)
@@ -265,9 +267,9 @@ static void fly(struct link_world *w)
     uint32_t luck = draw(&w->random, 20);
     if (!slot->is_there)
         return;
-    if (luck > 0) /* else it is lost */
+    if (luck > 0) /* otherwise it is lost */
         receive(w, *slot);
-    slot->is_there = luck == 1; /* it will come once more */
+    slot->is_there = luck == 1; /* it will come again */
 }
 
 static void send_one(struct link_world *w)
@@ -278,8 +280,8 @@ static void send_one(struct link_world *w)
     letter.sequence = ++w->sent;
     struct flying *slot = &w->flying[draw(&w->random, N_FLYING)];
     if (has_room)
-        *slot = letter;          /* what was there is lost */
-    if (draw(&w->random, 5) < 2) /* more comes than goes */
+        *slot = letter;          /* the letter in this slot is lost */
+    if (draw(&w->random, 5) < 2) /* more arrives than is sent */
         pl_node_link_sent(&w->out, PL_NODE_LETTER_MAX);
 }
 

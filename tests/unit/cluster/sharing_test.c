@@ -1,4 +1,4 @@
-/* Limits in grants, and who is first with a schedule. */
+/* Limits in grants, and which node is first with a schedule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void the_last_grant_is_what_is_left(void **state)
     assert_int_equal(pl_grant_take(-600, INT64_MIN, 3), 0);
 }
 
-/* Every node takes one grant and lets it lie; one uses all the rest. */
+/* Every node takes one grant and uses one unit; the last node uses the rest. */
 static void nine_tenths_are_usable_and_never_more_than_all(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void nine_tenths_are_usable_and_never_more_than_all(void **state)
             for (size_t i = 1; i < n_nodes; i++) {
                 int64_t grant = pl_grant_take(limit, taken, n_nodes);
                 taken += grant;
-                used += grant > 0; /* a grant is taken when one is needed */
+                used += grant > 0; /* a grant is taken only if needed */
             }
             for (int64_t grant; (grant = pl_grant_take(limit, taken, n_nodes)); used += grant)
                 taken += grant;
@@ -78,7 +78,7 @@ static struct pl_node_id node(unsigned char number)
     return id;
 }
 
-/* The one that does not wait; fails where that is not exactly one. */
+/* The node that does not wait; fails unless there is exactly one. */
 static size_t first_of(struct pl_str task, const struct pl_node_id *nodes, size_t n)
 {
     size_t first = n;

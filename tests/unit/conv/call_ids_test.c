@@ -1,4 +1,4 @@
-/* Ids for calls that came without, and media types by their first bytes. */
+/* Ids for calls without one, and media types by their first bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

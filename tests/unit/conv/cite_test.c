@@ -1,4 +1,4 @@
-/* Anchors, the sources they stand for, and what a source may say. */
+/* Anchors, their sources, and the valid members of a source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct found {
     struct pl_cites cites;
 };
 
-/* One message {"text","metadata"}, and one source with the id "doc" (NULL: none at hand). */
+/* One message {"text","metadata"}, and one source with the id "doc" (NULL: none). */
 static void find(struct found *f, const char *document, const char *source)
 {
     *f = (struct found){0};

@@ -32,7 +32,7 @@ static struct pl_tally count(const char *text)
     return tally;
 }
 
-/* What `more` costs beyond `less`, of one kind. */
+/* Tokens of one kind that `more` has beyond `less`. */
 static uint64_t difference(const char *less, const char *more, enum pl_tally_kind kind)
 {
     return count(more).by[kind] - count(less).by[kind];

@@ -5,7 +5,7 @@
 
 static const struct pl_lint_opts plain = {.wants_results_adjacent = true};
 
-/* Lints `text` and compares "code pointer" of every finding, a line each. */
+/* Lints `text` and compares "code pointer" of every finding, one per line. */
 static void check(const struct pl_lint_opts *opts, const char *text, const char *expected)
 {
     struct talk t;
@@ -126,7 +126,7 @@ static void secrets_are_found_and_never_repeated(void **state)
     talk_deinit(&t);
 }
 
-/* One over the limit: the list stops, counting does not, and an error that is not listed counts. */
+/* One over the limit: the list stops, counting continues, and an unlisted error counts. */
 static void of_one_kind_only_so_many_are_listed(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void ids_names_and_emptiness_are_checked(void **state)
           "id.duplicate /1/id\nagent.name_missing /3\ncontent.empty /4\n");
 }
 
-/* The last message may be empty where others may not: it is a warning, and nothing mends it. */
+/* A target that refuses empty messages may allow an empty last one: a warning, without a fix. */
 static void an_assistant_that_says_nothing_is_found_also_at_the_end(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void an_assistant_that_says_nothing_is_found_also_at_the_end(void **state
         assert_false(found.list.ptr[0].has_fix);
         talk_deinit(&t);
     }
-    /* A call is not nothing, though nobody has answered it yet. */
+    /* A call counts as content, even without an answer. */
     check(&strict, "[{\"user\":[\"q\"]},{\"assistant\":[{\"call\":\"a\",\"name\":\"f\"}]}]",
           "tool.missing /1/assistant/0\n");
     check(&strict, "[{\"assistant\":[\"\"]},{\"user\":[\"q\"]},{\"assistant\":[]}]",

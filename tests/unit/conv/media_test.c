@@ -1,4 +1,4 @@
-/* A video as a message, and the times on the command line. */
+/* A video as a message, and times on the command line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

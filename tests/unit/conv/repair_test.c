@@ -2,7 +2,7 @@
 
 #include "unit/conv/talk.h"
 
-/* Every call answered right after it, as most targets want. */
+/* Every call is answered right after it, as most targets require. */
 static const struct pl_repair_rules adjacent = {.pairs_calls = true,
                                                 .wants_results_adjacent = true};
 /* … in one message of the user. */
@@ -15,7 +15,7 @@ static const struct pl_repair_rules together = {.pairs_calls = true,
     "{\"status\":\"error\",\"error_type\":\"MissingResult\","                                      \
     "\"message\":\"This call was never answered.\"}"
 
-/* Repairs `text` and compares what the conversation is then, and what was reported. */
+/* Repairs `text` and compares the resulting conversation and the report. */
 static void check(const struct pl_repair_rules *rules, const char *text, const char *told,
                   const char *losses)
 {
@@ -163,7 +163,7 @@ static void a_blank_text_with_a_signature_stays(void **state)
     struct pl_repair_rules rules = {.drops_blank = true, .keeps_signatures = true};
     const char *text = "[{\"assistant\":[\"a\",{\"text\":\"\",\"signature\":\"S\"}]}]";
     check(&rules, text, "assistant \"a\" \"\"\n", "");
-    rules.keeps_signatures = false; /* to another vendor it carries nothing */
+    rules.keeps_signatures = false; /* another vendor gets no signatures */
     check(&rules, text, "*assistant \"a\"\n", "dropped /0/assistant/1\n");
 }
 
@@ -520,7 +520,7 @@ static void many_results_are_repaired_in_linear_time(void **state)
     struct talk t;
     talk_read(&t, text.ptr);
     assert_int_equal(pl_conv_repair(&t.conv, &together), PL_OK);
-    /* The turn, all results, all words. */
+    /* The turn, all results, all texts. */
     assert_int_equal(t.conv.messages.len, 1 + N + N - 1);
     assert_int_equal(t.conv.messages.ptr[N].role, PL_ROLE_TOOL);
     assert_int_equal(t.conv.messages.ptr[N + 1].role, PL_ROLE_USER);

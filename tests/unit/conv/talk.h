@@ -1,10 +1,10 @@
-/* Conversations for the tests of conv/, which knows no format: a short notation of their own.
+/* Conversations for the tests of conv/, which knows no format: a short notation.
  *
  *     [{"user":["words"]}, {"assistant":["words", {"call":"c1","name":"f","args":"{}"}]},
  *      {"tool":[{"result":"c1","content":["words", {"image":"https://x.test/a.png"}]}]}]
  *
- * A part is a string (text) or an object; the root may also be {"messages":[…],"tools":[…],…}. What
- * comes out is told in a line per message, changed ones with a star:
+ * A part is a string (text) or an object; the root may also be {"messages":[…],"tools":[…],…}. The
+ * output has one line per message, with a star if the message was changed:
  *     user "words"
  *     *tool result(c1 "words" image) */
 #ifndef PL_TEST_TALK_H
@@ -48,7 +48,7 @@ static inline void talk_fill(struct talk *t, struct pl_part *part, const struct 
         part->is_error = (struct pl_flag){.is_set = true, .value = true};
 }
 
-/* The kind of a part by its first member. */
+/* The kind of a part, by its first member. */
 static inline enum pl_part_kind talk_kind(struct talk *t, const struct pl_json_node *node)
 {
     struct pl_conv *c = &t->conv;
@@ -108,7 +108,7 @@ static inline void talk_read_message(struct talk *t, const struct pl_json_node *
         talk_read_part(t, p, false);
 }
 
-/* To be deinitialised whatever it returns. */
+/* Must be deinitialised whatever it returns. */
 static inline enum pl_status talk_try(struct talk *t, const char *text)
 {
     *t = (struct talk){0};
@@ -194,7 +194,7 @@ static inline const char *talk_tell(struct talk *t)
     return t->told.ptr;
 }
 
-/* "code pointer" of every loss, a line each. */
+/* "code pointer" of every loss, one per line. */
 static inline const char *talk_losses(struct talk *t)
 {
     static const char *const codes[] = {"dropped",   "approximated", "moved",

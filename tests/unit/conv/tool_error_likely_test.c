@@ -1,4 +1,4 @@
-/* Error objects in the results of tools: the quick look by the spelling misses none. */
+/* Error objects in tool results: the quick check of the JSON text misses none. */
 #include "conv/tool_error.h"
 
 #include "json/text.h"
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* Of the string that spells it: whether it is an error, and whether the quick look says it may be. */
+/* Checks whether the JSON text is an error, and whether the quick check calls it likely. */
 static void check(const char *json, bool is_error, bool is_likely)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

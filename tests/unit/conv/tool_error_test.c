@@ -1,4 +1,4 @@
-/* The error of a tool as JSON, whatever the tool said. */
+/* A tool's error as JSON, whatever the tool returned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "unit/conv/talk.h"
 
-/* So many words, one token each. */
+/* Ten words, one token each. */
 #define WORDS_10 " word word word word word word word word word word"
 #define WORDS_50 WORDS_10 WORDS_10 WORDS_10 WORDS_10 WORDS_10
 
@@ -32,7 +32,7 @@ static uint64_t count(struct talk *t)
     return pl_tally_total(&rule, &tally);
 }
 
-/* Trims `t` and makes sure that the answer is the truth. */
+/* Trims `t` and checks that the reported counts are correct. */
 static void trim(struct talk *t, uint64_t max_tokens, const char *summary)
 {
     struct pl_trim_opts opts = {&rule, max_tokens, pl_str_of(summary)};
@@ -271,7 +271,7 @@ static void a_message_that_loses_its_neighbour_in_an_element_is_changed(void **s
                   "{\"assistant\":[\"" WORDS_50 "\",{\"call\":\"c1\",\"name\":\"f\"}]},"
                   "{\"tool\":[{\"result\":\"c1\",\"content\":[\"r1\"]}]},"
                   "{\"assistant\":[\"end\"]}]");
-    /* As a format has it that keeps a turn with its results in one element. */
+    /* As in a format that keeps a turn and its results in one element. */
     t.conv.messages.ptr[2].element = t.conv.messages.ptr[3].element = 1;
     trim(&t, 35, "S");
     assert_string_equal(talk_tell(&t),

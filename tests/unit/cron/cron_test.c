@@ -1,4 +1,4 @@
-/* Cron expressions: which days and minutes they name, and what is said of wrong ones. */
+/* Cron expressions: the days and minutes they match, and the messages for invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* What is due after a look long ago: sleeping schedulers, clocks that jump, changes of the clock.
- */
+/* Due runs after a long pause: sleeping schedulers, clocks that jump, DST changes. */
 #include "cron/due.h"
 #include "unit/cron/zones.h"
 
@@ -160,17 +159,17 @@ static void a_repeated_time_is_due_the_first_time_only(void **state)
 static void real_time_goes_on_through_an_overlap(void **state)
 {
     (void)state;
-    /* 02:00 to 02:59 come twice: 180 minutes between 01:00 and 03:00 of the clock. */
+    /* 02:00 to 02:59 occur twice: 180 minutes between 01:00 and 03:00 local time. */
     struct pl_cron_due due =
         look("* * * * *", &berlin_zone, "2026-10-24T23:00:00Z", "2026-10-25T02:00:00Z");
     assert_int_equal(due.n_missed + due.n_collapsed + due.has_run, 180);
 }
 
-/* A scheduler as it runs: every minute it looks, and moves on to what it has looked at. */
+/* A running scheduler: it checks every minute, and continues after the time it has checked. */
 struct world {
     struct pl_cron cron;
     int64_t start_s, after_s;
-    uint16_t n_times[4 * DAY_MINUTES]; /* of each minute after start_s */
+    uint16_t n_times[4 * DAY_MINUTES]; /* runs in each minute after start_s */
     int64_t n_runs;
 };
 
@@ -220,7 +219,7 @@ static void a_clock_put_forward_a_day_has_each_minute_once(void **state)
     pass(&world, world.start_s, noon_s);
     int64_t n_before = world.n_runs;
     pass(&world, noon_s + DAY_S, noon_s + DAY_S);
-    assert_int_equal(world.n_runs, n_before + 1); /* one catch-up for all of it */
+    assert_int_equal(world.n_runs, n_before + 1); /* one catch-up for all */
     pass(&world, noon_s + DAY_S + MINUTE_S, world.start_s + 2 * DAY_S - MINUTE_S);
     expect_each_once(&world, 2 * DAY_MINUTES);
 }

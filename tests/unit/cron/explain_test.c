@@ -1,4 +1,4 @@
-/* Expressions in words. */
+/* Expressions in plain language. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

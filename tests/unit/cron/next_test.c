@@ -1,4 +1,4 @@
-/* When expressions are due: across months, leap years and changes of the clock. */
+/* When expressions are due: across months, leap years and DST changes. */
 #include "base/text/utc.h"
 #include "cron/next.h"
 #include "unit/cron/zones.h"
@@ -12,7 +12,7 @@ static struct pl_cron parse(const char *text)
     return cron;
 }
 
-/* `wanted` are the instants that follow, up to NULL. */
+/* `wanted` lists the next instants, NULL-terminated. */
 static void expect_next(const char *expression, const struct pl_tzif *zone, const char *from,
                         const char *const *wanted)
 {

@@ -1,4 +1,4 @@
-/* TZif files: what local time is, and which local times are skipped or come twice. */
+/* TZif files: local times, and which of them are skipped or occur twice. */
 #include "unit/cron/zones.h"
 
 static void expect_offset(const char *rule, const char *instant, int32_t offset_s)

@@ -1,4 +1,4 @@
-/* Instants, small TZif files made in memory, and Berlin as one, for the tests of zones. */
+/* Instants, small TZif files in memory, and Berlin as one of them, for the tests of zones. */
 #ifndef PL_TESTS_CRON_ZONES_H
 #define PL_TESTS_CRON_ZONES_H
 
@@ -54,7 +54,7 @@ static inline void add_part(struct pl_buf *to, char version, unsigned time_size,
     pl_buf_add(to, (struct pl_str){"TST", 4});
 }
 
-/* A file of version 2 whose first part is empty of changes. Type 1 and every other is DST. */
+/* A version 2 file without changes in its first part. Types with odd numbers are DST. */
 static inline void make_zone(struct pl_buf *to, const int32_t *offsets, uint32_t n_types,
                              const struct zone_change *changes, uint32_t n_changes,
                              const char *rule)

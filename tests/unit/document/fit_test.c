@@ -1,4 +1,4 @@
-/* What a model's profile makes of settings, and what it leaves alone. */
+/* Settings that a model's profile changes, and settings that it leaves unchanged. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +25,8 @@
     "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"q\"}]}],\"generationConfig\":"       \
     "{\"thinkingConfig\":" config "}}"
 
-/* A setting, the profile it meets, and what becomes of it: words of the output (after "!" ones that
- * are not there) and a loss, CODE POINTER; NULL: no loss that counts. */
+/* A setting, a profile, and the result: words of the output (after "!": absent words) and a loss,
+ * CODE POINTER; NULL: no relevant loss. */
 struct meeting {
     const char *from, *profile, *text;
     const char *words[3];
@@ -137,7 +137,7 @@ static void a_model_that_always_thinks_is_given_little_effort_instead(void **sta
            {"!\"thinking\"", "\"output_config\":{\"effort\":\"low\"}"},
            "approximated",
            "/generationConfig/thinkingConfig/thinkingBudget"});
-    /* An effort that is there says it already. */
+    /* An existing effort stays. */
     CHECK({"anthropic",
            "anthropic@claude-opus-5-5",
            ANTHROPIC("\"thinking\":{\"type\":\"disabled\"},\"output_config\":{\"effort\":\"max\"}"),
@@ -214,7 +214,7 @@ static void a_budget_becomes_an_effort_where_there_is_none(void **state)
            {"\"thinking\":{\"type\":\"adaptive\"}", "\"effort\":\"low\""},
            "approximated",
            "/generationConfig/thinkingConfig/thinkingBudget"});
-    /* Beside what else stands in the place of the effort. */
+    /* Beside other members in the place of the effort. */
     CHECK({"anthropic",
            "anthropic@claude-opus-5",
            ANTHROPIC("\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":9000},"
@@ -282,7 +282,7 @@ static void an_effort_is_the_nearest_the_model_knows(void **state)
            {"\"effort\":\"high\""},
            "approximated",
            "/output_config/effort"});
-    /* A number of tokens stands for one of the words. */
+    /* A number of tokens maps to a word. */
     static const char few[] = PLAIN("\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":1024}");
     CHECK({"anthropic",
            "openai-chat@gpt-5.1",
@@ -332,7 +332,7 @@ static void gemini_has_the_levels_of_its_model(void **state)
            {"\"thinkingBudget\":32768"},
            "approximated",
            "/reasoning_effort"});
-    /* Its own documents go as they are. */
+    /* Documents of its own format stay unchanged. */
     CHECK({"gemini", "gemini@3", GEMINI("{\"thinkingBudget\":0}"), {"\"thinkingBudget\":0"}});
 }
 
@@ -471,7 +471,7 @@ static void in_mode_convert_a_profile_changes_no_setting(void **state)
     pl_converted_deinit(&made);
 }
 
-/* The findings as CODE POINTER, of a document of its own format for a profile. */
+/* The findings as CODE POINTER, for a document of the profile's own format. */
 static void check_findings(const char *profile, const char *text, const char *expected)
 {
     struct pl_arena arena;

@@ -1,4 +1,4 @@
-/* What tokens are for: by kind, and the sum is what everybody else counts. */
+/* Tokens by kind; their sum equals the other counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Calls by their ids: order, limits, and ids that come again. */
+/* Calls by their ids: order, limits, and repeated ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

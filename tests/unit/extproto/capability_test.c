@@ -1,4 +1,4 @@
-/* Which capability a call needs; the vectors of corpora/pi-ext have the table itself. */
+/* The capability a call needs; the vectors of corpora/pi-ext have the table itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

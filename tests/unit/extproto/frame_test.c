@@ -1,4 +1,4 @@
-/* Frames: what is read, which fault a bad line has, and that what is written is read again. */
+/* Frames: reading, the faults of bad lines, and that written frames are read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void a_fault_has_the_code_of_the_first_thing_that_is_wrong(void **state)
     assert_int_equal(fault.code, PL_EXT_CODE_PROTOCOL_ORDER);
 }
 
-/* A line whose payload makes it n bytes long. */
+/* A line with a payload that makes it n bytes long. */
 static char *line_of(size_t n)
 {
     static const char head[] = "{\"id\":\"x\",\"version\":\"1.0\",\"type\":\"error\",\"payload\":"
@@ -119,7 +119,7 @@ static void a_line_has_eight_mebibytes_at_most(void **state)
     free(line);
 }
 
-/* More values than one validation may look at. */
+/* More values than one validation may visit. */
 static void a_frame_that_costs_too_much_to_check_is_refused(void **state)
 {
     static const char head[] =

@@ -1,4 +1,4 @@
-/* Hooks: subscriptions, and what an answer decides. */
+/* Hooks: subscriptions, and the verdicts of answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

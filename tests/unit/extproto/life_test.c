@@ -1,4 +1,4 @@
-/* The life of an instance: its edges, what it hears, and how often it may crash. */
+/* The life of an instance: its edges, the frames it handles, and how often it may crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void the_wait_doubles_and_the_fifth_crash_is_the_last(void **state)
     assert_int_equal(pl_ext_crashes_add(&crashes, 600000), -1);
     for (int64_t now_ms = 600001; now_ms < 600010; now_ms++)
         assert_int_equal(pl_ext_crashes_add(&crashes, now_ms), -1);
-    /* Enough time has passed for all of them. */
+    /* All crashes are outside the window. */
     assert_int_equal(pl_ext_crashes_add(&crashes, 2000000), 1000);
 }
 

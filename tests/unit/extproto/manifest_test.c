@@ -1,4 +1,4 @@
-/* Manifests: what is refused, what they allow, and which is within which. */
+/* Manifests: refusals, what they allow, and which covers which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void a_scope_allows_what_it_names(void **state)
         PL_EXT_REASON_SCOPE);
 }
 
-/* The reason is that of the requirement that came closest, whatever their order. */
+/* The reason is that of the closest requirement, in any order. */
 static void several_requirements_of_one_capability_add_up(void **state)
 {
     struct pl_ext_manifest m = manifest(

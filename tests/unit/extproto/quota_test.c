@@ -30,7 +30,7 @@ static void a_bucket_is_never_more_than_full(void **state)
     assert_true(pl_ext_bucket_take(&bucket, PL_EXT_QUOTA_LOG_LINES, 100, INT64_MAX));
     bucket = pl_ext_bucket_make(PL_EXT_QUOTA_HTTP_BYTES, 0);
     assert_false(pl_ext_bucket_take(&bucket, PL_EXT_QUOTA_HTTP_BYTES, INT64_MAX, 1));
-    /* What has come in meanwhile fits a number, and with what is there it does not. */
+    /* The refill fits an int64; added to the current level, it overflows. */
     bucket = pl_ext_bucket_make(PL_EXT_QUOTA_CALLS, 0);
     assert_true(pl_ext_bucket_take(&bucket, PL_EXT_QUOTA_CALLS, 200, INT64_MAX / 50));
     assert_false(pl_ext_bucket_take(&bucket, PL_EXT_QUOTA_CALLS, 1, INT64_MAX / 50));

@@ -1,4 +1,4 @@
-/* Redaction: names, patterns, known values, and what stays. */
+/* Redaction: names, patterns, known values, and text that stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void names_are_secret_by_their_words(void **state)
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         assert_false(pl_ext_is_secret_name(pl_str_of(plain[i])));
     assert_false(pl_ext_is_secret_name(PL_STR("")));
-    assert_false(pl_ext_is_secret_name(PL_STR("a~Key~~b"))); /* no hump after a sign */
+    assert_false(pl_ext_is_secret_name(PL_STR("a~Key~~b"))); /* no camel case */
     memset(longest, 'a', sizeof longest);
     assert_false(pl_ext_is_secret_name((struct pl_str){longest, 200}));
     assert_true(pl_ext_is_secret_name((struct pl_str){longest, 201}));

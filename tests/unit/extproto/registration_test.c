@@ -1,4 +1,4 @@
-/* Registers: what refuses the extension, and what refuses one tool or hook only. */
+/* Registers: errors that refuse the extension, and errors that refuse only one tool or hook. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

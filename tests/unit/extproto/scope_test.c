@@ -1,4 +1,4 @@
-/* Paths and hosts: what the vectors of corpora/pi-ext do not have. */
+/* Paths and hosts: cases that the vectors of corpora/pi-ext lack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void stars_are_tried_at_every_place(void **state)
     assert_true(pl_ext_glob_match(PL_STR("a*"), PL_STR("a")));
 }
 
-/* A glob made to be slow costs its length times that of the path. */
+/* A glob made to be slow costs at most its length times the length of the path. */
 static void a_glob_of_many_stars_comes_to_its_end(void **state)
 {
     char glob[4001], path[4001];

@@ -1,4 +1,4 @@
-/* Streams: what is asked for, credits, and where a text is cut. */
+/* Streams: the request, credits, and where text is split. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

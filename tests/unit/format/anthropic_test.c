@@ -1,4 +1,4 @@
-/* Anthropic Messages, written from other formats, read into other formats, and home again. */
+/* Anthropic Messages: written from other formats, read into other formats, and back. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,7 @@ static bool says(const struct pl_converted *c, const char *words)
     return memmem(c->out.ptr, c->out.len, words, strlen(words)) != NULL;
 }
 
-/* Ends the test unless the output of a conversion has (or, after "!", has not) each of the words.
- */
+/* Fails the test unless the output of a conversion has (or, after "!", lacks) each of the words. */
 static void check(const char *from, const char *to, enum pl_format_kind kind, const char *text,
                   const char *const words[])
 {
@@ -34,7 +33,7 @@ static void check(const char *from, const char *to, enum pl_format_kind kind, co
     pl_converted_deinit(&c);
 }
 
-/* … and unless the report has a loss of that code at that pointer. */
+/* … and unless the report has a loss with that code at that pointer. */
 static void check_loss(const char *from, const char *to, enum pl_format_kind kind, const char *text,
                        const char *code, const char *pointer)
 {

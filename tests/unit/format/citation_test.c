@@ -1,4 +1,4 @@
-/* Citations there and back: whatever stands where a citation should stand. */
+/* Citations there and back, with any value in place of a citation. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static bool has(const struct pl_buf *buf, const char *text)
     return memmem(buf->ptr, buf->len, text, strlen(text)) != NULL;
 }
 
-/* A conversion that must end well and say valid JSON. */
+/* A conversion that must succeed and write valid JSON. */
 static struct pl_converted go(const char *from, const char *to, const char *text)
 {
     struct pl_converted c = pl_test_convert(from, to, PL_KIND_REQUEST, PL_MODE_CONVERT, text);

@@ -1,5 +1,5 @@
-/* What a caller of a conversion may know better than the document: its tree, its model, and that
- * nobody will come home. */
+/* Facts that a caller of a conversion may know better than the document: its tree, its model, and
+ * that nobody will convert it back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void a_tree_that_is_there_is_not_made_again(void **state)
     pl_arena_deinit(&arena);
 }
 
-/* A way home that writes a few words of its own. */
+/* A way home that writes a few words. */
 static enum pl_status write_words(struct pl_buf *to, const struct pl_writer *w,
                                   struct pl_str source, struct pl_str target,
                                   const struct pl_format_task *task)

@@ -1,4 +1,4 @@
-/* Embeddings: requests read and written in other shapes, answers brought into OpenAI's. */
+/* Embeddings: requests read and written in other shapes, answers converted to OpenAI's shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

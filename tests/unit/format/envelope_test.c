@@ -1,5 +1,5 @@
-/* Prompt envelopes, written from other formats, read into other formats, and home again. What is
- * written is held against the schema of seed 000. */
+/* Prompt envelopes: written from other formats, read into other formats, and back. The output is
+ * checked with the schema of seed 000. */
 #include "unit/format/expect.h"
 
 #include "schema/builtin.h"
@@ -180,7 +180,7 @@ static void variables_stand_in_their_sentence_and_lists_are_text_under_a_heading
         "\"## Memory\\n\\n- likes: tea\\n- age: 7\",\"index\":1}]}]");
     expect_loss("envelope", "harmony", text, "merged", "/messages/0/segments/1/value", true);
     expect_loss("envelope", "harmony", text, "dropped", "/messages/0/segments/1/name", true);
-    /* Each item alone: of a list of tools some are declared and others are said. */
+    /* Each item alone: some tools of a list are declared, others become text. */
     expect_loss("envelope", "harmony", text, "approximated", "/messages/0/segments/2/items/0",
                 true);
     expect_loss("envelope", "harmony", text, "approximated", "/messages/0/segments/2/items/1",
@@ -224,7 +224,7 @@ static void charcount_and_folding_are_no_loss(void **state)
     expect_loss("envelope", "harmony", text, "dropped", "/messages/0/segments/1/charCount", true);
 }
 
-/* Everything a conversation can hold, and messages of which nothing can be shown. */
+/* Everything a conversation can contain, and messages without any visible content. */
 static void what_is_written_always_fits_the_schema(void **state)
 {
     (void)state;

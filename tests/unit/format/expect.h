@@ -1,4 +1,4 @@
-/* For the tests of the project's own formats: what a conversion must say, and report. */
+/* For the tests of the project's own formats: the expected output and report of a conversion. */
 #ifndef PL_TESTS_UNIT_FORMAT_EXPECT_H
 #define PL_TESTS_UNIT_FORMAT_EXPECT_H
 
@@ -23,7 +23,7 @@ static inline void expect_output(const char *from, const char *to, const char *t
     pl_test_round_trip(from, to, text);
 }
 
-/* The report must have (or must not have) a loss of that code at that pointer. */
+/* The report must have (or must not have) a loss with that code at that pointer. */
 static inline void expect_loss(const char *from, const char *to, const char *text, const char *code,
                                const char *pointer, bool is_there)
 {
@@ -34,7 +34,7 @@ static inline void expect_loss(const char *from, const char *to, const char *tex
     pl_converted_deinit(&c);
 }
 
-/* The conversion must be refused as PL_INVALID, with a message that says `words`. */
+/* The conversion must be refused as PL_INVALID, with a message that contains `words`. */
 static inline void expect_refusal(const char *from, const char *to, const char *text,
                                   const char *words)
 {
@@ -49,7 +49,7 @@ static inline void expect_refusal(const char *from, const char *to, const char *
     pl_converted_deinit(&made);
 }
 
-/* What the document is taken for; NULL: nothing. */
+/* The detected format; NULL: none. */
 static inline void expect_detected(const char *text, const char *name)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;

@@ -9,7 +9,7 @@
 #include "unit/carry/around.h"
 #include "unit/format/through.h"
 
-/* The words of `made.out` must be there, in this spelling. */
+/* `made.out` must contain the words, in this spelling. */
 static void assert_says(const struct pl_converted *made, const char *words)
 {
     if (!memmem(made->out.ptr, made->out.len, words, strlen(words)))
@@ -44,7 +44,7 @@ static struct pl_converted under(const char *profile, enum pl_mode mode, const c
     return made;
 }
 
-/* One case: a text goes through, and something is or is not said. */
+/* One case: converts a text and checks that the output has or lacks the words. */
 #define SAYS(from, to, text, words)                                                                \
     do {                                                                                           \
         struct pl_converted made_ = request(from, to, text);                                       \
@@ -207,7 +207,7 @@ static void references_are_put_in_place_and_circles_end(void **state)
     pl_converted_deinit(&made);
 }
 
-/* Each definition uses the next twice: written out in full it would be 2^40 schemas. */
+/* Each definition uses the next one twice: expanded, it would be 2^40 schemas. */
 static void references_that_multiply_are_cut_short(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static const char *const texts[] = {
     "<|start|>user<|message|>a < b <| c <|nothing|> <<|end|>",
     "<|start|>user<|message|><|end|><|start|>assistant<|channel|>final<|message|>x<|return|>",
     "",
-    /* What models write, and the parsers of others accept. */
+    /* Forms that models write and other parsers accept. */
     "<|channel|>commentary to=assistant<|channel|>analysis<|message|>hm<|end|>",
     "<|start|>assistant<|constrain|>json<|channel|>final<|message|>{}<|end|>",
     "<|channel|>analysis I must refuse<|end|><|start|>assistant<|channel|>final<|message|>no",
@@ -42,7 +42,7 @@ static const char *const texts[] = {
     "<|message|>Done<|return|>",
 };
 
-/* The text of a document. */
+/* Renders a document as text. */
 static enum pl_status render(struct pl_str json, struct pl_buf *to, struct pl_error *err)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -129,7 +129,7 @@ static void test_a_token_in_a_string_is_never_rendered(void **state)
     }
 }
 
-/* A conversion whose result is the text (to gpt-oss) or a document (from it). */
+/* A conversion; the result is text (to gpt-oss) or a document (from it). */
 static struct pl_converted convert(const struct pl_format *from, const struct pl_format *to,
                                    enum pl_format_kind kind, const char *input)
 {

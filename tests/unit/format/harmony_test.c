@@ -1,4 +1,4 @@
-/* Harmony, written from other formats, read into other formats, and home again. */
+/* Harmony: written from other formats, read into other formats, and back. */
 #include "unit/format/expect.h"
 
 #define USER "{\"role\":\"user\",\"content\":\"q\"}"

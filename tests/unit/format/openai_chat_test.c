@@ -1,4 +1,4 @@
-/* openai-chat: what is read, what is written, what is reported. */
+/* openai-chat: reading, writing and reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct pl_converted response(const char *from, const char *to, const char
     return pl_test_convert(from, to, PL_KIND_RESPONSE, PL_MODE_CONVERT, text);
 }
 
-/* Ends the test unless the conversion gives exactly `wanted`. */
+/* Fails the test unless the output of the conversion is exactly `wanted`. */
 static void expect(struct pl_converted *made, const char *wanted)
 {
     if (!pl_str_eq(pl_buf_str(&made->out), pl_str_of(wanted)))
@@ -320,7 +320,7 @@ static void *counting_hook(void *ctx, void *ptr, size_t size)
     return NULL;
 }
 
-/* A long document between two short ones: nothing of one is left in the next. */
+/* A long document between two short ones: nothing of one remains in the next. */
 static void test_a_workspace_is_used_again_and_takes_no_heap(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void test_a_workspace_is_used_again_and_takes_no_heap(void **state)
     for (int round = 0; round < 6; round++) {
         n_heap_calls = 0;
         assert_int_equal(pl_convert(pl_str_of(texts[round % 2]), &opts, &again, &err), PL_OK);
-        /* Losses have a pointer, which is made on the heap. */
+        /* Losses have a pointer, which is allocated on the heap. */
         assert_true(round < 4 || n_heap_calls <= 1);
         struct pl_converted fresh = pl_test_convert_kept(
             "openai-chat", "openai-responses", PL_KIND_REQUEST, PL_MODE_CONVERT, texts[round % 2]);
@@ -358,14 +358,14 @@ static void test_a_workspace_is_used_again_and_takes_no_heap(void **state)
     pl_mem_set_hook(NULL, NULL);
 }
 
-/* `with` in the place of the %s of `text`. */
+/* Replaces the %s in `text` by `with`. */
 static void fill(char *to, size_t size, const char *text, const char *with)
 {
     const char *at = strstr(text, "%s");
     snprintf(to, size, "%.*s%s%s", (int)(at - text), text, with, at + 2);
 }
 
-/* Whoever holds base64 in a member may find an address there. */
+/* A member for base64 may contain a URL. */
 static void test_an_address_in_the_place_of_base64_is_an_address_in_every_format(void **state)
 {
     (void)state;

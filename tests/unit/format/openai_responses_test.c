@@ -40,7 +40,8 @@ static void expect_loss(const char *from, const char *text, const char *code, co
     pl_converted_deinit(&c);
 }
 
-/* Reads a document and writes it in its own format, as a repair does; it must say the same. */
+/* Reads a document and writes it in its own format, as a repair does; the content must be the
+ * same. */
 static void expect_same(enum pl_format_kind kind, const char *text)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -435,7 +436,7 @@ static void citations_are_flat_and_nested_again(void **state)
                     "stop"));
     assert_true(says(&c, "\"annotations\":[{\"type\":\"url_citation\",\"start_index\":0,"
                          "\"end_index\":1,\"url\":\"https://c.test/\",\"title\":\"t\"}]"));
-    pl_buf_addc(&c.out, '\0'); /* a C string, for the way back */
+    pl_buf_addc(&c.out, '\0'); /* a C string, for the conversion back */
     struct pl_converted back =
         pl_test_convert(RS, CH, PL_KIND_RESPONSE, PL_MODE_CONVERT, c.out.ptr);
     assert_true(says(&back, "\"url_citation\":{"));

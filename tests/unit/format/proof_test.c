@@ -1,4 +1,4 @@
-/* What only a vendor can check, through turns: it goes back to that vendor and to no other. */
+/* Proofs, which only a vendor can check, in turns: each goes back to its vendor and to no other. */
 #include "unit/format/expect.h"
 
 #include "format/profile.h"
@@ -40,7 +40,7 @@ static const struct {
 };
 enum { N_VENDORS = sizeof vendors / sizeof *vendors };
 
-/* What was made, as a C string. */
+/* The output as a C string. */
 static const char *out_of(struct pl_converted *c)
 {
     pl_buf_addc(&c->out, '\0');
@@ -106,7 +106,7 @@ static void a_turn_keeps_the_proofs_of_every_vendor(void **state)
 static void proofs_go_back_to_the_vendor_they_came_from(void **state)
 {
     (void)state;
-    /* What comes after the limit that Anthropic wants and turns have not. */
+    /* The part after max_tokens, which Anthropic requires and turns lack. */
     static const char *const from_here[N_VENDORS] = {"\"messages\"", "{", "{", "{"};
     for (size_t v = 0; v < N_VENDORS; v++) {
         struct pl_converted turns;
@@ -120,7 +120,7 @@ static void proofs_go_back_to_the_vendor_they_came_from(void **state)
     }
 }
 
-/* A turn that has one of everything, signed by a vendor; a proof's words begin with "px". */
+/* A turn with one block of every kind, signed by a vendor; the values of proofs begin with "px". */
 #define SIGNED(vendor)                                                                             \
     "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"q\"}],\"tool_calls\":[]},"   \
     "{\"role\":\"assistant\",\"blocks\":[{\"type\":\"thinking\",\"content\":\"hm\",\"proof\":"     \
@@ -139,7 +139,7 @@ static const char *const signed_by[N_VENDORS] = {
     SIGNED("openai-chat"),
 };
 
-/* What a chat call has in Google's slot is Google's. */
+/* The value in Google's slot of a chat call belongs to Google. */
 static bool may_have(size_t to, size_t from, int proof)
 {
     return proof == 6 && to == 1 && from == 3;
@@ -217,7 +217,7 @@ static void a_proof_of_nobody_known_is_reported(void **state)
     expect_loss("turns", "anthropic", SIGNED("somebody"), "dropped", "/1/blocks/0/proof", true);
 }
 
-/* The server would not know an item by its id alone. */
+/* The server would not recognise an item by its id alone. */
 static void reasoning_without_its_proof_does_not_go_back(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What only one vendor has, said by another: in its own shape, or as text. */
+/* Features of one vendor, written for another: in its own shape, or as text. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* Ends the test unless the output has (or, after "!", has not) each of the words, and, unless they
- * are NULL, the report the loss. */
+/* Fails the test unless the output has (or, after "!", lacks) each of the words, and the report has
+ * the loss, unless it is NULL. */
 static void check(const char *from, const char *to, enum pl_format_kind kind, const char *text,
                   const char *const words[], const char *code, const char *pointer)
 {

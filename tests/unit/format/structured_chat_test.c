@@ -1,4 +1,4 @@
-/* Structured chat, written from other formats, read into other formats, and home again. */
+/* Structured chat: written from other formats, read into other formats, and back. */
 #include "unit/format/expect.h"
 
 static void a_prompt_becomes_messages_and_settings(void **state)

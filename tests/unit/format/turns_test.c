@@ -1,4 +1,4 @@
-/* Turns of a session, unfolded into messages, folded up again, and home again. */
+/* Turns of a session: unfolded into messages, folded again, and back. */
 #include "unit/format/expect.h"
 
 #define TURN(n, role, blocks, calls)                                                               \
@@ -142,7 +142,7 @@ static void usage_timing_and_model_are_the_metadata_of_harmony(void **state)
              "\"prompt_tokens\":5},\"latency_ms\":{\"ttft\":3},\"model_version\":\"m\"}}]";
     expect_loss("turns", "harmony", both, "dropped", "/0/usage", false);
     expect_loss("turns", "harmony", both, "dropped", "/0/model", false);
-    expect_loss("turns", "harmony", both, "dropped", "/0/timing", true); /* it says another time */
+    expect_loss("turns", "harmony", both, "dropped", "/0/timing", true); /* it has another time */
     pl_test_round_trip("turns", "harmony", both);
 }
 
@@ -216,7 +216,7 @@ static void every_turn_comes_home_from_every_format(void **state)
         pl_test_round_trip("turns", pl_formats[i]->name, text);
 }
 
-/* In a session's own document; a plain list of turns is translated as it stands. */
+/* In a session's own document; a plain list of turns is converted as it is. */
 static void a_call_that_ended_without_a_result_says_so(void **state)
 {
     (void)state;

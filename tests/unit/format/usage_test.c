@@ -9,7 +9,7 @@
 #include "format/pieces/tool_name.h"
 #include "format/pieces/usage.h"
 
-/* A conversation whose answer has the usage of `text`, in small names of our own. */
+/* A conversation; its answer has the usage of `text`, with short names. */
 struct fixture {
     struct pl_arena arena;
     struct pl_json_doc doc;
@@ -38,7 +38,7 @@ static void teardown(struct fixture *f)
     pl_arena_deinit(&f->arena);
 }
 
-/* -1 stands for a counter nobody knows. */
+/* -1 means an unknown counter. */
 static int64_t count(const struct fixture *f, enum pl_counter counter)
 {
     int64_t value = -1;
@@ -99,7 +99,7 @@ static void test_what_is_no_count_is_unknown(void **state)
         "{\"in\":-1}",
         "{\"in\":1.5}",
         "{\"in\":99999999999999999999}",
-        "{\"in\":1,\"read\":2}", /* less than nothing without the cache */
+        "{\"in\":1,\"read\":2}", /* negative without the cache */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct fixture f;
@@ -121,7 +121,7 @@ static void test_sums_do_not_overflow(void **state)
     teardown(&f);
 }
 
-/* What pl_usage_write makes of a counter, and how many losses it reports. */
+/* Checks what pl_usage_write writes for a counter, and how many losses it reports. */
 static void expect_written(const char *usage, enum pl_counter counter, bool is_required,
                            const char *wanted, size_t n_losses)
 {

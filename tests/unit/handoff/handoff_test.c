@@ -1,4 +1,4 @@
-/* Packets: what they take from a conversation, and what makes them refused. */
+/* Packets: what they take from a conversation, and why they are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct pl_json_doc parse(struct pl_arena *arena, struct pl_str text)
     return doc;
 }
 
-/* A conversation of one instruction, one question with a picture, and a call that was answered. */
+/* A conversation with one instruction, one question with a picture, and an answered call. */
 static void open_desk(struct desk *d)
 {
     *d = (struct desk){0};
@@ -77,7 +77,7 @@ static void expect_at(const struct pl_json_doc *doc, const char *pointer, const 
         fail_msg("%s is %.*s instead of %s", pointer, PL_STR_ARG(span), wanted);
 }
 
-/* The packet made last, as a document that stays. */
+/* The last packet, as a document that stays. */
 static struct pl_json_doc keep(struct desk *d)
 {
     return parse(&d->arena, pl_arena_dup(&d->arena, pl_buf_str(&d->packet)));
@@ -176,7 +176,7 @@ static void test_an_answer_is_enough_to_compare_with(void **state)
     "\"b\",\"timestamp\":\"2024-03-20T10:00:00Z\"" meta                                            \
     "},\"context\":{\"primary_objective\":\"x\",\"status\":\"in_progress\"" context "}" more "}"
 #define NOTHING ",\"constraints\":[],\"artifacts\":{}"
-/* Of "x". */
+/* Hash of "x". */
 #define HASH                                                                                       \
     ",\"objective_hash\":\"sha256:"                                                                \
     "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\""
@@ -190,7 +190,7 @@ static void expect_refused(const char *text, const char *receiver, const char *p
     close_desk(&d);
 }
 
-/* Hands the task on along a path of agents; the last step fails when it is a circle. */
+/* Passes the task along a path of agents; the last step fails if it makes a circle. */
 static void expect_path(const char *const *agents, size_t n, bool is_circle)
 {
     struct desk d;

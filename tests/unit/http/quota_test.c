@@ -41,7 +41,7 @@ static void all_owners_have_the_whole_and_not_one_more(void **state)
     for (size_t i = 0; i < 3; i++)
         pl_quota_give(quota, &holds[i], holds[i].n);
     assert_int_equal(pl_quota_take(quota, &holds[2], owners[2], 10, limits), PL_TAKING_DONE);
-    /* What is not given back is freed all the same. */
+    /* Units that were not given back are freed, too. */
     pl_quota_destroy(quota);
 }
 

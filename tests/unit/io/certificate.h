@@ -1,4 +1,4 @@
-/* A throw-away key and a certificate for localhost signed by it, as two PEM files. */
+/* A temporary key and a self-signed certificate for localhost, as two PEM files. */
 #ifndef PL_TESTS_IO_CERTIFICATE_H
 #define PL_TESTS_IO_CERTIFICATE_H
 
@@ -19,7 +19,7 @@ static inline bool certificate_sign(X509 *cert, EVP_PKEY *key)
            X509_set_issuer_name(cert, name) && X509_sign(cert, key, EVP_sha256()) > 0;
 }
 
-/* With a password the key file is encrypted. */
+/* With a password, the key file is encrypted. */
 static inline bool certificate_make(const char *cert_path, const char *key_path,
                                     const char *password)
 {

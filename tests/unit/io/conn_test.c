@@ -17,12 +17,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* --- the server's side -------------------------------------------------------------------------
- */
+/* --- the server's side ------------------------------------------------------------------------ */
 
 enum { MAX_SEEN = 8 };
 
-/* What happened to one accepted connection. */
+/* The events of one accepted connection. */
 struct seen {
     struct pl_conn *conn; /* NULL once it is closed */
     char text[4096];
@@ -45,7 +44,7 @@ static void keep(void *ctx, char *bytes, size_t n)
     if (self->n_read < sizeof self->text - 1)
         memcpy(self->text + self->n_read, bytes, n < room ? n : room);
     self->n_read += n;
-    memset(bytes, 'x', n); /* they are ours */
+    memset(bytes, 'x', n); /* the buffer belongs to us */
 }
 
 static void note_end(void *ctx)
@@ -115,8 +114,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- the client's side -------------------------------------------------------------------------
- */
+/* --- the client's side ------------------------------------------------------------------------ */
 
 static int connect_tcp(void)
 {
@@ -133,7 +131,7 @@ static bool has_seen(void *n)
     return n_seen >= *(size_t *)n;
 }
 
-/* A client whose connection has been accepted as seen[n_seen - 1]. */
+/* A client with a connection that was accepted as seen[n_seen - 1]. */
 static int connect_and_accept(void)
 {
     int fd = connect_tcp();
@@ -186,11 +184,10 @@ static void expect_rest(void)
 {
     int64_t before_us = cpu_us();
     turn_for(loop, 100);
-    assert_true(cpu_us() - before_us < 60000); /* a spinning loop would take all of it */
+    assert_true(cpu_us() - before_us < 60000); /* a busy loop would use all of it */
 }
 
-/* --- reading and writing -----------------------------------------------------------------------
- */
+/* --- reading and writing ---------------------------------------------------------------------- */
 
 static void bytes_go_both_ways(void **state)
 {
@@ -208,7 +205,7 @@ static void bytes_go_both_ways(void **state)
     assert_string_equal(text, "good day");
     assert_ptr_equal(pl_conn_loop(seen[0].conn), loop);
     turn_for(loop, 10);
-    assert_int_equal(seen[0].n_writables, 0); /* nothing was short */
+    assert_int_equal(seen[0].n_writables, 0); /* no write was short */
     close(fd);
 }
 
@@ -226,7 +223,7 @@ static void take(void *ctx, char *bytes, size_t n)
     taken = pl_conn_take_block(self->conn, bytes + n - 1);
     taken_at = bytes;
     assert_non_null(taken);
-    /* It is another's now, and the loop has none of these bytes any more. */
+    /* The block has a new owner, and the loop has none of these bytes. */
     assert_null(pl_conn_take_block(self->conn, bytes));
 }
 
@@ -282,12 +279,12 @@ static void a_half_closed_peer_still_gets_its_answer(void **state)
     char text[16] = {0};
     assert_int_equal(recv(fd, text, sizeof text, MSG_WAITALL), 6);
     assert_string_equal(text, "answer");
-    expect_rest(); /* both sides have said their end: a hang-up that the kernel repeats */
+    expect_rest(); /* both sides have closed: a hang-up that the kernel repeats */
     assert_int_equal(seen[0].n_ends, 1);
     close(fd);
 }
 
-/* Writes a pattern until all of it has gone. */
+/* Writes a pattern until all of it is sent. */
 enum { N_PATTERN = 8 << 20 };
 static char *pattern;
 static size_t n_sent;
@@ -452,8 +449,7 @@ static void activity_is_noted(void **state)
     close(fd);
 }
 
-/* --- closing -----------------------------------------------------------------------------------
- */
+/* --- closing ---------------------------------------------------------------------------------- */
 
 static void close_everybody(void *ctx, char *bytes, size_t n)
 {
@@ -516,13 +512,13 @@ static void without_descriptors_accepting_pauses_and_goes_on(void **state)
     struct rlimit low = {.rlim_cur = (rlim_t)client + 1, .rlim_max = limit.rlim_max};
     setrlimit(RLIMIT_NOFILE, &low);
     expect_rest();
-    turn_for(loop, 250); /* tries again meanwhile, and says nothing more */
+    turn_for(loop, 250); /* retries meanwhile, without another message */
     assert_int_equal(n_seen, 0);
     assert_int_equal(n_exhausted, 1);
     setrlimit(RLIMIT_NOFILE, &limit);
     turn_until(loop, has_seen, &(size_t){1});
     close(client);
-    client = connect_tcp(); /* the next time is a new one */
+    client = connect_tcp(); /* a new failure later is reported again */
     low.rlim_cur = (rlim_t)client + 1;
     setrlimit(RLIMIT_NOFILE, &low);
     turn_until(loop, is_exhausted_again, NULL);
@@ -532,8 +528,7 @@ static void without_descriptors_accepting_pauses_and_goes_on(void **state)
     close(client);
 }
 
-/* --- many shards -------------------------------------------------------------------------------
- */
+/* --- many shards ------------------------------------------------------------------------------ */
 
 enum { N_SHARDS = 3, N_CLIENTS = 60 };
 static atomic_int n_accepted, n_echoed;
@@ -626,7 +621,7 @@ static void peers_are_told_apart_by_ipv4_address_or_ipv6_network(void **state)
     assert_true(are_neighbours("192.0.2.1", "::ffff:192.0.2.1"));
     assert_false(are_neighbours("192.0.2.1", "192.0.2.2"));
     assert_false(are_neighbours("::ffff:192.0.2.1", "::ffff:192.0.2.2"));
-    /* "::192.0.2.1" is no IPv4 address. */
+    /* "::192.0.2.1" is not an IPv4 address. */
     assert_false(are_neighbours("192.0.2.1", "::192.0.2.1"));
     assert_int_equal(network_of("2001:db8::1").n, 8);
     assert_int_equal(network_of("192.0.2.1").n, 4);

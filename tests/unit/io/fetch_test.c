@@ -1,5 +1,5 @@
-/* Fetching against a small server on loopback, which only a name of the configuration may reach.
- * Names are resolved by a table; where a test has a global address, nobody is there. */
+/* Fetching from a small server on loopback, which is reachable only by a configured name. A table
+ * resolves names; no server listens at the global addresses of the tests. */
 #include "unit/io/turning.h"
 
 #include "io/fetch/fetch.h"
@@ -30,7 +30,7 @@ static void say(int fd, const char *text)
     (void)!write(fd, text, strlen(text));
 }
 
-/* gzip of n zeros begins and ends so, with a run of zeros between. */
+/* gzip of n zeros has this beginning and end, with a run of zeros between. */
 static void say_bomb(int fd)
 {
     static const unsigned char head[] = {0x1f, 0x8b, 0x08, 0,    0,    0,    0,   0, 2,
@@ -44,7 +44,7 @@ static void say_bomb(int fd)
     (void)!write(fd, bytes, sizeof bytes);
 }
 
-/* Answers until the client has gone. */
+/* Answers until the client disconnects. */
 static void say_slowly(int fd)
 {
     char byte;
@@ -143,7 +143,7 @@ static int stop(void **state)
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-#define NOBODY "2620:4f:8000::1" /* global, and no web server */
+#define NOBODY "2620:4f:8000::1" /* global, without a web server */
 #define EIGHT                                                                                      \
     NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n"
 
@@ -200,7 +200,7 @@ static void copy_text(char *to, size_t size, struct pl_str text)
     snprintf(to, size, "%.*s", PL_STR_ARG(text));
 }
 
-/* '$' in the URL stands for the server's port. */
+/* '$' in the URL means the server's port. */
 static struct pl_str with_port(const char *text, struct pl_buf *to)
 {
     for (; *text; text++) {
@@ -212,11 +212,11 @@ static struct pl_str with_port(const char *text, struct pl_buf *to)
     return pl_buf_str(to);
 }
 
-/* A fetch under way. */
+/* A fetch in progress. */
 struct fetching {
     struct result r;
     struct pl_buf body, url;
-    struct pl_fetch *fetch; /* NULL once it is over */
+    struct pl_fetch *fetch; /* NULL after its end */
     bool is_over;
 };
 
@@ -289,7 +289,7 @@ static struct result fetch(const char *text)
     return fetch_with(text, (struct pl_fetch_rules){.allowed = allowed, .n_allowed = 2});
 }
 
-/* --- what is fetched ------------------------------------------------------------------------- */
+/* --- fetched URLs ---------------------------------------------------------------------------- */
 
 static void a_named_host_is_fetched(void **state)
 {
@@ -319,7 +319,7 @@ static void redirects_are_followed_and_the_last_url_is_told(void **state)
     struct result r = fetch("http://files.test:$/to?/to?hello");
     assert_int_equal(r.status, PL_OK);
     assert_string_equal(r.body, "hello");
-    assert_int_equal(r.n_asked, 3); /* each hop is looked at again */
+    assert_int_equal(r.n_asked, 3); /* each hop is resolved again */
     assert_int_equal(r.n_heard, 3);
     assert_non_null(strstr(r.url, "/hello"));
 }
@@ -370,9 +370,9 @@ static void what_is_no_host_cannot_be_allowed(void **state)
             fail_msg("\"%s\" is taken for a host", bad[i]);
 }
 
-/* --- what is not ----------------------------------------------------------------------------- */
+/* --- refused URLs ---------------------------------------------------------------------------- */
 
-/* With the word the reason has in it. */
+/* URLs, each with a word of the reason. */
 static const struct {
     const char *url, *word;
 } refused[] = {
@@ -415,7 +415,7 @@ static const struct {
      "cher.test/",
      "no public host"},
     {"http://files.test:1/hello", "another protocol"},
-    {"http://files.test:8/hello", "no public host"}, /* allowed with another port only */
+    {"http://files.test:8/hello", "no public host"}, /* allowed only with another port */
     {"http://other.test:$/hello", "no public host"},
     {"http://good.example@127.0.0.1:$/hello", "before the host"},
     {"http://a:b@files.test:$/hello", "before the host"},
@@ -449,7 +449,7 @@ static void a_redirect_leads_to_none_of_them(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char url[512] = "http://files.test:$/to?";
-        /* The server writes what comes after '?' as it came, so '#' must be past the parser. */
+        /* The server returns the text after '?' unchanged, so '#' would not pass the parser. */
         if (strpbrk(refused[i].url, "#\\") || (unsigned char)refused[i].url[7] >= 0x80)
             continue;
         strncat(url, refused[i].url, sizeof url - strlen(url) - 1);
@@ -462,13 +462,13 @@ static void a_redirect_leads_to_none_of_them(void **state)
 static void what_is_checked_is_what_is_asked(void **state)
 {
     (void)state;
-    /* A second answer would lead to the server; it is never asked for. */
+    /* A second lookup would lead to the server; it never happens. */
     struct result r =
         fetch_with("http://rebind.test:$/hello", (struct pl_fetch_rules){.total_ms = 300});
     assert_true(r.status == PL_NOT_FOUND || r.status == PL_LIMIT);
     assert_int_equal(r.n_asked, 1);
     assert_int_equal(r.n_heard, 0);
-    /* And here it would lead away from it. */
+    /* Here a second lookup would lead away from the server. */
     r = fetch("http://turning.test:$/hello");
     assert_int_equal(r.status, PL_OK);
     assert_int_equal(r.n_asked, 1);
@@ -522,8 +522,8 @@ static void rules_can_be_asked_without_fetching(void **state)
     assert_int_equal(atomic_load(&server.n_heard), n_heard);
 }
 
-/* What is behind a name of this network, whether somebody listens there, and whether there is such
- * a name at all shows in nothing. */
+/* A refusal does not reveal what an internal name points to, whether a server listens there, or
+ * whether the name exists. */
 static void internal_and_unknown_names_are_refused_in_the_same_words(void **state)
 {
     (void)state;
@@ -546,7 +546,7 @@ static void internal_and_unknown_names_are_refused_in_the_same_words(void **stat
     }
 }
 
-/* --- names that nobody answers for ----------------------------------------------------------- */
+/* --- name servers that do not answer --------------------------------------------------------- */
 
 static sem_t silence, is_asked;
 
@@ -570,13 +570,13 @@ static void a_silent_name_server_ends_the_fetch_at_its_time_and_holds_up_nobody_
     (void)state;
     enum { N = 6 };
     struct fetching silent[N];
-    static struct asked asked; /* outlives those who left */
+    static struct asked asked; /* outlives the cancelled fetches */
     struct pl_fetch_rules rules = {.resolve = say_nothing, .ctx = &asked, .total_ms = 300};
     sem_init(&silence, 0, 0);
     sem_init(&is_asked, 0, 0);
     for (int i = 0; i < N; i++)
         begin(&silent[i], "http://files.test:$/hello", 7, &rules);
-    for (int i = 0; i < 4; i++) /* as many threads as one owner has */
+    for (int i = 0; i < 4; i++) /* the maximum number of threads per owner */
         while (sem_trywait(&is_asked) != 0)
             turn_for(loop, 1);
     assert_int_equal(fetch("http://files.test:$/hello").status, PL_OK);
@@ -605,7 +605,7 @@ static void a_fetch_that_is_cancelled_tells_nothing_more(void **state)
     rules.resolve = say_nothing;
     sem_init(&silence, 0, 0);
     sem_init(&is_asked, 0, 0);
-    begin(&f, "http://files.test:$/hello", 1, &rules); /* while its name is looked up */
+    begin(&f, "http://files.test:$/hello", 1, &rules); /* during the lookup of its name */
     turn_for(loop, 1);
     await_question();
     pl_fetch_cancel(f.fetch);
@@ -702,7 +702,7 @@ static void an_answer_that_is_no_2xx_or_breaks_off_is_a_failure(void **state)
 
 int main(void)
 {
-    signal(SIGPIPE, SIG_IGN); /* the server says more than the client wants to hear */
+    signal(SIGPIPE, SIG_IGN); /* the server sends more than the client reads */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_host_is_fetched),
         cmocka_unit_test(a_name_may_end_in_a_dot),

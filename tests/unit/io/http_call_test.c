@@ -1,4 +1,4 @@
-/* One request against a peer that reads it and says what the test wants it to say. */
+/* One request to a peer that reads it and sends the test's answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void *answer_once(void *ctx)
     struct peer *peer = ctx;
     int fd = accept(peer->fd, NULL, NULL);
     size_t n = 0;
-    /* Requests of these tests are short and end in "!" when they have a body. */
+    /* Requests of these tests are short; a body ends in "!". */
     while (n < sizeof peer->heard - 1) {
         ssize_t got = read(fd, peer->heard + n, sizeof peer->heard - 1 - n);
         if (got <= 0)
@@ -242,7 +242,7 @@ struct reading {
     bool fails;
 };
 
-/* Three bytes at a time, so that it is asked again. */
+/* Three bytes at a time, so that it is called again. */
 static ptrdiff_t give_some(void *ctx, char *to, size_t size)
 {
     struct reading *reading = ctx;

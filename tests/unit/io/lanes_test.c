@@ -1,4 +1,4 @@
-/* Who is served next: gates hold the threads of a lane while jobs are put before them. */
+/* Which job runs next: gates block the threads of a lane while jobs are queued. */
 #include "unit/io/turning.h"
 
 #include <pthread.h>
@@ -94,13 +94,13 @@ static struct work *put(const char *name, uint64_t owner)
     return submit(name, (struct pl_job){.owner = owner, .wait_ms = TURNING_SAFETY_MS, .run = note});
 }
 
-/* One that ends what its owner has begun. */
+/* A job that finishes work its owner has begun. */
 static struct work *put_begun(const char *name, uint64_t owner)
 {
     return submit(name, (struct pl_job){.owner = owner, .is_begun = true, .run = note});
 }
 
-/* Returns when a thread is held by it. */
+/* Returns when a thread is blocked by it. */
 static struct work *put_gate(enum pl_work lane, uint64_t owner)
 {
     struct work *work = submit("gate", (struct pl_job){.lane = lane,
@@ -156,7 +156,7 @@ static void one_owner_never_has_all_threads(void **state)
     struct work *other = put("b1", 2);
     turn_until(loop, is_true, &other->is_done);
     assert_int_equal(look(PL_WORK_STORE).n_waiting, 1);
-    assert_int_equal(sem_trywait(&at_gate), -1); /* the third has not begun */
+    assert_int_equal(sem_trywait(&at_gate), -1); /* the third has not started */
     for (int i = 0; i < 3; i++)
         sem_post(&gate);
     turn_until(loop, is_true, &third->is_done);
@@ -216,7 +216,8 @@ static void a_job_that_waits_too_long_comes_home_without_having_run(void **state
     assert_int_equal(look(PL_WORK_CPU).oldest_ms, 0);
 }
 
-/* There is no way back for it, so what its owner has not begun waits for it, and nobody else does. */
+/* Begun work cannot be undone, so the unstarted jobs of the same owner wait for it; other owners do
+ * not. */
 static void what_was_begun_goes_before_what_was_not(void **state)
 {
     (void)state;
@@ -263,7 +264,7 @@ static void the_age_of_a_queue_is_that_of_its_oldest_job(void **state)
     put_gate(PL_WORK_STORE, 9);
     put("a1", 1);
     turn_until(loop, is_aged, NULL);
-    put_begun("A1", 1); /* goes before it, and is younger */
+    put_begun("A1", 1); /* runs first, although it is younger */
     assert_true(look(PL_WORK_STORE).oldest_ms > 0);
     sem_post(&gate);
     turn_until(loop, are_all_done, NULL);
@@ -293,7 +294,7 @@ static void a_job_that_could_wait_for_ever_is_not_taken(void **state)
     }
 }
 
-/* Its turn would have come: it must not be missed by those who come later either. */
+/* The owner was next in turn: its removal must not break the turns of later owners either. */
 static void an_owner_whose_jobs_were_all_refused_has_turns_again(void **state)
 {
     (void)state;
@@ -310,7 +311,7 @@ static void an_owner_whose_jobs_were_all_refused_has_turns_again(void **state)
 static void a_job_behind_the_share_of_its_owner_is_refused_in_time_too(void **state)
 {
     (void)state;
-    start_with(2); /* one of them for one owner: the other is idle */
+    start_with(2); /* one per owner: the other is idle */
     put_gate(PL_WORK_STORE, 1);
     struct work *late = submit("late", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
     turn_until(loop, is_true, &late->is_done);
@@ -319,7 +320,7 @@ static void a_job_behind_the_share_of_its_owner_is_refused_in_time_too(void **st
     turn_until(loop, are_all_done, NULL);
 }
 
-/* Both threads sleep when the two come: the second one only waits once the first was taken. */
+/* Both threads sleep when the two jobs come: the second waits only after the first has started. */
 static void a_job_that_must_wait_only_later_is_refused_in_time_too(void **state)
 {
     (void)state;
@@ -340,8 +341,7 @@ static void a_job_that_must_wait_only_later_is_refused_in_time_too(void **state)
     }
 }
 
-/* A job of so many MiB. */
-/* Room of two threads: what the gate holds of it, and what it leaves. */
+/* Room of two threads: the part that the gate takes, and the rest. */
 static const size_t room = 2 * PL_WORK_ROOM_BYTES, held = PL_WORK_ROOM_BYTES / 4 * 5;
 static const size_t left = 2 * PL_WORK_ROOM_BYTES - PL_WORK_ROOM_BYTES / 4 * 5;
 
@@ -460,7 +460,7 @@ static void names_are_not_looked_up_any_more_when_the_rest_is_finished(void **st
     start_with(2);
     put_gate(PL_WORK_LOOKUP, 1);
     put("other", 1);
-    pl_workers_finish(workers); /* not of what stands at the gate */
+    pl_workers_finish(workers); /* except the job at the gate */
     struct work *after =
         submit("after",
                (struct pl_job){.lane = PL_WORK_LOOKUP, .wait_ms = TURNING_SAFETY_MS, .run = note});

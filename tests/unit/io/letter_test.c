@@ -71,7 +71,7 @@ static void letters_nobody_read_are_opened_by_the_destroy(void **state)
     assert_int_equal(n_opened, N_LETTERS);
 }
 
-/* Two loops on two threads, one letter going back and forth. */
+/* Two loops on two threads; one letter goes back and forth. */
 struct ball {
     struct pl_letter letter;
     struct pl_loop *sides[2];
@@ -110,7 +110,7 @@ static void a_letter_may_be_sent_on_when_it_is_opened(void **state)
     pl_loop_destroy(ball.sides[1]);
 }
 
-/* Posts itself for ever, until the timer says that it is enough. */
+/* Posts itself again until the timer ends it. */
 struct echo {
     struct pl_timer timer; /* first: its address is ours */
     struct pl_letter letter;

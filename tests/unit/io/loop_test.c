@@ -74,7 +74,7 @@ static void a_turn_end_asked_for_twice_in_a_timer_comes_once_and_without_waiting
     (void)state;
     struct pl_timer timer = {0};
     pl_timer_start(loop, &timer, 1, ask_for_ends);
-    pl_loop_run(loop); /* would sleep for ever if the end had to wait for an event */
+    pl_loop_run(loop); /* would sleep forever if the end had to wait for an event */
     assert_string_equal(order, "tab");
 }
 
@@ -104,7 +104,7 @@ static void a_forgotten_turn_end_is_not_called(void **state)
     memset(order, '.', 3);
     pl_loop_hook_add(loop, &end_a);
     pl_loop_hook_add(loop, &end_b);
-    pl_loop_hook_remove(loop, &end_b); /* the last of the list */
+    pl_loop_hook_remove(loop, &end_b); /* the last in the list */
     pl_loop_hook_remove(loop, &end_b);
     pl_loop_hook_add(loop, &end_c);
     pl_loop_hook_remove(loop, &end_a); /* the first */
@@ -183,7 +183,7 @@ static void an_idle_loop_sleeps(void **state)
         pl_loop_run(loop);
         pthread_join(threads[i], NULL);
     }
-    assert_true(cpu_us() - before_us < 50000); /* of 100 ms; a spinning loop would take them all */
+    assert_true(cpu_us() - before_us < 50000); /* of 100 ms; a busy loop would use all of them */
     pl_timer_stop(loop, &timer);
 }
 
@@ -302,7 +302,7 @@ static void a_loop_for_which_somebody_works_cannot_be_destroyed(void **state)
     assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGABRT);
     struct pl_letter letter = {.open = open_nothing};
     pl_loop_deliver(loop, &letter);
-    assert_true(pl_loop_settle(loop)); /* and now it can */
+    assert_true(pl_loop_settle(loop)); /* now it can */
 }
 
 int main(void)

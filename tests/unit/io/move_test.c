@@ -91,7 +91,7 @@ static void nothing_is_told_where_tracing_is_off(void **state)
     assert_string_equal(traced, "");
 }
 
-/* What a program that makes this move says before it ends; fails unless it is aborted. */
+/* The message of a program that makes this move; fails unless the program aborts. */
 static void die_of(enum state from, unsigned to, char *says, size_t size)
 {
     int pipes[2];

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* A directory of its own for each test, and the working directory meanwhile. */
+/* Each test has its own directory, which is the working directory meanwhile. */
 static char dir[64];
 
 static int set_up(void **state)
@@ -53,7 +53,7 @@ static void assert_content(const char *path, const char *text)
     assert_string_equal(got, text);
 }
 
-/* Nothing half written is left. */
+/* No partial files remain. */
 static void assert_no_parts(void)
 {
     assert_int_not_equal(system("ls -A | grep -q part"), 0);
@@ -76,7 +76,7 @@ static void refused(const char *path, const char *why)
     assert_no_parts();
 }
 
-/* --- what is written ------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 static void a_new_file_has_the_mode_the_umask_leaves(void **state)
 {
@@ -207,7 +207,7 @@ static void a_fifo_is_written_to_and_stays(void **state)
     assert_true(S_ISFIFO(st.st_mode));
 }
 
-/* A shell has the file open already: what it wrote stays, and ours goes after it. */
+/* A shell already has the file open: its text stays, and ours is appended. */
 static void a_descriptor_of_ours_is_written_to_where_it_stands(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void a_sweep_takes_parts_and_what_belongs_to_them_and_nothing_else(void *
     assert_int_equal(access("parley.db", F_OK), 0);
 }
 
-/* --- which file is meant --------------------------------------------------------------------- */
+/* --- equal files ----------------------------------------------------------------------------- */
 
 static bool is_same(const char *a, const char *b)
 {

@@ -1,4 +1,4 @@
-/* A server for tests: it hears requests and says what it was told to, piece by piece. */
+/* A server for tests: it reads requests and sends a given answer, piece by piece. */
 #ifndef PL_TESTS_IO_PEER_H
 #define PL_TESTS_IO_PEER_H
 
@@ -19,18 +19,19 @@
 
 enum { MAX_HEARD = 1 << 16 };
 
-/* One thread answers one connection after the other; all requests of a connection get the same. */
+/* One thread serves one connection after another; all requests of a connection get the same
+ * answer. */
 struct peer {
     int fd;
     uint16_t port;
     char url[64];
-    const char *const *says; /* pieces, ended by NULL; 10 ms between them. None: it closes */
+    const char *const *says; /* pieces, NULL-terminated; 10 ms between them. None: it closes */
     const char *const *then; /* … to every request but the first; NULL: the same */
     bool closes;             /* after an answer */
     char heard[MAX_HEARD];
     _Atomic(int) n_connections, n_requests, n_pieces, n_broken;
-    pthread_mutex_t lock; /* holds what is below: what is closed cannot be used at the same time */
-    int conn_fd;          /* being answered; -1: none */
+    pthread_mutex_t lock; /* guards the members below: a closed fd is never used */
+    int conn_fd;          /* in use; -1: none */
     pthread_t thread;
 };
 
@@ -89,7 +90,7 @@ static inline void *peer_answer(void *ctx)
     return NULL;
 }
 
-/* Its socket, with nobody to answer yet. */
+/* Opens its socket; nobody answers yet. */
 static inline void listen_peer(struct peer *peer)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -110,7 +111,7 @@ static inline void open_peer(struct peer *peer, const char *const *says, bool cl
     assert_int_equal(pthread_create(&peer->thread, NULL, peer_answer, peer), 0);
 }
 
-/* On the connection that is being answered, or was and is kept. */
+/* Sends text on the current or kept connection. */
 static inline void peer_blurt(struct peer *peer, const char *text)
 {
     pthread_mutex_lock(&peer->lock);

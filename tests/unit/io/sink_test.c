@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* pipe2 */
-/* Lines into pipes that are read late, never, or not any more. */
+/* Lines into pipes that are read late, never, or no longer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void put(struct pl_sink *sink, const char *line)
     pl_sink_wake(sink);
 }
 
-/* Fills the pipe, so that nothing more can be written to it. */
+/* Fills the pipe, so that no write succeeds. */
 static size_t stuff(int fd)
 {
     size_t n = 0;
@@ -56,7 +56,7 @@ static void pass_over(int fd, size_t n)
         assert_int_equal(read(fd, &byte, 1), 1);
 }
 
-/* All that comes until the other side is closed. */
+/* Reads until the other side closes. */
 static void read_all(int fd, char *to, size_t size)
 {
     size_t n = 0;
@@ -83,11 +83,11 @@ static void lines_are_written_in_their_order(void **state)
     close(ends[0]);
 }
 
-/* What was read, by kind. The thread may take its lines at any moment, so what was dropped is told
+/* Lines read, by kind. The thread may take its lines at any moment, so dropped lines are reported
  * in one line or in several. */
 struct told {
     uint64_t n_lines, n_dropped;
-    bool ends_well; /* "last" stands at the end, and nowhere else */
+    bool ends_well; /* "last" is the last line, and occurs once */
 };
 
 static struct told sort_lines(char *text, const char *line)
@@ -105,8 +105,8 @@ static struct told sort_lines(char *text, const char *line)
     return told;
 }
 
-/* At most ROOM bytes are being written and ROOM bytes wait. The rest is dropped, and the next lines
- * that can be written say how many were. */
+/* At most ROOM bytes are being written and ROOM bytes wait. The rest is dropped, and the next
+ * written lines report how many. */
 static void what_does_not_fit_is_dropped_and_told(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void a_descriptor_that_others_made_non_blocking_is_waited_for(void **stat
     close(ends[0]);
 }
 
-/* The thread keeps what it needs: it may still be in the kernel when everybody else has gone. */
+/* The thread owns what it needs: it may still be in the kernel when all others are gone. */
 static void an_end_does_not_wait_for_a_reader_that_never_comes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Opening sockets, and taking them over from systemd. */
+/* Opening sockets, and adopting them from systemd. */
 #include "io/net/conn.h"
 #include "unit/io/turning.h"
 
@@ -169,10 +169,9 @@ static void accepted_sockets_send_at_once(void **state)
     pl_socket_close(&socket_);
 }
 
-/* --- systemd ------------------------------------------------------------------------------------
- */
+/* --- systemd ---------------------------------------------------------------------------------- */
 
-/* Runs in a process of its own, where descriptors 3 and 4 may be moved about. */
+/* Runs in its own process, where descriptors 3 and 4 may be moved. */
 static int adopt_in_child(int tcp_fd, int unix_fd, uint16_t port)
 {
     char pid[24];
@@ -186,7 +185,7 @@ static int adopt_in_child(int tcp_fd, int unix_fd, uint16_t port)
     setenv("LISTEN_FDS", "2", 1);
     setenv("LISTEN_PID", "1", 1);
     if (pl_socket_from_systemd(sockets, 4, &n, &err) != PL_OK || n != 0)
-        return 1; /* meant for another process */
+        return 1; /* for another process */
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     setenv("LISTEN_PID", pid, 1);
     if (pl_socket_from_systemd(sockets, 1, &n, &err) != PL_LIMIT || n != 0)
@@ -227,7 +226,7 @@ static void systemd_is_told_where_it_listens(void **state)
 {
     (void)state;
     unsetenv("NOTIFY_SOCKET");
-    pl_systemd_notify("READY=1"); /* nobody to tell */
+    pl_systemd_notify("READY=1"); /* no notify socket */
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_DGRAM, 0);

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-/* --- the wheel, with time made up ----------------------------------------------------------------
- */
+/* --- the wheel, with time made up ------------------------------------------------------------- */
 
 enum { N_TIMERS = 4000 };
 
@@ -13,7 +12,7 @@ static int64_t now_ms;
 
 struct waiter {
     struct pl_timer timer; /* first: its address is ours */
-    int64_t fired_ms;      /* -1 while it waits, -2 when it was stopped */
+    int64_t fired_ms;      /* -1 while it waits, -2 if it was stopped */
 };
 static struct waiter waiters[N_TIMERS];
 
@@ -39,13 +38,13 @@ static void start(struct waiter *waiter, int64_t delay_ms)
     pl_wheel_add(&wheel, &waiter->timer, now_ms);
 }
 
-/* Delays of every size from nothing to a year. */
+/* Delays of every size, from zero to a year. */
 static int64_t some_delay(uint64_t *seed)
 {
     return (int64_t)(draw(seed) % (UINT64_C(1) << (1 + draw(seed) % 35)));
 }
 
-/* Goes from one thing to do to the next, as the alarm of a loop does. */
+/* Moves from one due time to the next, as a loop's alarm does. */
 static void turn_to(int64_t end_ms)
 {
     int64_t next_ms;
@@ -144,8 +143,7 @@ static void a_timer_may_stop_one_that_is_due_with_it(void **state)
     assert_int_equal(waiters[2].fired_ms, 12);
 }
 
-/* --- timers of a loop ----------------------------------------------------------------------------
- */
+/* --- timers of a loop ------------------------------------------------------------------------- */
 
 struct repeating {
     struct pl_timer timer;
@@ -169,7 +167,7 @@ static void repeat(struct pl_timer *timer)
         pl_loop_stop(self->loop);
         return;
     }
-    struct timespec busy = {.tv_nsec = 9000000}; /* the beginning of the turn is long ago then */
+    struct timespec busy = {.tv_nsec = 9000000}; /* the turn's start is then long ago */
     if (self->n_fired % 4 == 0)
         nanosleep(&busy, NULL);
     self->started_ns = clock_ns();

@@ -17,17 +17,16 @@ static char cert_path[64], key_path[64], other_cert_path[64], other_key_path[64]
 static struct pl_loop *loop;
 static struct pl_socket listening;
 static struct pl_tls *tls;
-static struct pl_conn *conn; /* the one that was accepted; NULL once it is closed */
-static char *read_bytes;     /* what it read */
+static struct pl_conn *conn; /* the accepted connection; NULL after its end */
+static char *read_bytes;     /* the bytes it read */
 static size_t n_read;
 static bool is_ended;
 static const struct pl_conn_ops *ops_to_use;
 
-enum { N_LARGE = 8 << 20 }; /* more than the kernel takes at once */
+enum { N_LARGE = 8 << 20 }; /* more than the kernel buffers */
 static char *large;
 
-/* --- the server's side -------------------------------------------------------------------------
- */
+/* --- the server's side ------------------------------------------------------------------------ */
 
 static void keep(void *ctx, char *bytes, size_t n)
 {
@@ -88,16 +87,15 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- the client's side: a thread of its own, with blocking calls ---------------------------------
- */
+/* --- the client's side: a thread of its own, with blocking calls ------------------------------ */
 
 struct client {
     void (*talk)(struct client *self);
-    const char *alpn; /* in the wire's form */
+    const char *alpn; /* in wire format */
     int max_version;
     SSL *ssl;
     int fd;
-    char *bytes; /* what it read, for the test to look at */
+    char *bytes; /* the bytes it read, for the test */
     size_t n_bytes;
     bool is_connected, is_clean_end;
     char protocol[16];
@@ -172,7 +170,7 @@ static void read_to_end(struct client *self)
     self->is_clean_end = SSL_get_error(self->ssl, n) == SSL_ERROR_ZERO_RETURN;
 }
 
-/* Clients that read only when they are told to. */
+/* Clients that read only on demand. */
 static atomic_bool may_go_on;
 
 static void wait_to_go_on(struct client *self)
@@ -183,8 +181,7 @@ static void wait_to_go_on(struct client *self)
         nanosleep(&wait, NULL);
 }
 
-/* --- talking -------------------------------------------------------------------------------------
- */
+/* --- talking ---------------------------------------------------------------------------------- */
 
 static void talk_politely(struct client *self)
 {
@@ -234,13 +231,14 @@ static void send_large(void *ctx)
     n_writables++;
     while (n_sent < N_LARGE) {
         struct pl_str all = {large, N_LARGE}, pieces[6];
-        static const size_t sizes[] = {10, 100, 30000, 1, 16384, 5}; /* gathered, and as they are */
+        /* TLS joins small pieces to one record; large ones are not copied. */
+        static const size_t sizes[] = {10, 100, 30000, 1, 16384, 5};
         size_t at = n_sent, n = 0;
         for (size_t i = 0; i < 6; at += sizes[i++])
             pieces[i] = pl_str_slice(all, at, at + sizes[i]);
         assert_int_equal(pl_conn_write(conn, pieces, 6, &n), PL_OK);
         size_t n_asked = (at < N_LARGE ? at : N_LARGE) - n_sent;
-        /* After a short write the pieces are cut elsewhere; each byte must still arrive once. */
+        /* After a short write the pieces are split elsewhere; each byte must still arrive once. */
         n_sent += n;
         if (n_sent > 0 && n < n_asked)
             atomic_store(&may_go_on, true);
@@ -268,7 +266,7 @@ static void a_late_reader_gets_everything_and_then_the_end(void **state)
     start_client(&client);
     while (!conn)
         turn_for(loop, 1);
-    send_large(NULL); /* most likely before the handshake is done */
+    send_large(NULL); /* most likely before the handshake ends */
     finish_client(&client);
     assert_int_equal(n_sent, N_LARGE);
     assert_true(n_writables > 1); /* the first call is ours */
@@ -290,7 +288,7 @@ static void write_large(struct client *self)
     read_to_end(self);
 }
 
-/* Stops after every piece, and goes on a little later. */
+/* Pauses after every piece. */
 static struct pl_timer go_on;
 
 static void resume(struct pl_timer *timer)
@@ -353,9 +351,9 @@ static void closing_in_the_middle_of_a_read_is_the_end_of_it(void **state)
     free(client.bytes);
 }
 
-/* --- clients that do not read ---------------------------------------------------------------- */
+/* --- clients that do not read ----------------------------------------------------------------- */
 
-/* Has us answer without end (RFC 8446, 4.6.3), and reads none of it. */
+/* Requests answers without end (RFC 8446, 4.6.3), and reads none of them. */
 static void ask_for_new_keys(struct client *self)
 {
     wait_to_go_on(self);
@@ -366,7 +364,7 @@ static void ask_for_new_keys(struct client *self)
     self->is_clean_end = true;
 }
 
-/* Writes until the kernel takes no more. */
+/* Writes until the kernel's buffer is full. */
 static void fill(void)
 {
     ops_to_use = &keeping;
@@ -408,8 +406,7 @@ static void a_client_that_asks_without_end_and_never_reads_is_cut_off(void **sta
     assert_false(client.is_clean_end);
 }
 
-/* --- handshakes that fail ------------------------------------------------------------------------
- */
+/* --- handshakes that fail --------------------------------------------------------------------- */
 
 static void a_client_of_another_protocol_or_an_old_version_is_refused(void **state)
 {
@@ -460,8 +457,7 @@ static void a_silent_client_is_an_end_after_ten_seconds(void **state)
     close(fd);
 }
 
-/* --- certificates --------------------------------------------------------------------------------
- */
+/* --- certificates ----------------------------------------------------------------------------- */
 
 static void wrong_certificates_and_keys_are_named(void **state)
 {
@@ -485,7 +481,7 @@ static void wrong_certificates_and_keys_are_named(void **state)
 static int set_up_all(void **state)
 {
     (void)state;
-    signal(SIGPIPE, SIG_IGN); /* for OpenSSL's client; the server's side does without */
+    signal(SIGPIPE, SIG_IGN); /* for OpenSSL's client; the server's side does not need it */
     if (!mkdtemp(dir))
         return -1;
     snprintf(cert_path, sizeof cert_path, "%s/cert", dir);

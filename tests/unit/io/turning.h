@@ -1,4 +1,4 @@
-/* Runs a loop until something is true, and fails the test when that takes too long. */
+/* Runs a loop until a condition is true, and fails the test if that takes too long. */
 #ifndef PL_TESTS_IO_TURNING_H
 #define PL_TESTS_IO_TURNING_H
 
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-/* For what will never be; how long something takes is nobody's concern here. */
+/* A limit for conditions that never become true; it does not measure time. */
 enum { TURNING_SAFETY_MS = 240000 };
 
 struct turning {
@@ -62,8 +62,8 @@ static inline bool is_past(void *ctx)
     return pl_loop_now_ms(moment->loop) >= moment->time_ms;
 }
 
-/* Runs for a while, also by the loop's own clock. For what must not happen: what must happen is
- * waited for. */
+/* Runs for a while, also by the loop's own clock. Only for events that must not happen; wait for
+ * those that must. */
 static inline void turn_for(struct pl_loop *loop, int64_t wait_ms)
 {
     turn_until(loop, is_past, &(struct moment){loop, pl_clock_ms() + wait_ms});

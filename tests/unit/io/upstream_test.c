@@ -1,4 +1,4 @@
-/* Calls on a loop against a peer that says what the test wants it to say, piece by piece. */
+/* Calls on a loop to a peer that sends the test's answer, piece by piece. */
 #include "unit/io/peer.h"
 #include "unit/io/turning.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a call brought. */
+/* The results of a call. */
 struct brought {
     struct pl_upstreams *upstreams;
     struct pl_upstream_call *call;
@@ -104,7 +104,7 @@ static void ask(struct world *world, struct brought *b, const struct pl_upstream
     struct pl_error err = {0};
     char url[96];
     if (world->is_by_libcurl && strncmp(request.url, address, sizeof address - 1) == 0) {
-        /* A spelling that the plain road leaves to it. */
+        /* A host spelling that is left to libcurl. */
         snprintf(url, sizeof url, "http://LOCALHOST:%s", request.url + sizeof address - 1);
         request.url = url;
     }
@@ -127,7 +127,7 @@ static void ask_to_the_end(struct world *world, struct brought *b,
     turn_until(world->loop, is_true, &b->is_over);
 }
 
-/* Asks a peer that says "ok". */
+/* Calls a peer that answers "ok". */
 static void ask_for_ok_as(struct world *world, const char *url, const char *owner)
 {
     struct pl_upstream_request request = {.method = "POST", .url = url, .owner = pl_str_of(owner)};
@@ -145,7 +145,7 @@ static void ask_for_ok(struct world *world, const char *url)
 
 static const char *const says_ok[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
 
-/* A server that says "ok" on many connections at once. */
+/* A server that answers "ok" on many connections at once. */
 struct crowd {
     struct peer peer; /* only its socket */
     pthread_t thread;
@@ -218,7 +218,7 @@ static void a_request_and_its_answer_in_pieces(void **state)
     struct pl_upstream_request request = {.method = "POST", .url = peer.url, .headers = headers};
     struct brought b = {0};
     ask(world, &b, &request, "{\"a\":1}");
-    turn_until(world->loop, has_piece, &b); /* before the rest is said */
+    turn_until(world->loop, has_piece, &b); /* before the rest is sent */
     peer_blurt(&peer, "6\r\n world\r\n");
     peer_blurt(&peer, "0\r\n\r\n");
     turn_until(world->loop, is_true, &b.is_over);
@@ -252,7 +252,7 @@ static void a_connection_is_kept_for_the_same_owner(void **state)
         close_peer(&peers[i]);
 }
 
-/* Many of them at once: the other's, and one that belongs to nobody. */
+/* Many calls: of the same owner, of other owners, and of none. */
 static void no_other_owner_gets_a_kept_connection(void **state)
 {
     struct world *world = *state;
@@ -265,7 +265,7 @@ static void no_other_owner_gets_a_kept_connection(void **state)
     close_crowd(&crowd);
 }
 
-/* libcurl does not say what has come on a connection since: none is kept. */
+/* libcurl does not report bytes that came on an idle connection, so none is kept. */
 static void libcurl_keeps_no_connection_of_http_1(void **state)
 {
     struct world *world = *state;
@@ -278,7 +278,7 @@ static void libcurl_keeps_no_connection_of_http_1(void **state)
     close_peer(&peer);
 }
 
-/* It has come, and the loop has not read it yet when the next call begins. */
+/* The bytes have arrived, but the loop has not read them when the next call begins. */
 static void what_came_on_an_idle_connection_is_nobodys_answer(void **state)
 {
     struct world *world = *state;
@@ -299,7 +299,7 @@ static void what_came_on_an_idle_connection_is_nobodys_answer(void **state)
     }
 }
 
-/* The other side may have done what it was asked. */
+/* The other side may have carried out the request. */
 static void what_was_wholly_written_is_not_sent_again(void **state)
 {
     struct world *world = *state;
@@ -320,7 +320,7 @@ static void what_was_wholly_written_is_not_sent_again(void **state)
     close_peer(&peer);
 }
 
-/* The other side closes in the moment of the next request. */
+/* The other side closes just before the next request. */
 static void a_kept_connection_that_has_died_is_replaced(void **state)
 {
     struct world *world = *state;
@@ -336,7 +336,7 @@ static void a_kept_connection_that_has_died_is_replaced(void **state)
     close_peer(&peer);
 }
 
-/* Answers that say how long they are not, nothing at all, or too much. */
+/* Answers without a length, without a body, or with too many bytes. */
 static void every_way_to_end_an_answer(void **state)
 {
     struct world *world = *state;
@@ -370,7 +370,7 @@ static void every_way_to_end_an_answer(void **state)
     }
 }
 
-/* What was not asked for spoils the connection, and nobody but it. */
+/* Unrequested bytes break only their own connection. */
 static void bytes_behind_an_answer_are_not_the_next_one(void **state)
 {
     struct world *world = *state;
@@ -407,7 +407,7 @@ static void names_and_addresses_are_asked(void **state)
     }
 }
 
-/* At none of the addresses of localhost either. */
+/* Also if no address of localhost answers. */
 static void nobody_there_is_a_refusal(void **state)
 {
     struct world *world = *state;
@@ -490,7 +490,7 @@ static void cancelling_closes_the_connection(void **state)
     turn_for(world->loop, 60);
     assert_int_equal(outside.n_pieces, n_pieces);
     assert_false(outside.is_over);
-    /* Before it has begun at all. */
+    /* Before it starts. */
     ask(world, &early, &request, NULL);
     pl_upstream_cancel(early.call);
     turn_for(world->loop, 20);
@@ -516,7 +516,7 @@ static void a_paused_answer_waits(void **state)
     struct pl_upstream_request request = {.method = "GET", .url = peer.url, .idle_ms = 100};
     struct brought b = {.pauses_at_piece = true};
     ask(world, &b, &request, NULL);
-    turn_until(world->loop, has_said_all, &peer); /* from now on nobody is slow but us */
+    turn_until(world->loop, has_said_all, &peer); /* from now on only we are slow */
     turn_for(world->loop, 250);
     assert_int_equal(b.n_pieces, 1);
     assert_false(b.is_over);
@@ -622,7 +622,7 @@ static void only_addresses_are_asked_without_libcurl(void **state)
 {
     (void)state;
     static const struct {
-        const char *url, *authority, *path; /* authority NULL: it is libcurl's */
+        const char *url, *authority, *path; /* authority NULL: handled by libcurl */
         unsigned port;
         size_t n_addresses;
     } cases[] = {

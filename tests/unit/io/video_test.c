@@ -1,4 +1,4 @@
-/* The times and files of a video; what ffmpeg does is tested in e2e/media. */
+/* The times and files of a video; e2e/media tests ffmpeg. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

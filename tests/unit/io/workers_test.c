@@ -47,7 +47,7 @@ static void run(struct pl_job *job)
     atomic_fetch_add(&n_run, 1);
 }
 
-/* Goes on when as many as the pool has threads are here. */
+/* Passes when as many jobs as the pool has threads are here. */
 static pthread_barrier_t together;
 
 static void meet(struct pl_job *job)
@@ -115,16 +115,16 @@ static void as_many_jobs_run_at_once_as_there_are_threads(void **state)
     pthread_barrier_destroy(&together);
 }
 
-/* The first test of all: threads that were joined may be seen for a moment longer. */
+/* The first test: joined threads may be visible for a moment longer. */
 static void threads_are_started_when_there_is_work(void **state)
 {
     (void)state;
     size_t n_before = count_threads(), n_first = 0;
-    for (size_t i = 0; i < 5; i++) { /* one after the other: one thread is enough */
+    for (size_t i = 0; i < 5; i++) { /* one after the other: one thread suffices */
         submit(i);
         turn_until(loop, is_all_done, &(int){(int)i + 1});
         if (!i)
-            n_first = count_threads(); /* a sanitizer may start one of its own with the first */
+            n_first = count_threads(); /* a sanitizer may start its own thread with the first */
     }
     assert_true(n_first > n_before);
     assert_int_equal(count_threads(), n_first);
@@ -174,7 +174,7 @@ static void what_is_finished_has_run_and_is_on_its_way_home(void **state)
     assert_false(pl_loop_settle(loop));
 }
 
-/* As at the end of a server: what comes home gives more work, until nothing comes any more. */
+/* As at the end of a server: finished work adds more work, until no more comes. */
 static void a_finished_pool_takes_more_work(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ static void canonical(struct pl_buf *to, struct pl_str text)
     assert_int_equal(pl_json_write_canonical(to, &doc, doc.root), PL_OK);
 }
 
-/* Also: the canonical text of the canonical text is itself. */
+/* Also checks that the canonical text is its own canonical text. */
 static void assert_canonical(const char *text, const char *expected)
 {
     PL_CLEANUP_BUF struct pl_buf once, twice;
@@ -86,8 +86,8 @@ static void numbers_have_one_spelling(void **state)
         assert_canonical(cases[i].given, cases[i].expected);
 }
 
-/* The longest texts the parser takes by default, in every layout: the canonical one is taken too.
- */
+/* The longest numbers that the parser accepts by default, in every layout: it accepts their
+ * canonical form, too. */
 static void a_canonical_number_is_never_too_long_to_read(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void keys_are_sorted_by_their_decoded_bytes(void **state)
                      "{\"a\":[{\"y\":1,\"z\":0}],\"b\":1}");
     assert_canonical("{\"aa\":1,\"a\":2,\"\":3,\"\\u00e9\":4,\"z\":5,\"Z\":6}",
                      "{\"\":3,\"Z\":6,\"a\":2,\"aa\":1,\"z\":5,\"é\":4}");
-    /* UTF-8 order is code point order; UTF-16 order would put the second first. */
+    /* UTF-8 order is code point order; UTF-16 order would swap them. */
     assert_canonical("{\"\\uffee\":1,\"\\ud83d\\ude00\":2}", "{\"\xEF\xBF\xAE\":1,\"😀\":2}");
 }
 
@@ -167,7 +167,7 @@ static void depth_is_no_problem(void **state)
     assert_true(pl_str_starts(pl_buf_str(&once), PL_STR("{\"a\":[{\"a\":[")));
 }
 
-/* Twenty thousand keys, backwards, twice: a quadratic sort would be noticed. */
+/* Twenty thousand keys, reversed, twice: a quadratic sort would be noticed. */
 static void a_large_object_is_sorted(void **state)
 {
     (void)state;

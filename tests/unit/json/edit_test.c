@@ -1,4 +1,4 @@
-/* Editing in place: what changes, and that nothing else does. */
+/* Editing in place: the changes, and that nothing else changes. */
 #include "json/edit/edit.h"
 #include "json/parse/lenient.h"
 
@@ -15,7 +15,7 @@ struct op {
     const char *pointer, *value;
 };
 
-/* One document with its edit; lenient ones are edited in the text that was given. */
+/* A document and its edit; lenient documents are edited in their original text. */
 struct bench {
     struct pl_arena arena;
     struct pl_json_doc doc;
@@ -341,7 +341,7 @@ static void nodes_can_be_edited_without_pointers(void **state)
     assert_int_equal(pl_json_edit_insert_after(edit, a, a + 2, none, PL_STR("4"), NULL), PL_OK);
     assert_int_equal(pl_json_edit_insert_before(edit, a, NULL, none, PL_STR("5"), NULL), PL_OK);
     assert_int_equal(pl_json_edit_insert_after(edit, a, NULL, none, PL_STR("0"), NULL), PL_OK);
-    /* A member may take the name of one that is removed. */
+    /* A member may take the name of a removed one. */
     assert_int_equal(pl_json_edit_remove_node(edit, root, b_value, NULL), PL_OK);
     assert_int_equal(
         pl_json_edit_insert_before(edit, root, root + 1, PL_STR("b"), PL_STR("[]"), NULL), PL_OK);
@@ -351,21 +351,20 @@ static void nodes_can_be_edited_without_pointers(void **state)
         pl_json_edit_insert_after(edit, root, root + 1, PL_STR("d"), PL_STR("{}"), NULL), PL_OK);
     assert_int_equal(pl_json_edit_insert_before(edit, b_value, NULL, none, PL_STR("0"), NULL),
                      PL_INVALID);
-    for (int round = 0; round < 2; round++) { /* writing twice gives the same twice */
+    for (int round = 0; round < 2; round++) { /* writing twice gives the same */
         pl_buf_clear(&b.out);
         assert_int_equal(pl_json_edit_write(edit, &b.out), PL_OK);
         assert_true(pl_str_eq(pl_buf_str(&b.out), PL_STR("{\"b\": [], \"a\": [0, 10, 4, 5], \"c\": "
                                                          "true, \"d\": {}}")));
     }
-    /* But not that of one that stays. */
+    /* But not the name of one that stays. */
     assert_int_equal(pl_json_edit_insert_before(edit, root, NULL, PL_STR("a"), PL_STR("1"), NULL),
                      PL_OK);
     assert_int_equal(pl_json_edit_write(edit, &b.out), PL_CONFLICT);
     close_bench(&b);
 }
 
-/* A hundred thousand of each kind of change, in an order that is not that of the text. Anything
- * quadratic would take minutes. */
+/* A hundred thousand changes of each kind, not in text order. Quadratic code would take minutes. */
 static void many_edits_are_no_problem(void **state)
 {
     (void)state;

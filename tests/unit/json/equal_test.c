@@ -108,7 +108,7 @@ static void a_subtree_can_be_compared_within_its_document(void **state)
     assert_true(pl_json_value_hash(&doc, first) == pl_json_value_hash(&doc, second));
 }
 
-/* {"b":0,"a":{"b":0,"a":… with the members of every second level the other way round. */
+/* {"b":0,"a":{"b":0,"a":… with swapped members in every second level. */
 static void nest(struct pl_buf *to, int depth, int turn, const char *core)
 {
     pl_buf_init(to, 0);

@@ -1,4 +1,4 @@
-/* What is wrong with a JSON text, in Chinese: every sentence of the parser, and no other. */
+/* JSON errors in Chinese: every sentence of the parser, and no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

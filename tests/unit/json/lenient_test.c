@@ -1,4 +1,4 @@
-/* Reading JSON as people write it: what is tolerated, what is reported, what stays an error. */
+/* Lenient JSON: what is tolerated, what is reported, and what stays an error. */
 #include "base/buf.h"
 #include "json/parse/lenient.h"
 

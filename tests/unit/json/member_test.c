@@ -1,4 +1,4 @@
-/* Values looked at without knowing what they are: whether one is there, and of which kind. */
+/* Lookups without knowledge of the value: whether it exists, and its kind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

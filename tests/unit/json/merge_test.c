@@ -1,4 +1,4 @@
-/* Merging (RFC 7396): the cases of its appendix, and what stays in its place. */
+/* Merging (RFC 7396): the cases of its appendix, and members that keep their place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Numbers by their decimal spelling: exact, and never slower than their digits. */
+/* Numbers by their decimal text: exact, and never slower than their digits. */
 #include "json/number.h"
 
 #include <setjmp.h>
@@ -186,7 +186,7 @@ static void multiples_are_found_exactly(void **state)
             fail_msg("%s of %s", cases[i].a, cases[i].b);
 }
 
-/* A small generator of our own: the same numbers on every run. */
+/* A small generator: the same numbers in every run. */
 static uint64_t seed = 88172645463325252u;
 
 static uint64_t next_random(void)
@@ -197,7 +197,8 @@ static uint64_t next_random(void)
     return seed;
 }
 
-/* Products of two known factors, as decimal text: the quotient is whole, one more is not. */
+/* Products of two known factors, as decimal text: the quotient is an integer; with one added it is
+ * not. */
 static void random_products_are_multiples_of_their_factors(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void random_products_are_multiples_of_their_factors(void **state)
         assert_true(pl_json_number_is_multiple(product, factor));
         if (n == 1 || a[len - 1] == '9')
             continue;
-        a[len - 1]++; /* one more is divisible only by 1 */
+        a[len - 1]++; /* plus one: divisible only by 1 */
         assert_false(pl_json_number_is_multiple(product, factor) && n > 1);
     }
 }
@@ -305,7 +306,7 @@ static void doubles_are_rounded_like_the_c_library_does(void **state)
     }
 }
 
-/* Exactly between two doubles, and a hair beside it: the longest spellings there are. */
+/* Exactly between two doubles, and slightly beside: the longest spellings. */
 static void halves_between_doubles_go_to_the_even_one(void **state)
 {
     (void)state;
@@ -324,12 +325,12 @@ static void halves_between_doubles_go_to_the_even_one(void **state)
         int n = snprintf(text, sizeof text, "%.1200Le", half);
         assert_true(n > 0 && n < (int)sizeof text - 2);
         assert_double(text);
-        text[1201] = '1'; /* the last digit of the fraction, zero so far */
+        text[1201] = '1'; /* the last digit of the fraction, zero before */
         assert_double(text);
     }
 }
 
-/* What a hostile exponent costs must not depend on its value. */
+/* The cost of a hostile exponent must not depend on its value. */
 static void a_huge_exponent_costs_nothing(void **state)
 {
     (void)state;

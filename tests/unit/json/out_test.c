@@ -1,4 +1,4 @@
-/* The piecewise writer puts commas and colons where they belong. */
+/* The piecewise writer puts commas and colons in the right places. */
 #include "json/json.h"
 #include "json/write.h"
 

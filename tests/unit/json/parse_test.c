@@ -1,5 +1,5 @@
-/* The parser: the shape of the tree, every limit one step over, every error's place, and the same
- * answers from every instruction set wherever a chunk or block happens to cut. */
+/* The parser: the shape of the tree, every limit one step over, the position of every error, and
+ * the same results from every instruction set wherever a chunk or block ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -318,7 +318,7 @@ static void assert_same_everywhere(struct pl_str text)
     pl_arena_deinit(&first.arena);
 }
 
-/* Every interesting piece slides over a block's and a chunk's edge. */
+/* Every interesting piece moves across the edges of a block and of a chunk. */
 static void a_cut_anywhere_changes_nothing(void **state)
 {
     (void)state;
@@ -351,7 +351,7 @@ static void a_cut_anywhere_changes_nothing(void **state)
             }
 }
 
-/* After usual escapes, at every place of a block, in a string that goes on or ends. */
+/* After common escapes, at every place of a block, in a string that continues or ends. */
 static void an_escape_with_any_letter_is_looked_at_wherever_it_stands(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* JSON Pointer: the examples of RFC 6901, and what it says about a path that leads nowhere. */
+/* JSON Pointer: the examples of RFC 6901, and the errors for paths that do not exist. */
 #include "json/pointer.h"
 #include "json/text.h"
 

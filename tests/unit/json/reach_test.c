@@ -1,4 +1,4 @@
-/* Many pointers into one document: what pl_json_pointer_get finds, found by an index. */
+/* Many pointers into one document: the index finds the same as pl_json_pointer_get. */
 #include "json/pointer.h"
 #include "json/reach.h"
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* An object and a list, each of n children, both with names that need escapes. */
+/* An object and a list, each with n children; names need escapes. */
 static void make(struct pl_buf *to, int n)
 {
     pl_buf_adds(to, "{\"list\":[");

@@ -1,4 +1,4 @@
-/* Relative JSON Pointers: the examples of the draft, and what is said about those that lead nowhere. */
+/* Relative JSON Pointers: the examples of the draft, and the errors for those that lead nowhere. */
 #include "json/pointer.h"
 #include "json/relative.h"
 #include "json/text.h"
@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Of section 5.1 of the draft, and an escaped key. */
+/* From section 5.1 of the draft, and an escaped key. */
 static const char draft[] =
     "{\"foo\": [\"bar\", \"baz\", \"biz\"],"
     " \"highly\": {\"nested\": {\"objects\": true}}, \"a\\u002fb\": {\"c\": 1}}";

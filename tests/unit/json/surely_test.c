@@ -1,4 +1,4 @@
-/* The quick look never takes what the parser refuses, and takes what tool calls usually say. */
+/* The quick check never accepts what the parser refuses, and accepts usual tool calls. */
 #include "json/parse/surely.h"
 
 #include "base/text/utf8.h"
@@ -21,7 +21,7 @@ static bool is_object(struct pl_str text)
            pl_json_kind(doc.root) == PL_JSON_OBJECT;
 }
 
-/* What the contract promises; a text that is no UTF-8 is never asked about. */
+/* Whether the quick check breaks its contract, which is limited to valid UTF-8. */
 static bool is_deceived(struct pl_str text)
 {
     return pl_utf8_is_valid(text) && pl_json_is_surely_object(text) && !is_object(text);
@@ -116,7 +116,7 @@ static void what_is_unusual_is_left_to_the_parser(void **state)
     assert_false(is_sure(deep));
 }
 
-/* Bytes are changed, removed and put in twice, in every place. */
+/* Bytes are changed, removed and duplicated, at every place. */
 static void no_change_of_a_byte_deceives_it(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void no_change_of_a_byte_deceives_it(void **state)
     }
 }
 
-/* An escape may begin with the last byte of a block, and a text may end anywhere in one. */
+/* An escape may begin with the last byte of a block, and a text may end anywhere in a block. */
 static void a_string_is_followed_over_every_border(void **state)
 {
     (void)state;

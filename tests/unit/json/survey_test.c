@@ -1,4 +1,4 @@
-/* The first level of an object: the same places that the parser finds, by every instruction set. */
+/* The first level of an object: every instruction set finds the same places as the parser. */
 #include "json/parse/survey.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@
 static const struct pl_json_opts tolerant = {.allows_duplicate_keys = true,
                                              .allows_lone_surrogates = true};
 
-/* Held against the tree of the whole document. */
+/* Compares with the tree of the whole document. */
 static void check(struct pl_str text, enum pl_cpu cpu)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -147,7 +147,7 @@ static void what_is_deeper_is_left_to_its_reader(void **state)
     assert_true(is_surveyed("{\"a\":[tru]}"));
 }
 
-/* As many as anybody sends, and more: then the parser looks. */
+/* As many members as usual, and more: then the parser is used. */
 static void many_members_are_no_survey(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Strings: what escapes stand for, comparison without decoding, quoting. */
+/* Strings: the meaning of escapes, comparison without decoding, quoting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* spelled (with quotes), decoded, code points */
+/* raw (with quotes), decoded, code points */
 static const struct {
     const char *spelled;
     struct pl_str text;
@@ -138,7 +138,7 @@ static void quoting_escapes_only_what_must_be(void **state)
     assert_true(pl_str_eq(pl_buf_str(&buf), PL_STR("\"a/b\\\"\\\\\\n\\u0001\x7f中\"")));
 }
 
-/* Quoting and decoding work on blocks: what is special may stand anywhere in one. */
+/* Quoting and decoding work on blocks: special characters may be anywhere in one. */
 enum { PLACES = 80 };
 
 static void quoting_and_decoding_work_at_every_place(void **state)
@@ -182,7 +182,7 @@ static void quoting_and_decoding_work_at_every_place(void **state)
         }
 }
 
-/* Decoding may use all the room it has, and no more: the memory is just as long. */
+/* Decoding may use exactly the room it has: the memory has no spare byte. */
 static void every_instruction_set_decodes_alike(void **state)
 {
     (void)state;
@@ -212,8 +212,7 @@ static void every_instruction_set_decodes_alike(void **state)
     }
 }
 
-/* Every byte in every neighbourhood. */
-/* The bytes after the text may be read, and so many as it says may be written after it, no more. */
+/* Bytes after the text may be read; at most PL_JSON_SLACK bytes may be written after the result. */
 static void escaping_writes_what_quoting_does(void **state)
 {
     (void)state;
@@ -312,7 +311,7 @@ static void what_is_no_string_has_no_text(void **state)
         assert_int_equal(pl_json_text_count(&doc, doc.root), 0);
         struct pl_json_walk walk = pl_json_walk(&doc, doc.root);
         assert_int_equal(pl_json_walk_next(&walk), -1);
-        /* … which is not the same as saying nothing. */
+        /* … which is not an empty text. */
         assert_false(pl_json_text_is(&doc, doc.root, PL_STR("")));
         assert_false(pl_json_key_is(&doc, doc.root, PL_STR("")));
         assert_false(pl_json_text_same(&doc, doc.root, &empty, empty.root));

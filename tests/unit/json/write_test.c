@@ -1,4 +1,4 @@
-/* A tree back to text: spelling kept, white space as asked. */
+/* A tree back to text: spelling kept, white space as requested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

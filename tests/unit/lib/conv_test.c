@@ -18,7 +18,7 @@ static const char chat[] = "{ \"model\":\"m\", \"max_tokens\": 0.5e2, \"seed\":7
 #define OPTS(...)                                                                                  \
     (&(struct parley_convert_opts){.size = sizeof(struct parley_convert_opts), __VA_ARGS__})
 
-/* Everything that a conversion makes. */
+/* All results of a conversion. */
 struct converted {
     char *out, *report, *carry;
     size_t out_size;
@@ -61,7 +61,7 @@ static void every_format_is_left_and_come_home_to_byte_for_byte(void **state)
         struct converted there = convert(chat, strlen(chat), OPTS(.to = name));
         assert_non_null(strstr(there.report, "{\"from\":\"openai-chat\""));
         struct parley_convert_opts back = *OPTS(.from = name, .to = "openai-chat");
-        /* A format into itself needs no carry, and has none to give. */
+        /* A conversion into the same format needs no carry, and makes none. */
         if (strcmp(name, "openai-chat") != 0)
             back.carry = there.carry;
         struct converted home = convert(there.out, there.out_size, &back);
@@ -112,7 +112,7 @@ static void what_is_lost_is_reported_and_refused_when_asked(void **state)
     clear(&made);
 }
 
-/* How often the library asked for memory, and for how much. */
+/* How often the library allocated memory, and how much. */
 struct asked {
     size_t n, n_bytes;
 };
@@ -176,7 +176,7 @@ static void what_is_not_wanted_is_not_made(void **state)
     size_t n_carry = bytes_asked_for(text, size, false, true, &with_carry);
     assert_string_equal(alone, with_report);
     assert_string_equal(alone, with_carry);
-    /* The memory for either is not asked for without it. Each has a line for every loss. */
+    /* Without a report or carry, its memory is not allocated. Each has a line for every loss. */
     assert_true(n_alone + 1000 * 20 < n_report);
     assert_true(n_alone + 1000 * 20 < n_carry);
     free(alone);
@@ -388,7 +388,7 @@ static const char events[] =
     "\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
     "data: [DONE]\n\n";
 
-/* Everything the stream makes of the events when they come in pieces of `piece` bytes. */
+/* All output of the stream if the events come in pieces of `piece` bytes. */
 static size_t stream_all(size_t piece, char *to, size_t room)
 {
     struct parley_stream *stream = NULL;
@@ -449,7 +449,7 @@ static void a_stream_that_breaks_off_ends_in_an_error(void **state)
     parley_stream_destroy(NULL);
 }
 
-/* Allocation `n_left` fails, and all after it. */
+/* Allocation `n_left` and all later ones fail. */
 static void *fail_later(void *ctx, void *ptr, size_t size)
 {
     size_t *n_left = ctx;

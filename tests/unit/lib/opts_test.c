@@ -11,7 +11,7 @@
 static const char chat[] =
     "{\"model\":\"m\",\"seed\":7,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
 
-/* What a later version may have. */
+/* A possible later version. */
 struct newer_opts {
     struct parley_convert_opts known;
     const char *further;
@@ -50,7 +50,7 @@ static void an_older_program_gets_defaults_for_what_it_does_not_know(void **stat
     opts.to = "anthropic";
     opts.is_strict = 1;
     assert_int_equal(convert(&opts, NULL), PARLEY_INVALID);
-    /* A version that ended before it: whatever stands there is not the program's. */
+    /* An older version ended before this member: the bytes there are not the program's. */
     opts.size = offsetof(struct parley_convert_opts, is_strict);
     assert_int_equal(convert(&opts, NULL), PARLEY_OK);
 }

@@ -319,7 +319,7 @@ static void the_version_is_that_of_the_build(void **state)
 {
     (void)state;
     assert_string_equal(parley_version(), PARLEY_VERSION);
-    /* What the build says, what the header says, and what it says in pieces. */
+    /* The version of the build, of the header, and of its parts. */
     char pieces[64];
     (void)snprintf(pieces, sizeof pieces, "%d.%d.%d", PARLEY_VERSION_MAJOR, PARLEY_VERSION_MINOR,
                    PARLEY_VERSION_PATCH);

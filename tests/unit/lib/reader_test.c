@@ -67,7 +67,7 @@ static const char answer[] = EVENT(
                                                 EVENT("message_stop",
                                                       "{\"type\":\"message_stop\"}");
 
-/* What was read, as lines. */
+/* The deltas read, as lines. */
 struct told {
     char lines[8192];
     size_t n;
@@ -112,7 +112,7 @@ static void take_all(struct parley_reader *reader, struct told *told)
         tell(told, delta);
 }
 
-/* Feeds pieces of `piece` bytes; the status of the end. */
+/* Feeds pieces of `piece` bytes; returns the status of the end. */
 static enum parley_status read_all(const char *dialect, const char *bytes, size_t size,
                                    size_t piece, struct told *told)
 {
@@ -179,7 +179,7 @@ static void deltas_that_were_not_asked_for_stay(void **state)
         size_t left = strlen(answer) - at;
         assert_int_equal(parley_reader_feed(reader, answer + at, left < 100 ? left : 100, NULL),
                          PARLEY_OK);
-        /* Every other time one of them is taken. */
+        /* Takes one of them every other time. */
         const struct parley_delta *delta = at % 200 ? parley_reader_next(reader) : NULL;
         if (delta)
             tell(&told, delta);
@@ -190,7 +190,7 @@ static void deltas_that_were_not_asked_for_stay(void **state)
     parley_reader_destroy(reader);
 }
 
-/* What every dialect can say of it. */
+/* The parts that every dialect can express. */
 struct gist {
     char text[64], call[128];
     enum parley_finish finish;
@@ -299,12 +299,12 @@ static void bytes_that_are_no_stream_are_refused(void **state)
         }
 }
 
-/* Members of every type where a text, a list or an object belongs. */
+/* Values of every type in place of a text, a list or an object. */
 static void values_of_another_type_end_no_reader(void **state)
 {
     (void)state;
     static const char *const values[] = {"null", "true", "1", "\"x\"", "[]", "{}", "[[1]]", "[{}]"};
-    /* With a value after each piece but the last. */
+    /* A value follows each piece except the last. */
     static const char *const shapes[][4] = {
         {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":", ",\"tool_calls\":",
          "}}],\"usage\":", "}\n\n"},

@@ -1,4 +1,4 @@
-/* Documents and schemas are shared by threads. Worth most under the thread sanitizer. */
+/* Threads share documents and schemas. Most useful with the thread sanitizer. */
 #include "parley/parley.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ struct shared {
     struct parley_json *good, *bad;
 };
 
-/* Returns NULL when every answer was right. */
+/* Returns NULL if every answer was correct. */
 static void *ask_often(void *arg)
 {
     struct shared *shared = arg;
@@ -64,13 +64,13 @@ static void threads_share_a_schema_and_its_documents(void **state)
 
 enum { N_STRINGS = 300 };
 
-/* What one thread borrowed. */
+/* The texts that one thread borrowed. */
 struct borrower {
     const struct parley_json *json;
     const char *texts[N_STRINGS];
 };
 
-/* Returns NULL when every text was right. */
+/* Returns NULL if every text was correct. */
 static void *borrow_all(void *arg)
 {
     struct borrower *borrower = arg;

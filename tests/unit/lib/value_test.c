@@ -1,5 +1,4 @@
-/* Values through the public header: looking them up, what they say, and what is said of another
- * type. */
+/* Values through the public header: lookup, content, and the errors for a wrong type. */
 #include "parley/parley.h"
 
 #include <setjmp.h>
@@ -146,7 +145,7 @@ static void a_text_is_borrowed_from_the_document(void **state)
     size_t size;
     assert_int_equal(parley_value_text(json, member(NULL, "name"), &name, &size, NULL), PARLEY_OK);
     assert_int_equal(size, 3);
-    /* Without escapes it is the document's own bytes. */
+    /* Without escapes, it is the document's own bytes. */
     assert_ptr_equal(name, parley_value_raw(json, member(NULL, "name"), NULL) + 1);
     assert_int_equal(parley_value_text(json, member(NULL, "said"), &said, &size, NULL), PARLEY_OK);
     assert_int_equal(size, 5);
@@ -232,7 +231,7 @@ static void a_string_is_compared_without_decoding(void **state)
     assert_false(parley_value_is(json, NULL, ""));
 }
 
-/* Every getter, with a value of its kind among those that are not. */
+/* Every getter, with one value of its kind and others. */
 enum asker { ASK_GET, ASK_AT, ASK_TEXT, ASK_STRING, ASK_BOOL, ASK_INT64, ASK_DOUBLE, ASK_NUMBER };
 
 static enum parley_status ask(enum asker asker, const struct parley_value *value,

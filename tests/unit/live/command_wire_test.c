@@ -1,4 +1,4 @@
-/* Commands there and back: every kind, every member, and what is not one. */
+/* Commands there and back: every kind, every member, and invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 /* --- members --------------------------------------------------------------------------------- */
 
-/* A byte that is set and belongs to no line of the table is a member that was forgotten. */
+/* A byte that is set and belongs to no line of the table is a forgotten member. */
 static void all_is_in_table(const struct pl_wire_field *table, const void *full, size_t from,
                             size_t size)
 {
@@ -61,7 +61,7 @@ static bool is_in(const struct pl_wire_field *table, size_t at)
     return false;
 }
 
-/* The members of a command travel with the ask, with the answer, on their own, or not at all. */
+/* A member of a command is sent with the ask, with the answer, separately, or not at all. */
 static void no_member_of_a_command_is_forgotten(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void no_member_of_a_command_is_forgotten(void **state)
         MEMBER(writes),
         MEMBER(by),
         MEMBER(err),
-        MEMBER(reply), /* fields of their own */
+        MEMBER(reply), /* separate fields */
         MEMBER(letter),
         MEMBER(state),
         MEMBER(home),
@@ -128,7 +128,7 @@ static void every_event_comes_as_it_was_sent(void **state)
         pl_arena_init(&arena, 0);
         write_ask(&sent, &bytes);
         assert_int_equal(read_ask(pl_buf_str(&bytes), &arena, &got, NULL), PL_OK);
-        memset(bytes.ptr, 'x', bytes.len); /* nothing looks there any more */
+        memset(bytes.ptr, 'x', bytes.len); /* nothing reads it any more */
         members_are_equal(pl_command_wire_ask, &sent, &got);
         members_are_equal(pl_command_wire_span, &sent.by, &got.by);
         members_are_equal(pl_command_wire_writes, &sent.writes, &got.writes);
@@ -212,7 +212,7 @@ static void an_answer_comes_as_it_was_given(void **state)
     }
 }
 
-/* --- what does not travel -------------------------------------------------------------------- */
+/* --- commands that cannot be sent ------------------------------------------------------------ */
 
 static void extend(struct pl_session_command *command, struct pl_batch *batch)
 {
@@ -255,7 +255,7 @@ static void what_cannot_travel_is_refused(void **state)
     assert_int_equal(n_travel, N_EVENTS);
 }
 
-/* --- what comes from outside ----------------------------------------------------------------- */
+/* --- invalid bytes --------------------------------------------------------------------------- */
 
 static void is_refused(struct pl_str bytes)
 {
@@ -266,7 +266,7 @@ static void is_refused(struct pl_str bytes)
     enum pl_status status = read_ask(bytes, &arena, &got, &err);
     assert_true(status == PL_SYNTAX || status == PL_INVALID);
     assert_true(err.message[0]);
-    assert_int_equal(got.kind, PL_COMMAND_CREATE); /* as it was */
+    assert_int_equal(got.kind, PL_COMMAND_CREATE); /* unchanged */
     assert_null(got.session_id.ptr);
 }
 
@@ -278,7 +278,7 @@ static void an_ask_that_is_cut_anywhere_is_refused(void **state)
         PL_CLEANUP_BUF struct pl_buf bytes;
         write_ask(&sent, &bytes);
         for (size_t n = 0; n < bytes.len; n++) {
-            char *copy = malloc(n ? n : 1); /* the sanitizer sees a byte too much */
+            char *copy = malloc(n ? n : 1); /* exact size: the sanitizer detects an extra byte */
             memcpy(copy, bytes.ptr, n);
             is_refused((struct pl_str){copy, n});
             free(copy);
@@ -308,7 +308,7 @@ static void an_answer_that_is_cut_anywhere_is_refused(void **state)
     pl_buf_deinit(&given.reply);
 }
 
-/* Every byte changed: never more than a refusal, and never a value that is none. */
+/* Every byte changed: a refusal at worst, never an invalid value. */
 static void an_ask_with_any_other_byte_is_read_or_refused(void **state)
 {
     (void)state;
@@ -364,7 +364,7 @@ static void words_that_are_unknown_here_are_named(void **state)
     }
 }
 
-/* Numbers that do not fit, and texts that are too long for their place. */
+/* Numbers that do not fit, and texts that are too long for their field. */
 static void huge_values_are_refused(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void huge_values_are_refused(void **state)
     assert_int_equal(pl_command_wire_read_answer(pl_buf_str(&bytes), &asked, NULL), PL_INVALID);
     assert_int_equal(asked.n_frames, 0);
 
-    /* A digit more than a span has. */
+    /* One digit more than a span has. */
     struct {
         char trace_id[40];
     } longer = {"0123456789abcdef0123456789abcdef0"};

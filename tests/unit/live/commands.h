@@ -1,6 +1,6 @@
-/* Commands with every member set, for the tests of their spelling. The initialisers are positional, and
- * it is an error to leave one out: a member that is added to a struct fails here first, and then in the
- * test, as long as it is in no table of live/wire. */
+/* Commands with every member set, for the tests of their wire format. The initialisers are
+ * positional, and it is an error to omit one: a new member of a struct fails here first, and then
+ * in the test until it is in a table of live/wire. */
 #ifndef PL_TESTS_UNIT_LIVE_COMMANDS_H
 #define PL_TESTS_UNIT_LIVE_COMMANDS_H
 
@@ -13,7 +13,7 @@
     {                                                                                              \
         "" text, sizeof(text) - 1                                                                  \
     }
-/* No byte of it is zero. */
+/* None of its bytes is zero. */
 #define NR(last) INT64_C(0x01020304050607##last)
 
 static const struct pl_session_event events[] = {
@@ -70,7 +70,7 @@ static const struct pl_command_writes full_writes = {
     TX("{}"),
 };
 
-/* Every small member set; those that are structs are in the other tables here, or stay at home. */
+/* Every small member set; struct members are in the other tables here, or are not sent. */
 static const struct pl_session_command small_members = {
     {},
     PL_COMMAND_STATE_HOME,
@@ -118,7 +118,7 @@ static const struct pl_session_command small_members = {
 
 #pragma GCC diagnostic pop
 
-/* A command to be asked, with every member that a kind may have. */
+/* A command to ask, with every member that the kind may have. */
 static inline struct pl_session_command full_command(enum pl_command_kind kind,
                                                      const struct pl_session_event *event)
 {
@@ -135,7 +135,7 @@ static inline struct pl_session_command full_command(enum pl_command_kind kind,
     return command;
 }
 
-/* … and its answer; the reply is freed by the caller. */
+/* … and its answer; the caller frees the reply. */
 static inline void answer_fully(struct pl_session_command *command)
 {
     command->problem = PL_PROBLEM_SESSION_BUSY;

@@ -1,4 +1,5 @@
-/* Events of a session there and back, unspelled, and spelled as the session's own server does. */
+/* Events of a session there and back, unformatted, and formatted as the session's own server
+ * does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +77,7 @@ static void a_resync_says_whether_the_session_is_gone(void **state)
     }
 }
 
-/* The letter of one frame whose data are `n` bytes. */
+/* A letter with one frame of `n` bytes of data. */
 static void write_long(size_t n, struct pl_buf *to, struct pl_frames_letter *ret_letter,
                        struct pl_arena *arena)
 {

@@ -1,4 +1,5 @@
-/* Models of a chain that rest: the edges of the states, and that one call of many is the probe. */
+/* Resting models of a chain: the edges of the states, and that only one of many calls is the
+ * probe. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -111,7 +111,7 @@ static void a_line_that_says_nothing_is_refused_with_its_number(void **state)
         assert_int_equal(pl_demo_script_read(pl_buf_str(&text), 0, &script, &err), PL_SYNTAX);
         assert_non_null(strstr(err.message, "Line 4 "));
         assert_non_null(strstr(err.message, lines[i]));
-        /* The part that is played next is read when its time comes. */
+        /* The next part is read when its time comes. */
         assert_int_equal(pl_demo_script_read(pl_buf_str(&text), 1, &script, &err), PL_OK);
         pl_demo_script_deinit(&script);
     }

@@ -1,6 +1,6 @@
 #include "unit/model/heard.h"
 
-/* Turns of one user's message, given as JSON. */
+/* Turns with one user's message, as JSON. */
 #define SAID(text) "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"" text "\"}]}]"
 #define ANSWERED(text, n)                                                                          \
     "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"" text "\"}]}" n "]"

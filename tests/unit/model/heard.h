@@ -1,7 +1,7 @@
-/* A call to a model on a loop of its own, and everything it said, as lines:
+/* A call to a model on its own loop, and all of its output, as lines:
  *
- *     say WORD | think WORD | call NAME ARGUMENTS PROOF | proof KIND JSON | block TYPE CONTENT ID
- * NAME DISPLAY end MODEL USAGE | failed REASON | overflow REASON */
+ *     say WORD | think WORD | call NAME ARGUMENTS PROOF | proof KIND JSON
+ *     block TYPE CONTENT ID NAME DISPLAY | end MODEL USAGE | failed REASON | overflow REASON */
 #ifndef PL_TESTS_MODEL_HEARD_H
 #define PL_TESTS_MODEL_HEARD_H
 
@@ -110,11 +110,11 @@ heard_start(struct heard *heard, const struct pl_model_request *request, struct 
 {
     enum pl_status status =
         pl_model_start(heard->loop, request, &heard_ops, heard, &heard->call, err);
-    assert_int_equal(heard->n_told, 0); /* nothing comes before start has returned */
+    assert_int_equal(heard->n_told, 0); /* no output before start has returned */
     return status;
 }
 
-/* Starts, and plays to the end. */
+/* Starts the call and runs it to the end. */
 static inline void heard_play(struct heard *heard, const struct pl_model_request *request)
 {
     struct pl_error err = {0};

@@ -111,7 +111,7 @@ static void it_takes_the_time_it_took_divided_by_the_speed(void **state)
     assert_true(took_ms(turns, 1) >= 200);
     assert_true(took_ms(turns, 2) >= 100);
     assert_true(took_ms(turns, 0.5) >= 400);
-    /* Ten minutes, if anything waited: the run would be over before that. */
+    /* Ten minutes if anything waited: the test would time out. */
 #define LONG TIMED(10000, TEXT("a"))
 #define TEN  LONG "," LONG "," LONG "," LONG "," LONG "," LONG "," LONG "," LONG "," LONG "," LONG
     took_ms("[" TEN "," TEN "," TEN "," TEN "," TEN "," TEN "]", 0);
@@ -120,7 +120,7 @@ static void it_takes_the_time_it_took_divided_by_the_speed(void **state)
 static void no_turn_takes_longer_than_ten_seconds(void **state)
 {
     (void)state;
-    /* Ten hours, a hundred times as fast, are six minutes: the run would be over before that. */
+    /* Ten hours at a hundred times the speed are six minutes: the test would time out. */
     assert_true(took_ms("[" TIMED(36000000, TEXT("a")) "]", 100) >= 100);
     took_ms("[" TIMED(-5, TEXT("a")) "," TIMED("x", TEXT("a")) "]", 1);
 }
@@ -148,7 +148,7 @@ static void words_are_spread_over_the_time(void **state)
     heard_init(&heard);
     int64_t began_ms = pl_clock_ms();
     assert_int_equal(heard_start(&heard, &request, NULL), PL_OK);
-    for (size_t n = 1; n <= 10; n++) { /* none before its part of the time */
+    for (size_t n = 1; n <= 10; n++) { /* none before its share of the time */
         turn_until(heard.loop, has_told, &(struct telling){&heard, n});
         assert_true(heard.n_told > n || heard.last_ms - began_ms >= 200 / 10 * ((int64_t)n - 1));
     }

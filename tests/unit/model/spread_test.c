@@ -1,4 +1,4 @@
-/* Which target of an alias is asked first: counted over many calls, by the pure decision. */
+/* Which target of an alias comes first: counted over many calls, by the pure decision. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@ enum { MAX = PL_VENDOR_MAX_CHAIN };
 static const uint32_t ones[MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
 static const int64_t idle[MAX];
 
-/* Every order has each target once. */
+/* Checks that an order has each target once. */
 static void check_whole(const uint8_t *order, size_t n)
 {
     unsigned seen = 0;
@@ -47,7 +47,7 @@ static void each_has_its_turn(void **state)
         }
 }
 
-/* In every window of as many calls as the weights add up to, each has its weight. */
+/* In every window of as many calls as the sum of the weights, each target has its weight. */
 static void weights_are_kept_in_every_window(void **state)
 {
     static const struct {
@@ -76,7 +76,7 @@ static void weights_are_kept_in_every_window(void **state)
     }
 }
 
-/* Not all calls of one and then all of the other. */
+/* Not all calls of one target and then all of the other. */
 static void weights_are_mixed(void **state)
 {
     static const uint32_t weights[] = {50, 50};
@@ -112,7 +112,7 @@ static void the_least_busy_is_first_and_equals_take_turns(void **state)
     }
 }
 
-/* A simulation: calls that take long keep others away from their target. */
+/* A simulation: long calls keep others away from their target. */
 static void slow_targets_get_less(void **state)
 {
     static const int64_t takes[] = {10, 1, 1};
@@ -147,7 +147,7 @@ static void a_gate_decides_by_its_numbers(void **state)
     assert_int_equal(pl_gate_decide(&limits, 1, 0), PL_GATE_IN);
     assert_int_equal(pl_gate_decide(&limits, 2, 0), PL_GATE_WAITS);
     assert_int_equal(pl_gate_decide(&limits, 2, 1), PL_GATE_FULL);
-    assert_int_equal(pl_gate_decide(&limits, 1, 1), PL_GATE_FULL); /* nobody overtakes */
+    assert_int_equal(pl_gate_decide(&limits, 1, 1), PL_GATE_FULL); /* no overtaking */
     assert_int_equal(pl_gate_decide(&none, 1, 0), PL_GATE_FULL);
 }
 

@@ -1,5 +1,5 @@
-/* Vendors: what names stand for, how each is asked, when it is asked again, and that no key is ever
- * told. */
+/* Vendors: the meaning of names, how each is called, when a call is retried, and that keys are
+ * never revealed. */
 #include "unit/io/peer.h"
 #include "unit/io/turning.h"
 
@@ -162,7 +162,7 @@ static void an_alias_is_a_chain(void **state)
     const char *chain[] = {"claude-opus-4-8", "gpt-5", "ollama/llama3", NULL};
     struct pl_alias_config alias = {"best", chain};
     configure(known, 2, &alias, 1);
-    /* Nobody has the second one. */
+    /* The second one does not exist. */
     assert_int_equal(pl_model_targets(models, PL_STR("best"), targets), 2);
     assert_true(pl_str_eq(targets[0].model, PL_STR("claude-opus-4-8")));
     assert_true(pl_str_eq(targets[1].model, PL_STR("llama3")));
@@ -209,7 +209,7 @@ struct brought {
 static void on_head(void *ctx, int status, struct pl_str type, struct pl_str retry_after)
 {
     struct brought *b = ctx;
-    assert_int_equal(b->status, 0); /* told once */
+    assert_int_equal(b->status, 0); /* reported once */
     b->status = status;
     snprintf(b->type, sizeof b->type, "%.*s", PL_STR_ARG(type));
     snprintf(b->retry_after, sizeof b->retry_after, "%.*s", PL_STR_ARG(retry_after));
@@ -432,7 +432,7 @@ static void two_retries_are_enough(void **state)
     close_peer(&world->peer);
 }
 
-/* Also where it may have been carried out: a gateway that gave up, a server that failed. */
+/* Also if the request may have been carried out: a gateway that gave up, a server that failed. */
 static void what_is_wrong_is_not_tried_again(void **state)
 {
     struct world *world = *state;
@@ -511,7 +511,7 @@ static void a_call_can_be_cancelled_between_two_tries(void **state)
     close_peer(&world->peer);
 }
 
-/* --- what vendors say ------------------------------------------------------------------------ */
+/* --- errors of vendors, and costs ------------------------------------------------------------ */
 
 static void errors_are_found_and_have_no_key_in_them(void **state)
 {
@@ -566,11 +566,12 @@ static void a_cost_is_said_only_when_it_is_known(void **state)
     /* 0.5 M at 1 $, 0.4 M at 0.10 $, 0.1 M at 1.25 $, 0.1 M at 5 $ */
     assert_int_equal(pl_model_cost(PL_STR("claude-haiku-4-5-20251001"), &counts), 1165000);
     assert_int_equal(pl_model_cost(PL_STR("models/claude-haiku-4-5"), &counts), 1165000);
-    /* Above 200,000 tokens another price is asked. */
+    /* Above 200,000 tokens the price differs. */
     assert_int_equal(pl_model_cost(PL_STR("gemini-2.5-pro"), &counts), -1);
     assert_int_equal(pl_model_cost(PL_STR("llama3"), &counts), -1);
     assert_int_equal(pl_model_cost(PL_STR("claude-9"), &counts), -1);
-    /* A name that goes on is another model: neither the price nor the window of the shorter. */
+    /* A longer name is another model: it has neither the price nor the window of the shorter
+     * one. */
     assert_int_equal(pl_model_prices(PL_STR("gemini-2.0-flash-lite-001")).input, 75000);
     assert_int_equal(pl_model_prices(PL_STR("gpt-5.1-codex-mini")).output, 2000000);
     assert_int_equal(pl_model_prices(PL_STR("gpt-4o-mini-audio-preview")).input, -1);
@@ -580,7 +581,7 @@ static void a_cost_is_said_only_when_it_is_known(void **state)
     assert_int_equal(pl_model_cost(PL_STR("gpt-4o-mini"), &counts), 2);
     assert_string_equal(pl_model_prices(PL_STR("gpt-4o-mini")).dated, "2026-10-27");
     assert_int_equal(pl_model_prices(PL_STR("llama3")).input, -1);
-    /* What somebody else takes for the same model is not known. */
+    /* The prices of other vendors for the same model are unknown. */
     struct pl_vendor vendor = {.name = "openai-chat"}, other = {.name = "corp"};
     struct pl_model_target target = {.vendor = &vendor, .model = PL_STR("gpt-4o-mini")};
     assert_int_equal(pl_target_cost(&target, &counts), 2);

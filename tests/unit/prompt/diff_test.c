@@ -1,4 +1,4 @@
-/* What changed between two versions of a prompt, and which variables one has. */
+/* The changes between two versions of a prompt, and its variables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void the_same_is_the_same(void **state)
                    "{\"id\":\"text\",\"role\":null,\"change\":\"same\",\"from_index\":0,"
                    "\"to_index\":0}",
                    ""));
-    /* Spelling and the order of keys do not count. */
+    /* Spelling and key order do not matter. */
     assert_diff(chat_of(CHAT(A)),
                 chat_of("{\"messages\": [{\"content\":\"on\\u0065\",\"role\":\"user\",\"id\":"
                         "\"a\"}], \"protocol\":\"structured-chat\"} // end"),
@@ -94,7 +94,7 @@ static void characters_of_scripts_without_spaces_are_words(void **state)
                    "\"to_index\":0,\"words\":[" WORD("same", "ที่") "," WORD("removed", "นี่") "," WORD(
                        "added", "นั่น") "]}",
                    ""));
-    /* What is searched character by character is compared so too: New Tai Lue. */
+    /* Scripts that are searched by character are compared by character, too: New Tai Lue. */
     assert_diff(text_of("ᦀᦁ"), text_of("ᦀᦂ"),
                 IS("false",
                    "{\"id\":\"text\",\"role\":null,\"change\":\"changed\",\"from_index\":0,"
@@ -131,7 +131,7 @@ static void messages_are_known_by_their_ids(void **state)
                        "1") "," WITH_WORDS("a", "user", "moved_changed", "0", "2",
                                            WORD("removed", "one") "," WORD("added", "one more")),
                    ""));
-    /* Two ids are two messages, whatever they say. */
+    /* Two ids are two messages, whatever their text. */
     assert_diff(
         chat_of(CHAT(A)), chat_of(CHAT("{\"id\":\"z\",\"role\":\"user\",\"content\":\"one\"}")),
         IS("false",
@@ -146,14 +146,14 @@ static void messages_are_known_by_their_ids(void **state)
 static void messages_without_ids_are_known_by_what_they_say(void **state)
 {
     (void)state;
-    /* Equal ones wherever they stand. */
+    /* Equal messages at any place. */
     assert_diff(chat_of(CHAT(USER("one") "," BOT("two"))),
                 chat_of(CHAT(BOT("two") "," USER("one"))),
                 IS("false",
                    BLOCK("/messages/0", "assistant", "moved", "1",
                          "0") "," BLOCK("/messages/1", "user", "same", "0", "1"),
                    ""));
-    /* Then those that are alike: the second is the first of old. */
+    /* Then similar ones: the second matches the old first. */
     assert_diff(
         chat_of(CHAT(USER("tell me a long story"))),
         chat_of(CHAT(USER("hello") "," USER("tell me a short story"))),
@@ -175,7 +175,7 @@ static void messages_without_ids_are_known_by_what_they_say(void **state)
                          "0") "," WITH_WORDS("/messages/1", "assistant", "changed", "1", "1",
                                              WORD("removed", "y") "," WORD("added", "z")),
                    ""));
-    /* A message that got its id is still itself. */
+    /* A message that got an id is still the same. */
     assert_diff(chat_of(CHAT(USER("one"))), chat_of(CHAT(A)),
                 IS("true", BLOCK("a", "user", "same", "0", "0"), ""));
 }
@@ -217,7 +217,7 @@ static void everything_else_is_told_member_by_member(void **state)
            "{\"pointer\":\"/variables/2\",\"change\":\"added\",\"to\":{\"name\":\"b\",\"type\":"
            "\"text\"}},"
            "{\"pointer\":\"/gone\",\"change\":\"removed\",\"from\":null}"));
-    /* One element more in front is one difference. */
+    /* One more element at the front is one difference. */
     assert_diff(chat_of("{\"messages\":[],\"tools\":[1,2,3]}"),
                 chat_of("{\"messages\":[],\"tools\":[0,1,2,3]}"),
                 IS("false", "", "{\"pointer\":\"/tools/0\",\"change\":\"added\",\"to\":0}"));
@@ -238,7 +238,7 @@ static void parts_are_compared_by_their_kind(void **state)
                    "{\"pointer\":\"/messages/0/name\",\"change\":\"added\",\"to\":\"n\"},"
                    "{\"pointer\":\"/messages/0/content/0/"
                    "url\",\"change\":\"changed\",\"from\":\"x\",\"to\":\"y\"}"));
-    /* A difference that shows nowhere else is told all the same. */
+    /* A difference that is visible nowhere else is still reported. */
     assert_diff(chat_of(CHAT(A)),
                 chat_of(CHAT("{\"id\":\"a\",\"role\":\"user\",\"content\":[{\"text\":\"one\"}]}")),
                 IS("false", BLOCK("a", "user", "changed", "0", "0"),
@@ -280,7 +280,7 @@ static void what_is_no_chat_is_refused(void **state)
     }
 }
 
-/* Both texts again from the words of the only block, and how many pieces there were. */
+/* Restores both texts from the words of the only block; returns the number of pieces. */
 static size_t join_words(struct pl_arena *arena, struct pl_str diff, struct pl_buf *from,
                          struct pl_buf *to)
 {
@@ -363,7 +363,7 @@ static void words_give_both_texts_back_after_any_edit(void **state)
     }
 }
 
-/* The fewest steps there are, by the quadratic table. */
+/* The smallest number of steps, by the quadratic table. */
 static size_t count_steps(const char *from, const char *to)
 {
     size_t n = strlen(from), m = strlen(to), row[64];
@@ -418,7 +418,8 @@ static void no_edit_is_shorter(void **state)
     }
 }
 
-/* A text whose words change places: `n` pairs of words, then one that both have. */
+/* The number of steps at the limit, and one over it: pairs of different words, then a common
+ * one. */
 static void texts_so_far_apart_are_told_whole(void **state)
 {
     (void)state;
@@ -441,7 +442,7 @@ static void texts_so_far_apart_are_told_whole(void **state)
     }
 }
 
-/* The same where every word is on both sides and has to be searched for. */
+/* The same, with every word on both sides, so that it must be searched. */
 static void a_long_search_ends(void **state)
 {
     (void)state;
@@ -456,7 +457,7 @@ static void a_long_search_ends(void **state)
     assert_int_equal(assert_words_say_both(pl_buf_str(&from), pl_buf_str(&to)), 2);
 }
 
-/* One budget for all blocks: what was used by the first is missed by the next. */
+/* One budget for all blocks: the first uses it up, and the next has none. */
 static void a_search_without_work_left_tells_texts_whole(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Variables of a prompt: what is filled in, what is left alone, what is refused. */
+/* Variables of a prompt: what is filled in, left unchanged, or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 enum { MAX_VARS = 8 };
 
-/* "a=1" … ended by NULL. */
+/* "a=1" …, NULL-terminated. */
 struct given {
     const char *vars[MAX_VARS];
     bool is_preview;
@@ -35,7 +35,7 @@ static enum pl_status render(const char *document, const struct given *given,
     return status;
 }
 
-/* A text in a document of its own, given as the inside of a JSON string. */
+/* A text in its own document, given as the inside of a JSON string. */
 static void expect_text(const char *text, const struct given *given, const char *wanted)
 {
     char document[512], expected[512];

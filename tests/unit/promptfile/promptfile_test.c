@@ -1,4 +1,4 @@
-/* Prompts as files: every kind is read, and what is written comes home byte for byte. */
+/* Prompts as files: every kind is read, and written files are read back byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,7 @@ static void requests_of_vendors_are_converted(void **state)
                      ",\"config\":{\"model\":\"m\",\"max_tokens\":9}}");
     assert_read("a.txt", "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"Hi\"}]}]}", "",
                 "a", true, CHAT ONE "}");
-    /* A request that somebody wrote as YAML is a request. */
+    /* A request written as YAML is a request. */
     assert_read("a.yml",
                 "name: N\nmodel: m\nmax_tokens: 9\nsystem: S\nmessages:\n  - role: user\n    "
                 "content:\n      - type: text\n        text: Hi\n",
@@ -410,7 +410,7 @@ static void assert_same_prompt(const struct pl_filed_prompt *a, const struct pl_
     }
 }
 
-/* Every part can be a file's name anywhere. */
+/* Every part is a valid file name everywhere. */
 static void assert_safe(struct pl_str path)
 {
     assert_true(pl_utf8_is_valid(path));
@@ -443,7 +443,7 @@ static bool is_taken(void *ctx, struct pl_str directory)
     return !is_new;
 }
 
-/* Writes prompts one after another, as a library is, and reads them all again. */
+/* Writes prompts one after another, like a library, and reads them all back. */
 static void assert_home(struct pl_arena *arena, const struct pl_filed_prompt *prompts, size_t n)
 {
     struct taken taken = {.arena = arena};

@@ -8,7 +8,7 @@ static void finds_the_embedded_schemas_by_name(void **state)
     assert_non_null(pl_schema_builtin_find(PL_STR("envelope")));
     assert_non_null(pl_schema_builtin_find(PL_STR("pi")));
     assert_null(pl_schema_builtin_find(PL_STR("pie")));
-    assert_null(pl_schema_builtin_find(PL_STR("schema"))); /* a meta-schema is no --as name */
+    assert_null(pl_schema_builtin_find(PL_STR("schema"))); /* a meta-schema is not an --as name */
 }
 
 static void takes_titles_from_the_schemas(void **state)

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "schema/builtin.h"
 
-/* The only error that a schema has about an instance. */
+/* The instance must have exactly this one error. */
 static void assert_error(const char *schema, const char *instance, enum pl_schema_lang lang,
                          const char *location, const char *message)
 {

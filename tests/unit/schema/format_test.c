@@ -15,7 +15,7 @@
 
 enum { MAX_SAMPLES = 64, LONG_TEXT = 100 * 1024 };
 
-/* Texts by format; both lists end in NULL. */
+/* Texts by format; both lists are NULL-terminated. */
 struct samples {
     const char *format;
     const char *valid[MAX_SAMPLES], *invalid[MAX_SAMPLES];
@@ -226,7 +226,7 @@ static const struct samples samples[] = {
 
 enum { N_FORMATS = sizeof samples / sizeof *samples };
 
-/* Asks with a copy that ends where the text ends, so that a sanitizer sees a byte read too many. */
+/* Checks a copy of exact size, so that a sanitizer detects reads beyond the end. */
 static bool is_valid(const char *format, struct pl_str text)
 {
     const struct pl_schema_format *found = pl_schema_format_find(pl_str_of(format));
@@ -282,8 +282,8 @@ static void unknown_formats_are_not_found(void **state)
     assert_null(pl_schema_format_find((struct pl_str){"date\0", 5}));
 }
 
-/* A NUL is a character like any other: it does not end a text early. Regular expressions take it,
- * and JSON Pointers once they have begun. */
+/* A NUL is an ordinary character: it does not end a text early. Regular expressions accept it, and
+ * so do JSON Pointers after their start. */
 static void a_nul_does_not_hide_what_follows(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void a_nul_does_not_hide_what_follows(void **state)
     assert_true(is_valid("json-pointer", (struct pl_str){"/a\0b", 4}));
 }
 
-/* Only a sanitizer can see a read after the end; the answers themselves do not matter here. */
+/* Only a sanitizer can detect a read beyond the end; the results do not matter here. */
 static void every_prefix_of_a_sample_gets_an_answer(void **state)
 {
     size_t n_answers = 0;
@@ -379,7 +379,7 @@ static void a_host_name_has_at_most_253_bytes_in_ascii(void **state)
     assert_false(is_valid("idn-hostname", (struct pl_str){name, 254}));
 }
 
-/* The published suite, where it is at hand. */
+/* The published suite, if available. */
 
 static const char suite_path[] = "JSON-Schema-Test-Suite/tests/draft2020-12/optional/format";
 
@@ -426,7 +426,7 @@ static struct pl_str text_of(struct pl_arena *arena, const struct pl_json_doc *d
     return text;
 }
 
-/* One group of the suite: a schema with a `format`, and instances of which only strings count. */
+/* One group of the suite: a schema with a `format`, and instances; only strings count. */
 static size_t run_group(struct pl_arena *arena, const struct pl_json_doc *doc,
                         const struct pl_json_node *group)
 {

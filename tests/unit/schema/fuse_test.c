@@ -1,4 +1,4 @@
-/* Short cuts that the last step of compiling takes: each must answer like the long way. */
+/* Shortcuts of the last compile step: each must give the same result as the long way. */
 #include "unit/schema/schema_test.h"
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ static const char ladder_rungs[] =
     "{\"if\":{\"properties\":{\"t\":{\"const\":\"g\"}}},\"then\":{\"type\":\"object\"},"
     "\"else\":{\"properties\":{\"q\":{\"type\":\"number\"}}}}";
 
-/* The members and the rungs in one subschema, and the same torn apart so that nothing is fused. */
+/* The members and the rungs in one subschema, and the same separated, so that nothing is fused. */
 static void a_ladder_beside_its_members_answers_like_its_rungs(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static void a_ladder_beside_its_members_answers_like_its_rungs(void **state)
     assert_true(n_valid > 20 && n_valid < 180);
     assert_true(bench_accepts(&fused, "{\"t\":\"a\",\"q\":1,\"p\":{\"x\":1}}"));
     assert_false(bench_accepts(&fused, "{\"t\":\"a\",\"q\":1,\"p\":{}}"));
-    assert_false(bench_accepts(&fused, "{}")); /* all conditions hold, one of them leads to false */
+    assert_false(bench_accepts(&fused, "{}")); /* all conditions hold, and one leads to false */
     bench_close(&fused);
     bench_close(&plain);
 }
@@ -70,7 +70,7 @@ static void a_ladder_checks_every_value_of_a_repeated_member(void **state)
     bench_close(&b);
 }
 
-/* A ladder that is the branch of a switch, and one whose members are tracked. */
+/* A ladder in a branch of a switch, and one with tracked members. */
 static void a_ladder_may_stand_anywhere(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void a_ladder_may_stand_anywhere(void **state)
     assert_false(accepts(schema, "{\"t\":\"a\",\"p\":{}}"));
 }
 
-/* Every length up to 40, with each byte once wrong. */
+/* Every length up to 40, with each byte wrong once. */
 static void names_and_strings_are_compared_to_the_last_byte(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@
 
 enum { MAX_TEXTS = 16 };
 
-/* What a pattern finds and what it does not; both lists end in NULL. */
+/* Matches and non-matches of a pattern; both lists are NULL-terminated. */
 struct sample {
     const char *pattern;
     const char *found[MAX_TEXTS], *missed[MAX_TEXTS];
@@ -109,7 +109,7 @@ static const struct sample samples[] = {
 
 typedef enum pl_status search_fn(const struct pl_regex *, struct pl_regex_scratch *, struct pl_str);
 
-/* Both engines must give the same answers, and each with and without its meter. */
+/* Both engines must give the same results, each with and without its meter. */
 static void each_sample(bool wants_jit, search_fn *search)
 {
     struct pl_regex_scratch *scratch;
@@ -151,7 +151,7 @@ static void patterns_mean_the_same_when_metered(void **state)
     each_sample(false, pl_regex_search_metered);
 }
 
-/* Each with the byte it stumbles over. */
+/* Each with the offset of its error. */
 static const struct {
     const char *pattern;
     size_t offset;
@@ -310,8 +310,8 @@ static void what_the_engine_cannot_do_is_a_limit_with_its_place(void **state)
     }
 }
 
-/* A pattern of head, `n` times `body` and `n` times tail; a # in the body is the number of its
- * turn. */
+/* A pattern of head, `n` times `body` and `n` times tail; a # in the body is replaced by the number
+ * of the repetition. */
 static enum pl_status compile_repeated(const char *head, const char *body, size_t n,
                                        const char *tail, struct pl_error *err)
 {
@@ -348,13 +348,13 @@ static void size_limits_are_exact(void **state)
     assert_int_equal(err.offset, PL_REGEX_MAX_DEPTH);
     assert_int_equal(compile_repeated("\\k<n0>", "(?<n#>)", PL_REGEX_MAX_NAMES, "", &err), PL_OK);
     assert_int_equal(compile_repeated("", "(?<n#>)", PL_REGEX_MAX_NAMES + 1, "", &err), PL_LIMIT);
-    /* The longest translation there is: \S in a class. */
+    /* The longest translation: \S in a class. */
     assert_int_equal(compile_repeated("[", "\\S", PL_REGEX_MAX_PATTERN / 2 - 1, "", &err),
                      PL_SYNTAX);
     assert_int_equal(compile_repeated("", "[\\S]", PL_REGEX_MAX_PATTERN / 4, "", &err), PL_LIMIT);
 }
 
-/* Searches `n` times the byte c, with another one at the end when it is not NUL. */
+/* Searches a text of `n` times c, followed by `last` unless it is NUL. */
 static enum pl_status search_run(const char *pattern, bool wants_jit, char c, size_t n, char last)
 {
     struct pl_regex *regex;
@@ -386,7 +386,7 @@ static void catastrophic_patterns_give_up(void **state)
     }
 }
 
-/* PCRE2's own limits count per starting point and never see this one. */
+/* PCRE2's own limits count per starting point and do not detect this. */
 static void quadratic_searches_give_up(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static void linear_searches_in_long_texts_come_to_an_end(void **state)
     assert_int_equal(search_run("^.{0,65535}$", true, 'a', 65536, 0), PL_NOT_FOUND);
 }
 
-/* Texts on both sides of the length from which on the meter runs. */
+/* Texts below and above the length at which the meter starts. */
 static void the_meter_sets_in_without_changing_an_answer(void **state)
 {
     (void)state;
@@ -419,11 +419,11 @@ static void the_meter_sets_in_without_changing_an_answer(void **state)
         assert_int_equal(search_run("(a)\\1b", true, 'a', n, 'b'), PL_OK);
         assert_int_equal(search_run("(a)\\1b", true, 'a', n, 'c'), PL_NOT_FOUND);
     }
-    /* Beyond the limit of the fast try, and yet no catastrophe. */
+    /* Beyond the limit of the fast try, but not catastrophic. */
     assert_int_equal(search_run("^(?:a?){15}(?:a|b){9}$", true, 'a', 8, 'c'), PL_NOT_FOUND);
 }
 
-/* An allocator that counts, and fails the Nth time when asked to. */
+/* An allocator that counts, and fails on the Nth call if requested. */
 struct counter {
     size_t n_calls, fail_at;
     long n_live;
@@ -467,7 +467,7 @@ static void a_search_allocates_nothing(void **state)
     assert_int_equal(counter.n_live, 0);
 }
 
-/* Everything once; PL_NOMEM when memory ran out where it is needed. */
+/* Does everything once; PL_NOMEM if memory ran out where it is required. */
 static enum pl_status compile_and_search(bool wants_jit)
 {
     struct pl_regex *regex = NULL;
@@ -500,7 +500,7 @@ static void every_allocation_may_fail(void **state)
                 assert_int_equal(status, PL_OK);
                 break;
             }
-            /* Without memory for machine code the interpreter takes over. */
+            /* Without memory for machine code, the interpreter is used. */
             assert_true(status == PL_NOMEM || (wants_jit && status == PL_OK));
         }
         assert_true(n > 5);

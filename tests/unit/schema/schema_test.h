@@ -1,4 +1,4 @@
-/* Small helpers of the schema tests: compile a text, check a text, explain a text. */
+/* Helpers of the schema tests: compile, check and explain a text. */
 #ifndef PL_TESTS_SCHEMA_TEST_H
 #define PL_TESTS_SCHEMA_TEST_H
 
@@ -48,7 +48,7 @@ static inline void bench_read(struct bench *b, const char *instance)
         fail_msg("%s in %s", err.message, instance);
 }
 
-/* Whether the instance is valid; checking and explaining must agree. */
+/* Whether the instance is valid; check and explain must agree. */
 static inline bool bench_accepts(struct bench *b, const char *instance)
 {
     bool is_valid = false;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* An array of n numbers, all different. */
+/* An array of n different numbers. */
 static void write_numbers(struct pl_buf *to, int n)
 {
     pl_buf_addc(to, '[');
@@ -25,7 +25,7 @@ static enum pl_status status_of(const char *schema, const struct pl_schema_opts 
     assert_int_equal(
         pl_schema_explain(b.run, &b.arena, &b.doc, b.doc.root, PL_SCHEMA_EN, &b.report), status);
     if (status != PL_OK)
-        assert_true(is_valid); /* untouched */
+        assert_true(is_valid); /* unchanged */
     bench_close(&b);
     return status;
 }
@@ -139,7 +139,7 @@ static void escaped_names_and_strings_count_decoded(void **state)
     assert_false(accepts("{\"patternProperties\":{\"^a\":false}}", "{\"\\u0061\":1}"));
 }
 
-/* A oneOf that one member decides, and the same made undecidable, give the same answers. */
+/* A oneOf that one member decides, and the same made undecidable, give the same results. */
 static void a_decided_one_of_answers_like_a_tried_one(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void many_names_and_many_choices_are_found(void **state)
     pl_buf_addc(&instance, '}');
     pl_buf_addc(&instance, '\0');
     assert_true(accepts(schema.ptr, instance.ptr));
-    /* One choice that is none; then one member less. */
+    /* One invalid choice; then one member less. */
     instance.ptr[len - 2] = 'X';
     assert_false(accepts(schema.ptr, instance.ptr));
     instance.ptr[len - 2] = 'e';
@@ -343,7 +343,7 @@ static void checking_a_valid_instance_allocates_nothing(void **state)
     bench_close(&b);
 }
 
-/* As an instance without a value that a pattern applies to never needs what patterns need. */
+/* An instance without values for a pattern never needs the memory for patterns. */
 static void a_brief_run_prepares_for_patterns_when_one_is_tried(void **state)
 {
     (void)state;
@@ -380,8 +380,8 @@ static void a_brief_run_prepares_for_patterns_when_one_is_tried(void **state)
     "{\"if\":{\"properties\":{\"k\":{\"const\":\"" value "\"}}},\"then\":{\"required\":[\"" then   \
     "\"]}}"
 
-/* Of a member that is there twice every value counts, also of one that decides: a branch is meant
- * when all of them mean it, a condition holds when all of them meet it. */
+/* If a member occurs twice, every value counts, also for a discriminator: a branch is chosen if all
+ * values select it, and a condition holds if all values satisfy it. */
 static void a_deciding_member_that_stands_twice_counts_with_every_value(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What a long stream costs: rows stay a multiple of the text, `content` too, and a delta needs no
- * memory of its own. */
+/* The cost of a long stream: rows and `content` stay within a multiple of the text, and a delta
+ * needs no additional memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

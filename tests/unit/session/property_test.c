@@ -1,6 +1,6 @@
-/* Thousands of made-up histories. Whatever happens, in whatever order: sequences grow by one, only
- * legal edges are walked, a reader of frames has the session's own bytes, what was stored loads to
- * the same session, and what has ended does not change (session/world.h looks at every step). */
+/* Thousands of random histories. In any order of events: sequences grow by one, only legal edges
+ * are taken, a reader of frames has the session's own bytes, stored rows load to the same session,
+ * and ended turns do not change (session/world.h checks every step). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { N_HISTORIES = 3000, N_EVENTS = 90, N_KEPT = 16 };
 
-/* Ids met on the way, so that late and doubled events happen too. */
+/* Ids seen before, so that late and repeated events happen, too. */
 struct ring {
     struct pl_id ids[N_KEPT];
     struct pl_id loops[N_KEPT];
@@ -24,7 +24,7 @@ struct history {
     struct world world;
     struct ring turns, calls, summaries;
     uint64_t random;
-    bool gates_calls; /* the host lets calls of the session's own tools through */
+    bool gates_calls; /* the host admits calls of the session's own tools */
 };
 
 static uint32_t draw(struct history *h, uint32_t below)
@@ -44,7 +44,7 @@ static void meet(struct ring *ring, struct pl_str id, struct pl_str loop)
     ring->n++;
 }
 
-/* Mostly one of the newest. */
+/* Usually one of the newest. */
 static size_t pick(struct history *h, const struct ring *ring)
 {
     size_t n = ring->n < N_KEPT ? ring->n : N_KEPT;
@@ -157,7 +157,7 @@ static void make_chat(struct history *h, struct pl_session_event *e)
         e->chat.when_busy = PL_BUSY_STEER;
 }
 
-/* Some question that waits, if one does. */
+/* Answers an open question, if there is one. */
 static void make_answer(struct history *h, struct pl_session_event *e)
 {
     static const char *const answers[] = {"{\"approve\":true}", "{\"approve\": false}",
@@ -272,7 +272,7 @@ static void meet_effects(struct history *h)
     }
 }
 
-/* What the session says of its status agrees with what it does. */
+/* The session's status agrees with its activity. */
 static void check_status(struct world *w)
 {
     const struct pl_session *s = w->session;

@@ -1,5 +1,5 @@
-/* Rows as objects: the Session and the TurnProjection of seed 003, byte for byte, and what is
- * damaged is refused. */
+/* Rows as objects: the Session and the TurnProjection of seed 003, byte for byte; damaged rows are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,8 +159,7 @@ static void a_stranger_gets_no_proofs(void **state)
     assert_non_null(strstr(shared.ptr, "\"content\":\"hi\""));
 }
 
-/* A turn that came from elsewhere: what a model said keeps its proofs, a person's words have none.
- */
+/* An imported turn: a model's output keeps its proofs, a person's text has none. */
 static void an_imported_turn_keeps_its_proofs(void **state)
 {
     (void)state;

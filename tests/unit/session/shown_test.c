@@ -1,4 +1,4 @@
-/* What a model is shown of a turn, where that is not all of it. */
+/* The part of a turn that a model sees, if that is not all of it. */
 #define _GNU_SOURCE /* memmem */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static const struct pl_json_node *item(const struct shown *s, const char *list, 
     return n;
 }
 
-/* A row whose only call has this result. */
+/* A row with one call that has this result. */
 static void show_result(struct shown *s, const char *before, size_t n, const char *after)
 {
     struct pl_buf body PL_CLEANUP_BUF;

@@ -1,5 +1,5 @@
-/* Spans: what is sampled, what a part takes from its whole, and that a collector nobody listens at
- * costs spans and nothing else. */
+/* Spans: which are sampled, what a child inherits, and that an unreachable collector costs only
+ * spans. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void a_part_has_the_trace_of_its_whole(void **state)
     pl_span_begin_part(&part, &none, (struct pl_str){0}, 0);
     assert_false(part.is_told);
     assert_string_not_equal(part.id, "0000000000000000");
-    /* An id of another length is none. */
+    /* An id of another length is invalid. */
     pl_span_begin(&part, PL_STR("short"), PL_STR("short"), PL_STR("short"), 0, true);
     assert_false(part.is_told);
 }
@@ -77,7 +77,7 @@ static void the_buffer_has_an_end_and_what_is_over_it_is_counted(void **state)
     (void)state;
     memset(text, 'x', sizeof text);
     struct pl_span_fact facts[] = {{"a", {text, sizeof text}, -1}, {"b", {0}, 7}, {"c", {0}, -1}};
-    /* Two buffers at least: one may be in the thread's hands. */
+    /* At least two buffers: the thread may hold one. */
     for (size_t i = 0; i < 40000; i++) {
         struct pl_span span;
         pl_span_begin(&span, PL_STR("0123456789abcdef0123456789abcdef"), (struct pl_str){0},
@@ -85,7 +85,7 @@ static void the_buffer_has_an_end_and_what_is_over_it_is_counted(void **state)
         struct pl_span_about about = {
             .name = "n", .kind = PL_SPAN_INTERNAL, .facts = facts, .n_facts = 3};
         pl_span_end(tracer, &span, &about);
-        pl_span_end(tracer, &span, &about); /* once */
+        pl_span_end(tracer, &span, &about); /* counts once */
     }
     struct pl_tracer_numbers numbers = pl_tracer_look(tracer);
     assert_true(numbers.n_dropped > 0 && numbers.n_dropped < 40000);

@@ -21,7 +21,7 @@
     BLOCK(index, "{\"type\":\"text\",\"text\":\"\"}")                                              \
     DELTA(index, "{\"type\":\"text_delta\",\"text\":\"" words "\"}") END(index)
 
-/* What a stream that ends in TURN ends in. */
+/* The end of a stream that ends in TURN. */
 #define TURNED "usage 13 1 14 4 -1 -1\nstop stop end_turn\nend\n"
 
 static void assert_reads(const char *input, const char *expected)

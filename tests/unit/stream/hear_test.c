@@ -1,7 +1,8 @@
-/* Streams of the four dialects, heard: what is told is the same however the bytes are cut. Lines:
+/* Streams of the four dialects, read: the same output for any split of the bytes. Lines:
  *
- *     text …   think …   refused …   call ID NAME ARGUMENTS (PROOF)   proof KIND (PROOF)   cites
- * JSON end FINISH WORD (DETAIL) MODEL IN OUT READ WRITTEN REASONING   error TYPE CODE MESSAGE */
+ *     text …   think …   refused …   call ID NAME ARGUMENTS (PROOF)   proof KIND (PROOF)
+ *     cites JSON   end FINISH WORD (DETAIL) MODEL IN OUT READ WRITTEN REASONING
+ *     error TYPE CODE MESSAGE */
 #include "unit/stream/trace.h"
 
 #include "stream/hear.h"
@@ -264,14 +265,14 @@ static void gemini_with_a_signed_call(void **state)
     assert_int_equal(pl_hearing_finish(hearing), PL_OK);
     pl_hearing_destroy(hearing);
     pl_buf_addc(&lines, '\0');
-    /* The ids are made by the reader; Gemini has none. */
+    /* The reader makes the ids; Gemini has none. */
     assert_non_null(strstr(lines.ptr, "think Hm\ntext Hi\ncall "));
     assert_non_null(strstr(lines.ptr, " clock {} signed SIG\ncall "));
     assert_non_null(strstr(lines.ptr, " echo {\"n\":1.50}\nend "));
     assert_non_null(strstr(lines.ptr, "STOP gemini-x 8 7 1 -1 2\n"));
 }
 
-/* --- what goes wrong ------------------------------------------------------------------------- */
+/* --- errors ---------------------------------------------------------------------------------- */
 
 static void an_error_in_mid_answer_is_the_last_that_is_told(void **state)
 {
@@ -321,7 +322,7 @@ static void what_is_no_json_is_an_error_of_the_stream(void **state)
         assert_int_equal(pl_hearing_finish(hearing), PL_OK);
         pl_hearing_destroy(hearing);
         assert_true(pl_str_starts(pl_buf_str(&lines), PL_STR("error ")));
-        assert_null(memchr(lines.ptr, '\n', lines.len - 1)); /* told once */
+        assert_null(memchr(lines.ptr, '\n', lines.len - 1)); /* reported once */
     }
 }
 

@@ -3,7 +3,7 @@
 
 /* ---- helpers ---- */
 
-/* Lines of data as events; the caller deinits. */
+/* Lines of data as events; the caller deinits the result. */
 static struct pl_buf events_of(const char *lines)
 {
     struct pl_buf buf;

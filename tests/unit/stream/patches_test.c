@@ -157,7 +157,7 @@ static void a_half_written_call_is_not_said(void **state)
                               "\"message\":\"the stream ended before the answer was complete\"}"));
 }
 
-/* Parts of a kind that follow each other cannot be told apart by who applies the patches. */
+/* A reader of patches cannot distinguish adjacent parts of the same kind. */
 static void texts_that_follow_each_other_are_one_block(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void a_long_block_costs_a_multiple_of_its_length(void **state)
     pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_END});
     assert_in_range(s->out.len, N_DELTAS * N_BYTES * 2, N_DELTAS * 200);
 
-    /* Whoever reads it has every word once. */
+    /* A reader gets every word once. */
     struct pl_stream *back;
     assert_int_equal(pl_stream_create(&pl_dialect_patches, &trace_dialect, &back), PL_OK);
     assert_int_equal(pl_stream_feed(back, pl_buf_str(&s->out), NULL), PL_OK);

@@ -1,13 +1,13 @@
-/* Events that repeat the one before are taken by a shortcut (stream/repeat.h). Fed byte by byte a
- * stream never takes it, fed whole it does: both must come to the same, whatever stands in the
- * holes and whatever happens in between. */
+/* Events that repeat the previous one take a shortcut (stream/repeat.h). Fed byte by byte, a stream
+ * never takes it; fed whole, it does. Both must give the same result, whatever the values and
+ * whatever happens in between. */
 #include "unit/stream/trace.h"
 
 /* ---- the shortcut itself ---- */
 
 #define EVENT "data: {\"n\":7,\"w\":\"one\"}\n\n"
 
-/* Remembers EVENT, with its number and its words as holes. */
+/* Learns EVENT, with its number and its words as holes. */
 static void learn(struct pl_repeat *r)
 {
     struct pl_str event = PL_STR(EVENT);
@@ -84,12 +84,12 @@ static void an_offer_that_said_more_is_not_remembered(void **state)
 
 /* ---- readers ---- */
 
-/* @ stands for words, # for a number. */
+/* @ means words, # a number. */
 struct shape {
     const char *name;
     const struct pl_dialect *from;
     const char *before, *event, *after;
-    const char *between; /* something else that happens */
+    const char *between; /* another event */
 };
 
 #define CHAT(inner)                                                                                \
@@ -208,7 +208,7 @@ static void add_event(struct pl_buf *to, const char *event, const char *word, co
     }
 }
 
-/* The same with other ends of lines. */
+/* The same with other line ends. */
 static void add_lines(struct pl_buf *to, struct pl_str text, const char *line_end)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -219,7 +219,7 @@ static void add_lines(struct pl_buf *to, struct pl_str text, const char *line_en
     }
 }
 
-/* Whole, byte by byte, and so that every other event or so is cut. */
+/* Whole, byte by byte, and split in about every second event. */
 static void check_pieces(const struct shape *shape, const char *input)
 {
     static const size_t pieces[] = {SIZE_MAX / 2, 97, 190, 263};
@@ -332,7 +332,7 @@ static size_t misses_of(const struct shape *shape, const char *line_end)
     return n_misses;
 }
 
-/* Were the shortcut never taken, the tests above would say nothing. */
+/* If the shortcut were never taken, the tests above would prove nothing. */
 static void every_shape_takes_the_shortcut(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What is said here, heard again: in every dialect the same. */
+/* Output is read back the same in every dialect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void assert_heard(struct pl_speaker *speaker, const char *expected)
 
 static const struct pl_counts counts = {5, 7, 12, -1, -1, -1, -1};
 
-/* patches is for sessions and names no model. */
+/* patches is for sessions and has no model name. */
 static bool is_vendor(const struct pl_dialect *dialect)
 {
     return dialect != &pl_dialect_patches;

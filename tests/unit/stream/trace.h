@@ -1,12 +1,12 @@
 /* For tests of dialects: the deltas of a stream as lines, written and read, and runs of a stream.
  *
- *     start ID MODEL CREATED      +0 call ID NAME      0:words      0 signed S      0 cites URL
- * TITLE -0 (cut off: -0 cut)        usage IN OUT TOTAL READ WRITTEN REASONING stop FINISH WORD
- * (WHY)      end                  error TYPE CODE MESSAGE      other JSON
+ *     start ID MODEL CREATED    +0 call ID NAME    0:words    0 signed S    0 cites URL TITLE
+ *     -0 (cut off: -0 cut)      usage IN OUT TOTAL READ WRITTEN REASONING
+ *     stop FINISH WORD (WHY)    end    error TYPE CODE MESSAGE    other JSON
  *
- * A delta of another choice than the first has its number before it: (1). Readers are judged by the
- * lines that the dialect `trace` makes of their deltas; writers by the events they make of such
- * lines, or of deltas that a test emits itself. */
+ * A delta of another choice than the first has its number before it: (1). Readers are tested by the
+ * lines that the dialect `trace` writes for their deltas; writers by the events they write for such
+ * lines, or for deltas that a test emits itself. */
 #ifndef PL_TESTS_STREAM_TRACE_H
 #define PL_TESTS_STREAM_TRACE_H
 
@@ -31,7 +31,7 @@ static const char *const finish_words[] = {"none", "stop", "length", "tools", "f
 
 /* ---- deltas into lines ---- */
 
-/* "stop", and what there is of the rest. */
+/* "stop", and the other members, if any. */
 static inline void trace_stop(struct pl_buf *out, const struct pl_delta *d)
 {
     pl_buf_addf(out, "stop %s", finish_words[d->finish]);
@@ -112,7 +112,7 @@ static inline void drive_start(struct pl_stream *s, const char *id, const char *
                           .kind = PL_DELTA_START, .id = pl_str_of(id), .model = pl_str_of(model)});
 }
 
-/* Opens part `key`; of a call, with id and name. */
+/* Opens part `key`; for a call, with id and name. */
 static inline void drive_part(struct pl_stream *s, uint32_t key, enum pl_part_kind kind,
                               const char *id, const char *name)
 {
@@ -136,8 +136,8 @@ static inline void drive_end(struct pl_stream *s, enum pl_finish finish)
 
 /* ---- lines into deltas ---- */
 
-/* One line is the data of one event. A part is named by the test's own number; "?" is no id; what
- * is wrong is only said ("error busy"), its type is always the same. */
+/* One line is the data of one event. The test numbers the parts; "?" means no id; an error has only
+ * a message ("error busy"), its type is always the same. */
 static inline enum pl_status trace_read(struct pl_stream *s, void *state,
                                         const struct pl_sse_event *event, struct pl_error *err)
 {
@@ -205,7 +205,7 @@ static pl_delta_writer *const trace_writes[PL_DELTA_COUNT] = {[0 ... PL_DELTA_CO
 static const struct pl_dialect trace_dialect = {
     .name = "trace", .read = trace_read, .write = trace_writes, .has_choices = true};
 
-/* A stream whose deltas the test emits itself. */
+/* A stream for deltas that the test emits itself. */
 static inline struct pl_stream *driven_stream(const struct pl_dialect *to)
 {
     struct pl_stream *s;
@@ -213,7 +213,7 @@ static inline struct pl_stream *driven_stream(const struct pl_dialect *to)
     return s;
 }
 
-/* All that was written since the last time; forgets it. */
+/* Compares the output since the last call, and clears it. */
 static inline void assert_written(struct pl_stream *s, const char *expected)
 {
     pl_buf_addc(&s->out, '\0');
@@ -221,7 +221,7 @@ static inline void assert_written(struct pl_stream *s, const char *expected)
     pl_buf_clear(&s->out);
 }
 
-/* Whether some words are among what was written. */
+/* Whether the output contains the words. */
 static inline void assert_writes(struct pl_stream *s, const char *words, bool is_there)
 {
     pl_buf_addc(&s->out, '\0');
@@ -232,7 +232,7 @@ static inline void assert_writes(struct pl_stream *s, const char *words, bool is
 
 /* ---- runs ---- */
 
-/* One run, fed in pieces of n_bytes; the result is to be freed by pl_buf_deinit. */
+/* One run, fed in pieces of n_bytes; free the result with pl_buf_deinit. */
 static inline enum pl_status run_stream(const struct pl_dialect *from, const struct pl_dialect *to,
                                         const char *input, size_t n_bytes, struct pl_buf *ret_out)
 {
@@ -252,7 +252,7 @@ static inline enum pl_status run_stream(const struct pl_dialect *from, const str
     return status;
 }
 
-/* The result is `expected`, whether the input comes whole, byte by byte or in other pieces. */
+/* The result is `expected` if the input comes whole, byte by byte or in other pieces. */
 static inline void check_stream(const struct pl_dialect *from, const struct pl_dialect *to,
                                 const char *input, enum pl_status expected_status,
                                 const char *expected)
@@ -266,7 +266,7 @@ static inline void check_stream(const struct pl_dialect *from, const struct pl_d
     }
 }
 
-/* The same of the deltas; the start is only looked at where it is expected. */
+/* The same for the deltas; the start is checked only if it is expected. */
 static inline void check_deltas(const struct pl_dialect *from, const char *input,
                                 const char *expected)
 {
@@ -288,7 +288,7 @@ struct scarcity {
     bool has_failed;
 };
 
-/* Fails the allocation that the counter reaches 0 at, and all after it. */
+/* Fails the allocation at which the counter reaches 0, and all later ones. */
 static inline void *scarce_memory(void *ctx, void *ptr, size_t size)
 {
     struct scarcity *scarcity = ctx;
@@ -304,7 +304,7 @@ static inline void *scarce_memory(void *ctx, void *ptr, size_t size)
     return realloc(ptr, size);
 }
 
-/* Whichever allocation fails first, the stream says so and nothing leaks. */
+/* Whichever allocation fails first, the stream reports it and nothing leaks. */
 static inline void check_memory(const struct pl_dialect *from, const struct pl_dialect *to,
                                 const char *input)
 {

@@ -1,5 +1,5 @@
-/* Keys change the text as a person expects, and a terminal shows it: a small screen plays back what
- * is drawn. */
+/* Keys change the text as expected, and the terminal shows it: a small screen interprets the
+ * output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ struct typing {
     struct pl_keys keys;
     struct pl_typed history;
     struct pl_editor editor;
-    enum pl_editor_wish wish; /* of the last key that wished something */
+    enum pl_editor_wish wish; /* of the last key that had one */
 };
 
 static void begin(struct typing *t)
@@ -42,7 +42,7 @@ static void type(struct typing *t, const char *bytes)
     }
 }
 
-/* The text, with | where the cursor is. */
+/* The text, with | at the cursor. */
 static void expect(struct typing *t, const char *expected)
 {
     PL_CLEANUP_BUF struct pl_buf told;
@@ -143,7 +143,7 @@ static void ctrl_r_finds_older_entries_letter_by_letter(void **state)
     expect(&t, "kept|");
     type(&t, "\022bui\005!");
     expect(&t, "make build!|");
-    /* An entry that was changed is found as it was. */
+    /* A changed history entry is found in its original form. */
     pl_editor_reset(&t.editor);
     type(&t, "\033[A\025mine\022oth");
     expect(&t, "|other");

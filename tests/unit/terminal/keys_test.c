@@ -1,4 +1,4 @@
-/* Bytes of a terminal as keys, whole and byte by byte. */
+/* Terminal bytes as keys, whole and byte by byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Texts as they are, other keys as <number>, pastes in brackets. */
+/* Texts unchanged, other keys as <number>, pastes in brackets. */
 static void tell(struct pl_keys *keys, struct pl_buf *to)
 {
     for (struct pl_key key; pl_keys_next(keys, &key);) {
@@ -37,7 +37,7 @@ static void expect(struct pl_str bytes, const char *expected)
         tell(&keys, &told);
         pl_keys_deinit(&keys);
         pl_buf_addc(&told, '\0');
-        /* A paste that comes in pieces is told in pieces. */
+        /* A paste that comes in pieces is reported in pieces. */
         PL_CLEANUP_BUF struct pl_buf joined;
         pl_buf_init(&joined, 0);
         for (const char *at = told.ptr; *at; at++) {

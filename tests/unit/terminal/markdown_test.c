@@ -1,4 +1,4 @@
-/* Answers as a terminal shows them, whole and byte by byte: the same bytes come out. */
+/* Answers on a terminal, whole and byte by byte: the output has the same bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,7 +132,7 @@ static void a_word_that_has_not_ended_is_shown_until_more_comes(void **state)
     assert_string_equal(out.ptr, "one tw\033[3D\033[K two **\n");
 }
 
-/* Whatever a model says, the only escapes that go out are ours. */
+/* Whatever a model writes, the output has only our own escapes. */
 static void a_model_sends_no_control_sequence(void **state)
 {
     static const char *const hostile[] = {

@@ -1,4 +1,4 @@
-/* Answers taken with keys. */
+/* Answers chosen with keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void several_are_marked_and_taken_together(void **state)
     struct pl_menu choice = {.items = items, .n_items = 3, .is_many = true, .n_alone = 1};
     (void)state;
     assert_int_equal(type(&choice, "1 2"), PL_MENU_GOES_ON);
-    assert_int_equal(choice.marked, 2); /* the space took the first mark away */
+    assert_int_equal(choice.marked, 2); /* the space removed the first mark */
     assert_int_equal(type(&choice, "1\r"), PL_MENU_TAKEN);
     assert_int_equal(choice.marked, 3);
     assert_int_equal(type(&choice, "3"), PL_MENU_TAKEN);

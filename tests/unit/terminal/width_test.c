@@ -1,4 +1,4 @@
-/* Cells of texts, and where clusters end. */
+/* Cells of texts, and the ends of clusters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

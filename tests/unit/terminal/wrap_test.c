@@ -1,4 +1,4 @@
-/* Lines of text: where they are broken, in letters and in Chinese. */
+/* Lines of text: where they break, in Latin and in Chinese text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

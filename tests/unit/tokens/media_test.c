@@ -1,4 +1,4 @@
-/* Sizes and lengths from headers, and what they cost. */
+/* Sizes and lengths from headers, and their cost. */
 #include "base/text/base64.h"
 #include "tokens/media.h"
 
@@ -55,7 +55,7 @@ static void base64_is_read_without_decoding_it(void **state)
         pl_buf_adds(&text, "??? not base64 any more, but nobody looks here");
         struct pl_media media = {pl_buf_str(&text), true};
         struct pl_image_size size = {0};
-        /* Without the padding the digits of the header are all there. */
+        /* Even without the padding, the header is complete. */
         char *pad = memchr(text.ptr, '=', text.len);
         if (pad)
             media.text.len = (size_t)(pad - text.ptr);

@@ -1,4 +1,4 @@
-/* Which encoding counts for which model. */
+/* The encoding of each model. */
 #include "tokens/model.h"
 
 #include <setjmp.h>

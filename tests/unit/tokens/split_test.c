@@ -1,4 +1,4 @@
-/* Where the patterns of the encodings cut. */
+/* Where the patterns of the encodings split. */
 #include "tokens/split_int.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Pieces are written with a | between them; the text is what is left without. */
+/* | marks the splits; the text is without them. */
 static void check(enum pl_encoding encoding, const char *marked)
 {
     char text[256], result[512];
@@ -137,8 +137,8 @@ static void broken_utf8_is_one_symbol_a_byte(void **state)
     }
 }
 
-/* Words of ASCII letters are looked at eight bytes at a time, others one by one. The same word has
- * to end at the same place wherever the text ends. */
+/* Words of ASCII letters are read eight bytes at a time, others one by one. The same word must end
+ * at the same place wherever the text ends. */
 static void where_the_text_ends_does_not_move_a_cut(void **state)
 {
     (void)state;
@@ -147,8 +147,7 @@ static void where_the_text_ends_does_not_move_a_cut(void **state)
         for (size_t at = 0, end; at < sizeof text - 1; at = end) {
             pl_split_fn *split = pl_split_fns[encoding];
             end = split((struct pl_str){text, sizeof text - 1}, at);
-            /* One more letter may belong to the word, so the text goes on after it with a space.
-             */
+            /* One more letter may belong to the word, so a space follows in the text. */
             if (text[end] == ' ')
                 assert_int_equal(split((struct pl_str){text, end}, at), end);
         }

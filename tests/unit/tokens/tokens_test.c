@@ -1,4 +1,5 @@
-/* Counting, encoding and decoding. That all of it equals tiktoken is conformance/tokens_test.c. */
+/* Counting, encoding and decoding. conformance/tokens_test.c checks that all of it equals
+ * tiktoken. */
 #include "tokens/tokens.h"
 #include "tokens/bpe_int.h"
 #include "tokens/split_int.h"
@@ -83,7 +84,7 @@ static void special_tokens_are_text_unless_asked_for(void **state)
     ids.len = 0;
     assert_int_equal(pl_tokens_encode(cl100k, text, PL_SPECIAL_AS_TOKEN, &ids), PL_OK);
     assert_int_equal(ids.ptr[0], 64);  /* a */
-    assert_int_equal(ids.ptr[1], 220); /* the space, at the end of its own text */
+    assert_int_equal(ids.ptr[1], 220); /* the space: the special token ends the text before it */
     assert_int_equal(ids.ptr[2], 100257);
     assert_int_equal(ids.ptr[3], 100258);
     size_t n = 0;
@@ -144,8 +145,8 @@ static void every_token_is_its_own_encoding(void **state)
     }
 }
 
-/* The definition: again and again the two neighbours that spell the token of lowest rank become it,
- * the leftmost first. */
+/* The definition: repeatedly merges the two neighbours that form the token of the lowest rank, the
+ * leftmost first. */
 static size_t merge_by_rank(const struct pl_tokens *v, const char *p, size_t n, uint32_t *ids)
 {
     size_t ends[256], n_parts = n;
@@ -180,7 +181,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Tokens cut anywhere and set in a row: borders that merging would not leave as they are. */
+/* Truncated tokens in a row: with borders that merging would not keep. */
 static size_t make_soup(const struct pl_tokens *v, uint32_t *seed, char *to, size_t max)
 {
     size_t n = 0, n_wanted = 2 + next_random(seed) % (max - 2);
@@ -221,8 +222,7 @@ static void backtracking_finds_what_merging_by_rank_ends_in(void **state)
     expect_what_merging_ends_in(make_soup, 20000);
 }
 
-/* Characters of three bytes after one byte or none: any, and those of tokens that begin with one.
- */
+/* Characters of three bytes, after one byte or none: any, and those at the start of tokens. */
 static size_t make_wide_soup(const struct pl_tokens *v, uint32_t *seed, char *to, size_t max)
 {
     size_t n = 0, n_wanted = 6 + next_random(seed) % (max - 12);
@@ -262,7 +262,7 @@ static void a_character_that_is_no_token_is_told_by_its_bytes(void **state)
     assert_memory_equal(ids.ptr, expected, sizeof expected);
 }
 
-/* What was encoded before in a text is not encoded again; that must not show. */
+/* A piece that was encoded before is not encoded again; the result must be the same. */
 static void a_long_text_is_the_sum_of_its_pieces(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void a_long_text_is_the_sum_of_its_pieces(void **state)
         uint32_t seed = 0;
         size_t n = 0;
         while (n < N_BYTES) {
-            seed = seed % 3000 * 7 + (uint32_t)n % 97; /* so that soups come again */
+            seed = seed % 3000 * 7 + (uint32_t)n % 97; /* so that soups repeat */
             uint32_t at = seed;
             n += make_soup(v, &at, text + n, N_SOUP);
         }
@@ -313,7 +313,7 @@ static void nothing_is_read_behind_the_text(void **state)
     (void)state;
     static const char all[] = " internationalisation of \xe4\xb8\xad\xe5\x9b\xbd words";
     for (size_t n = 1; n < sizeof all; n++) {
-        char *text = malloc(n); /* of exactly its size: the sanitizer sees a step too far */
+        char *text = malloc(n); /* exact size: the sanitizer detects a step too far */
         assert_non_null(text);
         memcpy(text, all, n);
         assert_true(count(PL_ENCODING_O200K_BASE, (struct pl_str){text, n}) > 0);

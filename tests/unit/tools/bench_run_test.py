@@ -1,4 +1,4 @@
-"""bench/run.py puts the figures of several scripts together; each script compares only its own lines."""
+"""bench/run.py combines the figures of several scripts; each script compares only its own lines."""
 import contextlib
 import io
 import sys
@@ -20,7 +20,7 @@ LINES = {"server_figures": [{"name": "live.fanout", "impl": "parley", "per_secon
 
 
 def measured(lines_of):
-    """measure_server with the real comparisons, over lines that are there already."""
+    """Runs measure_server with the real comparisons, on existing lines."""
     every = [SimpleNamespace(measure=lambda build, only, lines=lines_of(figures): lines, rows=figures.rows)
              for figures in run.SERVER_FIGURES]
     with contextlib.redirect_stdout(io.StringIO()):

@@ -1,4 +1,4 @@
-"""The layer checker refuses what it is there to refuse: small trees with one fault each."""
+"""The layer checker finds each kind of fault: small trees with one fault each."""
 import json
 import shutil
 import subprocess
@@ -87,7 +87,7 @@ class CheckLayers(unittest.TestCase):
                             "includes", "src/lib/api.c:1", "lib may not use app")
 
     def assert_all_refused(self, floor, pairs):
-        """Each pair is a room and one that it may not use; one tree holds a file against each."""
+        """Each pair is a room and one that it must not use; one tree has a violation of each."""
         tree = {}
         for number, (room, other) in enumerate(pairs):
             there = f"int pl_there{number}(void);\n"
@@ -112,7 +112,7 @@ class CheckLayers(unittest.TestCase):
                                 f'#include "{other}/there.h"\n'))})
 
     def test_each_room_of_core_is_held_to_its_own_line(self):
-        """What a stranger would try first: the room above, the sibling, the way back."""
+        """The most likely violations: the room above, the sibling, the way back."""
         self.assert_all_refused("core", (
             ("conv", "prompt"), ("conv", "handoff"), ("conv", "format"), ("prompt", "conv"), ("prompt", "tokens"),
             ("handoff", "format"), ("extproto", "conv"), ("format", "carry"), ("format", "document"), ("format", "promptfile"),
@@ -127,7 +127,7 @@ class CheckLayers(unittest.TestCase):
             ("terminal", "base"), ("words", "base"), ("cluster", "base")))
 
     def test_each_room_of_the_server_is_held_to_its_own_line(self):
-        """Rooms on the way of a request: none calls back up, and none passes its neighbour by."""
+        """Rooms on the path of a request: none calls a room above, and none skips its neighbour."""
         self.assert_all_refused("host", (
             ("shard", "http"), ("shard", "store"), ("http", "store"), ("http", "access"), ("http", "transaction"),
             ("http", "service/sessions"), ("ext/cell", "store"), ("ext/cell", "ext/run"), ("ext/run", "agent"),
@@ -168,7 +168,7 @@ class CheckLayers(unittest.TestCase):
         self.assert_accepted({**header, "src/core/format/gemini/read.c": text, "src/core/format/convert.c": text})
 
     def test_folders_for_nodes_have_the_line_of_their_room(self):
-        """live/wire is live, store/node is store: neither may know the room that uses them."""
+        """live/wire is part of live, store/node of store: neither may use the room that uses it."""
         there = {"src/host/node/there.h": "", "src/host/bus/there.h": ""}
         self.assert_refused({**there, "src/host/live/wire/bad.c": '#include "node/there.h"\n'},
                             "includes", "src/host/live/wire/bad.c:1", "live may not use node")

@@ -1,4 +1,4 @@
-"""The checker of machines compares diagrams with tables, and refuses tables that make no sense."""
+"""The checker of machines compares diagrams with tables, and refuses invalid tables."""
 import subprocess
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""Migrations only add; what an older program cannot live with is found, unless the migration says so."""
+"""Migrations only add: a change that breaks older programs is found, unless the migration declares it."""
 import subprocess
 import sys
 import tempfile

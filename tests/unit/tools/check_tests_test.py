@@ -1,4 +1,4 @@
-"""The checker of tests refuses what measures time, and knows its exceptions."""
+"""The checker of tests refuses tests that measure time, except for a few."""
 import subprocess
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""Messages are found in the sources, and every one of this tree has its Chinese."""
+"""Messages are found in the sources, and each message of this tree has a Chinese translation."""
 import subprocess
 import sys
 import unittest

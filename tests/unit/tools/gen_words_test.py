@@ -1,4 +1,4 @@
-"""The table of words is refused when a translation cannot be said for its text."""
+"""The table of words is refused if a translation does not fit its text."""
 import json
 import subprocess
 import sys
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def generate(*files):
-    """The tool with these objects, or texts, as its files: (exit code, what it complains about)."""
+    """Runs the tool with these objects, or texts, as its files; returns (exit code, messages)."""
     with tempfile.TemporaryDirectory() as name:
         paths = []
         for number, words in enumerate(files):

@@ -1,4 +1,4 @@
-"""The test runner counts what is there, and a silent or dying program is a failure."""
+"""The test runner counts the results, and a silent or crashed program is a failure."""
 import sys
 import unittest
 from pathlib import Path
@@ -73,7 +73,7 @@ class RunOne(unittest.TestCase):
         self.assertTrue(outcome.failures[0].startswith("SAFETY NET: not done after 1 s"), outcome.failures)
 
     def test_what_a_stopped_program_started_is_stopped_too(self):
-        # The grandchild holds the pipe open: were it alive, nobody would come to the end of the output.
+        # The grandchild holds the pipe open: if it were alive, the output would not end.
         outcome = run_script("import subprocess, time; print('1..1', flush=True); "
                              "subprocess.Popen(['sleep', '1000']); time.sleep(1000)", timeout=1)
         self.assertIn("SAFETY NET", outcome.failures[0])

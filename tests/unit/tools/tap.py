@@ -21,7 +21,7 @@ class TapResult(unittest.TestResult):
         self.point(test, "ok")
 
     def addSubTest(self, test, subtest, err):
-        """Subtests are parts of one point; unittest reports no outcome of the whole if one fails."""
+        """Subtests are parts of one point; if one fails, unittest reports no result for the whole."""
         super().addSubTest(test, subtest, err)
         if err:
             self.point(subtest, "not ok", "".join(traceback.format_exception(*err)))

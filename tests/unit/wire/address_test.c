@@ -1,4 +1,4 @@
-/* Addresses as text, and which of them are not of the public internet. */
+/* Addresses as text, and which of them are not public. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void addresses_are_read_and_written_in_one_way(void **state)
         {"1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"},
         {"::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"},
         {"1:0:0:2:0:0:0:3", "1:0:0:2::3"},
-        {"1:0:0:2:0:0:3:4", "1::2:0:0:3:4"}, /* of two runs the first */
+        {"1:0:0:2:0:0:3:4", "1::2:0:0:3:4"}, /* the first of two runs */
         {"0:0:0:0:0:0:0:0", "::"},
         {"::ffff:127.0.0.1", "::ffff:7f00:1"},
         {"64:ff9b::192.0.2.33", "64:ff9b::c000:221"},
@@ -141,9 +141,9 @@ static void special_addresses_are_named(void **state)
         {"64:ff9b::8.8.8.8", NULL},
         {"64:ff9b:1::8.8.8.8", "private"},
         {"100::1", "discard"},
-        {"2001::1", "unspecified"},                   /* Teredo by 0.0.0.0 */
+        {"2001::1", "unspecified"},                   /* Teredo server 0.0.0.0 */
         {"2001:0:808:808:0:0:f7f7:f7f7", NULL},       /* 8.8.8.8 and 8.8.8.8 */
-        {"2001:0:808:808:0:0:80ff:fffe", "loopback"}, /* 127.0.0.1, turned over */
+        {"2001:0:808:808:0:0:80ff:fffe", "loopback"}, /* 127.0.0.1, inverted */
         {"2001:0:7f00:1:0:0:f7f7:f7f7", "loopback"},
         {"2001:1::1", NULL},
         {"2001:1::4", "reserved"},

@@ -1,5 +1,5 @@
-/* Answers out of bytes: what is told, what is refused, each limit one over, and that none of it
- * depends on where the bytes were cut. */
+/* Parsing answers: events, refusals, each limit one over, and that the splits of the bytes do not
+ * matter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void each_limit_holds_one_step_over_it(void **state)
     (void)state;
     static const struct {
         const char *before, *after;
-        size_t max; /* bytes between the two, of which the last is one too many */
+        size_t max; /* bytes between the two; one more than this is refused */
     } limits[] = {
         {"HTTP/1.1 200 OK\r\nA: ", "\r\n\r\n", PL_HTTP1_MAX_ANSWER_HEAD - 20 - 4},
         {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;a=", "\r\na\r\n0\r\n\r\n",

@@ -1,5 +1,5 @@
-/* Requests out of bytes: what is told, what is refused, each limit one over, and that none of it
- * depends on where the bytes were cut. */
+/* Parsing requests: events, refusals, each limit one over, and that the splits of the bytes do not
+ * matter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void a_chunked_body_is_joined_and_its_trailer_passed_over(void **state)
            "GET 1.1 keep target[1] /\nEND[1] /\n body[0] \n" IDLE_AT_END);
 }
 
-/* llhttp 8 by itself takes what comes after the second semicolon for more of the size. */
+/* llhttp 8 itself counts digits after the second semicolon as part of the size. */
 static void digits_in_an_extension_are_not_of_the_size(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void a_bad_chunk_is_refused(void **state)
     }
 }
 
-/* Limits. A line counts with its CR LF, and the head with its empty line. */
+/* Limits. A line includes its CR LF, and the head includes its empty line. */
 
 /* "GET /aaa… HTTP/1.1", n bytes with its line end. */
 static void add_request_line(struct pl_buf *to, size_t n)

@@ -1,4 +1,4 @@
-/* Accept-Language: who would rather read Chinese. */
+/* Accept-Language: which clients prefer Chinese. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

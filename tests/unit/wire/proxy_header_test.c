@@ -1,4 +1,4 @@
-/* The PROXY header: what a proxy sends, and what nobody should. */
+/* The PROXY header: what a proxy sends, and invalid headers. */
 #include "wire/proxy_header.h"
 
 #include <setjmp.h>
@@ -114,7 +114,7 @@ static void everything_else_is_wrong(void **state)
             result = pl_proxy_header_read(pl_str_slice(wrong[i], 0, n), &header);
         assert_int_equal(result, PL_PROXY_WRONG);
     }
-    /* A line has 107 bytes at most. */
+    /* A line has at most 107 bytes. */
     char line[120];
     memset(line, 'x', sizeof line);
     memcpy(line, "PROXY UNKNOWN ", 14);

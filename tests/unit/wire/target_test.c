@@ -1,4 +1,4 @@
-/* Addresses taken apart: what is decoded, what is refused, and each limit. */
+/* Parsing request targets: decoding, refusals, and each limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

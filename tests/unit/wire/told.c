@@ -13,7 +13,7 @@ static void must(bool is_true)
         abort();
 }
 
-/* The next piece, in a block of its own; *bytes moves past it. */
+/* The next piece, in its own block; *bytes moves past it. */
 static struct pl_str take_piece(struct pl_str *bytes, struct cut *cut, char **ret_block)
 {
     size_t n = cut->n_piece;
@@ -69,7 +69,7 @@ static void tell_head(struct pl_buf *told, const struct pl_http_head *head)
     }
 }
 
-/* Tells of what was fed, until more is wanted or it fails. */
+/* Writes the events of the fed bytes, until more is needed or it fails. */
 static enum pl_status tell_http1(struct pl_http1 *http, struct pl_buf *body, struct pl_buf *told)
 {
     struct pl_error err;
@@ -89,7 +89,7 @@ static enum pl_status tell_http1(struct pl_http1 *http, struct pl_buf *body, str
             pl_buf_add(body, pl_http1_body(http));
             break;
         case PL_HTTP1_END:
-            /* The head is still there, though the pieces it came in are not. */
+            /* The head is still valid, though the pieces it came in are freed. */
             tell_text(told, "END", pl_http1_head(http)->target);
             tell_text(told, " body", pl_buf_str(body));
             pl_buf_clear(body);

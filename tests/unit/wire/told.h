@@ -1,6 +1,6 @@
-/* All that a connection tells, as one text, so that tests can compare: the same bytes must tell the
- * same, however they were cut. Each piece stands in a block of its own that is freed once it was
- * read, so that ASan sees a view that outlives it. */
+/* All events of a connection as one text, so that tests can compare: the same bytes must give the
+ * same events, however they are split. Each piece is in its own block that is freed after it was
+ * read, so that ASan detects a view that outlives it. */
 #ifndef PL_TESTS_TOLD_H
 #define PL_TESTS_TOLD_H
 
@@ -18,23 +18,24 @@ struct cut {
 #define CUT_WHOLE ((struct cut){SIZE_MAX, 0})
 #define CUT_BYTES ((struct cut){1, 0})
 
-/* Each of them tells `bytes`, cut like that, after `told`. */
+/* Each appends the events of `bytes`, split by `cut`, to `told`. */
 typedef enum pl_status told_fn(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
-/* The same whole, byte by byte and in 20 sorts of random pieces; ends the test when one of them
- * tells otherwise. */
+/* The same whole, byte by byte and in 20 kinds of random pieces; fails the test if one of them
+ * differs. */
 enum pl_status told_however_cut(told_fn *tell, struct pl_str bytes, struct pl_buf *told);
 
-/* HTTP: a line per head, header, body and end. Returns what the first failed call did, or PL_OK. */
+/* HTTP: a line per head, header, body and end. Returns the status of the first failed call, or
+ * PL_OK. */
 enum pl_status told_http1(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
-/* … of answers; the bytes are followed by the end of the connection. */
+/* … for answers; the connection ends after the bytes. */
 enum pl_status told_answers(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
-/* WebSocket: a line per message; the last is the close code when reading failed. */
+/* WebSocket: a line per message; if reading failed, the last is the close code. */
 enum pl_status told_ws(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
-/* A masked frame after `to`. */
+/* Appends a masked frame. */
 void told_frame(struct pl_buf *to, uint8_t first, struct pl_str payload, const char mask[4]);
 
 #endif

@@ -1,4 +1,4 @@
-/* URLs as they are taken apart; the web platform's own cases are in conformance/url_test.c. */
+/* Parsing URLs; conformance/url_test.c has the web platform's own cases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

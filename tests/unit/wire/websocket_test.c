@@ -1,5 +1,5 @@
-/* Frames into messages: what is told, what closes the connection with which code, each limit one
- * over, and that none of it depends on where the bytes were cut. */
+/* Frames into messages: events, the close code of each error, each limit one over, and that the
+ * splits of the bytes do not matter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static void text_that_is_not_utf8_closes_with_1007(void **state)
     expect("INVALID 1007\n", FRAME(TEXT, "\xED\xA0\x80"));
     expect("INVALID 1007\n", FRAME(TEXT, "\xE2\x82"));
     expect("INVALID 1007\n", FRAME(TEXT_BEGIN, "\xE2"), FRAME(END, "\x82"));
-    /* Found at once, though the message has not ended. */
+    /* Detected at once, before the message ends. */
     expect("INVALID 1007\n", FRAME(TEXT_BEGIN, "\xF4\x90"));
     expect("INVALID 1007\n", FRAME(TEXT_BEGIN, "\xE2"), FRAME(MIDDLE, "a"));
     expect("2 payload[1] \xff\n", FRAME(BINARY, "\xff"));
@@ -123,7 +123,7 @@ static void what_is_against_the_protocol_closes_with_1002(void **state)
     expect_of(PL_STR("\x81\x01"
                      "a"),
               "SYNTAX 1002\n");
-    /* Lengths that could be written shorter, or have the top bit. */
+    /* Lengths that could be shorter, or have the top bit set. */
     expect_of(PL_STR("\x82\xFE\x00\x7D"
                      "mask"),
               "SYNTAX 1002\n");
@@ -141,7 +141,7 @@ static void closing_gives_code_and_reason(void **state)
     expect("8 1005 payload[0] \n", FRAME(CLOSE, ""));
     expect("8 1000 payload[3] bye\n", FRAME(CLOSE, "\x03\xE8"
                                                    "bye"));
-    /* What comes after it is not looked at. */
+    /* The bytes after it are ignored. */
     expect("8 4999 payload[0] \n", FRAME(CLOSE, "\x13\x87"), FRAME(TEXT, "a"), FRAME(0xFF, ""));
     expect("8 1001 payload[0] \n", FRAME(TEXT_BEGIN, "a"), FRAME(CLOSE, "\x03\xE9"));
 }
@@ -181,8 +181,8 @@ static void a_control_frame_one_over_closes_with_1002(void **state)
     expect("SYNTAX 1002\n", {PING, {text, 126}});
 }
 
-/* Reads the frames in one piece up to the first message that is no PING, or a failure. Each has n
- * bytes, a PING and the last one n_last. */
+/* Reads the frames in one piece up to the first message that is not a PING, or a failure. Each has
+ * n bytes; a PING and the last one have n_last. */
 static enum pl_status read_frames(const uint8_t *firsts, size_t n_frames, size_t n, size_t n_last,
                                   struct pl_ws *ws)
 {

@@ -1,4 +1,4 @@
-/* Texts of the program, said in Chinese. */
+/* Texts of the program in Chinese. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The hostile program in real cells, as root and as a user, at every level that this machine has. */
+/* The hostile program in real cells, as root and as a user, at every level of this machine. */
 #include "unit/ext/cell/cells.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define WAYS (PL_CELL_HAS(NAMESPACES) | PL_CELL_HAS(BWRAP))
 
-/* How each level is reached: which parts it needs, and which are said to be missing. */
+/* How to get each level: the parts it needs, and the parts that are reported missing. */
 static const struct road {
     const char *name;
     unsigned needs, missing;
@@ -38,7 +38,7 @@ static struct pl_cell_run run_on(const struct road *road)
     return (struct pl_cell_run){.missing = road->missing, .least = road->level};
 }
 
-/* Runs one attack; the cell is as closed as the road promises. */
+/* Runs one attack; the cell must be as closed as the road promises. */
 static void resist(const struct road *road, const char *const *words)
 {
     struct pl_cell_run run = run_on(road);
@@ -54,7 +54,7 @@ static bool has_root(const struct road *road)
     return road->level >= PL_CELL_NAMESPACES;
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void forbidden_paths_cannot_be_read(void **state)
 {
@@ -108,7 +108,7 @@ static void a_writable_mount_is_written_and_a_readable_one_is_not(void **state)
         run.words[1] = "hello";
         run.words[2] = inside;
         unlink(path);
-        /* Without a mount that gives it to him, the directory of root is not this user's. */
+        /* Without a mount that maps it, this user cannot write root's directory. */
         bool is_expected = is_writable && (pl_cells.uid == 0 || strcmp(road->name, "bubblewrap"));
         if (is_writable && pl_cells.uid && !has_root(road))
             is_expected = false;
@@ -123,7 +123,7 @@ static void a_writable_mount_is_written_and_a_readable_one_is_not(void **state)
     unlink(path);
 }
 
-/* --- the kernel -------------------------------------------------------------------------------- */
+/* --- the kernel ------------------------------------------------------------------------------- */
 
 static void no_socket_is_made(void **state)
 {
@@ -181,12 +181,12 @@ static void calls_of_other_architectures_are_killed(void **state)
         struct pl_cell_run run = run_on(road_of(state));
         run.words[0] = doors[i];
         pl_cells_run(&run);
-        /* A kernel without 32-bit programs faults before the filter is asked. */
+        /* A kernel without 32-bit support faults before the filter runs. */
         assert_true(run.code == -SIGSYS || run.code == -SIGSEGV);
     }
 }
 
-/* --- processes --------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static void a_fork_bomb_stays_small_and_ends_with_the_program(void **state)
 {
@@ -194,8 +194,8 @@ static void a_fork_bomb_stays_small_and_ends_with_the_program(void **state)
     struct pl_cell_run run = run_on(road);
     run.words[0] = "fork";
     pl_cells_run(&run);
-    /* Without namespaces the limit is that of a user, who may have other processes that end; then
-     * the watch ends it. */
+    /* Without namespaces the limit is per user, and the user may have other processes that end;
+     * then the watch ends it. */
     bool is_stopped = !has_root(road) && run.why == PL_CELL_WHY_PROCESSES;
     if (run.code != 0 && !is_stopped)
         fail_msg("it ended with code %d, why %d: %s", run.code, (int)run.why, run.out);
@@ -274,7 +274,7 @@ static void nothing_of_the_server_is_left_inside(void **state)
     assert_int_equal(n_lines, 6);
 }
 
-/* --- a program that means well ------------------------------------------------------------------ */
+/* --- a program that means well ---------------------------------------------------------------- */
 
 static void a_program_gets_its_input_and_ends_with_its_code(void **state)
 {
@@ -357,7 +357,7 @@ static void programs_of_the_machine_run(void **state)
     }
 }
 
-/* --- the list ---------------------------------------------------------------------------------- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Nobody's, and one for each test program: without namespaces the limit of processes is a user's. */
+/* An unused uid, different for each test program: without namespaces the limit of processes is per
+ * user. */
 #define USER (61234 + (uid_t)getpid() % 4000)
 
 struct pl_cells pl_cells;
@@ -44,14 +45,14 @@ static void copy_program(const char *from, const char *to)
 
 static void drop_root(void)
 {
-    /* The executable may be where this user cannot go, so it is taken along open. */
+    /* This user may lack access to the executable's directory, so it stays open. */
     int fd = fcntl(open(getenv("PARLEY"), O_PATH), F_DUPFD, 800);
     assert_true(fd >= 0);
     snprintf(program_path, sizeof program_path, "/proc/self/fd/%d", fd);
     assert_int_equal(setgroups(0, NULL), 0);
     assert_int_equal(setresgid(USER, USER, USER), 0);
     assert_int_equal(setresuid(USER, USER, USER), 0);
-    assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0); /* or /proc/self would be root's */
+    assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0); /* otherwise root owns /proc/self */
 }
 
 void pl_cells_begin(const char *hostile, bool is_user)
@@ -113,7 +114,7 @@ void pl_cells_need(unsigned parts)
         }
 }
 
-/* --- a run ------------------------------------------------------------------------------------- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
 static bool has_token(const char *pid)
 {

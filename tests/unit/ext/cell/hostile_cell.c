@@ -1,8 +1,7 @@
-/* A program that tries to get out of its cell. Each attack tells on standard output what it achieved,
- * and ends with 0 only if it achieved nothing. Linked statically, so that it needs nothing of the
- * machine it runs on.
+/* A program that tries to leave its cell. Each attack reports its successes on standard output, and
+ * exits with 0 only if it had none. Linked statically, so that it needs nothing of the machine.
  *
- *     hostile_cell TOKEN ATTACK [WORD]...      the token is how the test finds what is left of it */
+ *     hostile_cell TOKEN ATTACK [WORD]...      the test finds remaining processes by the token */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +31,7 @@ static int n_escapes;
 
 #define ESCAPED(...) (printf("ESCAPED: " __VA_ARGS__), printf("\n"), n_escapes++)
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static const char *const forbidden[] = {
     "/etc/shadow",
@@ -193,11 +192,11 @@ static int fill_tmp(char **words)
             break;
     close(to);
     char *const argv[] = {(char *)"run", (char *)"-", (char *)"escaped", NULL};
-    execv("/tmp/run", argv); /* if that works, it is an unknown attack */
+    execv("/tmp/run", argv); /* if this works, it is an unknown attack */
     return n_escapes;
 }
 
-/* --- the network ------------------------------------------------------------------------------- */
+/* --- the network ------------------------------------------------------------------------------ */
 
 static int open_sockets(char **words)
 {
@@ -231,7 +230,7 @@ static int open_sockets(char **words)
     return n_escapes;
 }
 
-/* WORD: an address that nobody granted. */
+/* WORD: an address that was not granted. */
 static int connect_out(char **words)
 {
     static const uint16_t ports[] = {22, 53, 80, 443, 3128, 8080};
@@ -247,7 +246,7 @@ static int connect_out(char **words)
     return n_escapes;
 }
 
-/* --- system calls ------------------------------------------------------------------------------ */
+/* --- system calls ----------------------------------------------------------------------------- */
 
 #define CALL(name)                                                                                 \
     {                                                                                              \
@@ -370,7 +369,7 @@ static int make_calls(char **words)
     return n_escapes;
 }
 
-/* The calls of 32-bit programs: the kernel ends the process. */
+/* System calls of 32-bit programs: the kernel ends the process. */
 static int call_by_old_door(char **words)
 {
     (void)words;
@@ -395,7 +394,7 @@ static int call_by_x32(char **words)
     return n_escapes;
 }
 
-/* --- processes --------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static int fork_many(char **words)
 {
@@ -436,7 +435,7 @@ static int become_daemon(char **words)
     return n_escapes;
 }
 
-/* WORD: "many" are nine processes; of the nine of "others" the first takes nothing. */
+/* WORD: "many" starts nine processes; "others" starts nine, and the first takes no memory. */
 static int take_memory(char **words)
 {
     bool is_others = words[0] && strcmp(words[0], "others") == 0;
@@ -482,7 +481,7 @@ static int send_signals(char **words)
         if (syscall(SYS_tgkill, pid, pid, SIGTERM) == 0)
             ESCAPED("sent a signal to thread %d outside", (int)pid);
     }
-    kill(getppid(), SIGKILL); /* process 1, which does not notice */
+    kill(getppid(), SIGKILL); /* process 1, which ignores it */
     kill(1, SIGKILL);
     kill(1, SIGTERM);
     kill(1, SIGSTOP);
@@ -491,7 +490,7 @@ static int send_signals(char **words)
     return n_escapes;
 }
 
-/* --- what was left open ------------------------------------------------------------------------ */
+/* --- open descriptors, variables, users ------------------------------------------------------- */
 
 static int look_around(char **words)
 {
@@ -514,7 +513,7 @@ static int look_around(char **words)
     return n_escapes;
 }
 
-/* WORD…: a protected path each, which exists or does not. */
+/* WORD…: protected paths, which may exist or not. */
 static int write_protected(char **words)
 {
     for (; *words; words++) {
@@ -537,9 +536,9 @@ static int write_protected(char **words)
     return n_escapes;
 }
 
-/* --- not attacks ------------------------------------------------------------------------------- */
+/* --- not attacks ------------------------------------------------------------------------------ */
 
-/* Writes a WORD of text to each further WORD, a file. */
+/* Writes the text of the first WORD to each further WORD, a file. */
 static int write_files(char **words)
 {
     for (char **path = words + 1; *path; path++) {
@@ -574,7 +573,7 @@ static int wait_here(char **words)
     return n_escapes;
 }
 
-/* An address and a port: says a line there, and what comes back. */
+/* An address and a port: sends lines there and prints the answer. */
 static int talk(char **words)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -596,7 +595,7 @@ static int talk(char **words)
     return 0;
 }
 
-/* Sends so many bytes while it reads them back. */
+/* Sends this many bytes while it reads them back. */
 static int pour(char **words)
 {
     struct sockaddr_in to = {.sin_family = AF_INET};

@@ -1,4 +1,4 @@
-/* The hosts of a cell: what they are called inside, who is reached, and who is not. */
+/* The hosts of a cell: their names inside, which are reachable, and which are not. */
 #include "ext/cell/hosts.h"
 #include "unit/ext/cell/cells.h"
 #include "unit/io/turning.h"
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- a server outside that says what it heard --------------------------------------------------- */
+/* --- an echo server outside the cell ---------------------------------------------------------- */
 
 static int echo_fd;
 static uint16_t echo_port;
@@ -56,7 +56,7 @@ static int end(void **state)
     return 0;
 }
 
-/* --- a run with a loop -------------------------------------------------------------------------- */
+/* --- a run with a loop ------------------------------------------------------------------------ */
 
 struct visit {
     struct pl_cell *cell;
@@ -99,7 +99,7 @@ static bool is_over(void *ctx)
     return pl_cell_reap(visit->cell, &visit->end) && n <= 0;
 }
 
-/* In the cell `words` runs; three hosts are granted, of which the operator has named two. */
+/* Runs `words` in the cell. Three hosts are granted; the operator allows two of them. */
 static void visit(struct visit *visit, const char *const *words)
 {
     char allowed[2][64];
@@ -191,7 +191,7 @@ static void a_wildcard_is_reached_by_connect(void **state)
     snprintf(line, sizeof line, "CONNECT deep.example.org:%u HTTP/1.1", echo_port);
     VISIT(&v, "talk", "127.0.1.4", "3128", line, "Host: deep.example.org", "", "hello");
     assert_string_equal(v.out, "HTTP/1.1 200 Connection established\r\n\r\nhello\r\n7 bytes");
-    /* A client that uses the proxy for all hosts reaches the others in the same way. */
+    /* A client that uses the proxy for all hosts reaches the other hosts, too. */
     snprintf(line, sizeof line, "CONNECT API.example.com:%u HTTP/1.1", echo_port);
     VISIT(&v, "talk", "127.0.1.4", "3128", line, "", "hello");
     assert_string_equal(v.out, "HTTP/1.1 200 Connection established\r\n\r\nhello\r\n7 bytes");

@@ -1,4 +1,4 @@
-/* Levels, the parts that make them, and the sentences that say what is missing. */
+/* Levels, their parts, and the messages about missing parts. */
 #include "ext/cell/cell.h"
 #include "ext/cell/uids.h"
 
@@ -53,7 +53,7 @@ static void parts_make_levels(void **state)
         assert_int_equal(pl_cell_level_of(cases[i].parts, cases[i].abi), cases[i].level);
 }
 
-/* Taking a part away never makes a cell more closed. */
+/* Without a part, a cell is never more closed. */
 static void less_is_never_more(void **state)
 {
     (void)state;
@@ -80,13 +80,13 @@ static void a_refusal_names_every_part_with_its_remedy(void **state)
     assert_non_null(strstr(err.message, "bubblewrap is missing"));
     assert_non_null(strstr(err.message, "landlock is missing"));
     assert_int_equal(pl_cell_accept(&probe, PL_CELL_NONE, &err), PL_OK);
-    /* Either way to namespaces will do, so neither is missed. */
+    /* Either way to namespaces suffices, so neither is reported missing. */
     probe.has |= PL_CELL_HAS(BWRAP);
     probe.level = PL_CELL_NAMESPACES;
     assert_int_equal(pl_cell_accept(&probe, PL_CELL_NAMESPACES, &err), PL_OK);
     assert_int_equal(pl_cell_accept(&probe, PL_CELL_FULL, &err), PL_INVALID);
     assert_null(strstr(err.message, "bubblewrap is missing"));
-    /* Landlock that is too old is not missing. */
+    /* An outdated Landlock is not reported as missing. */
     probe = (struct pl_cell_probe){.has = BASE | PL_CELL_HAS(LANDLOCK), .landlock_abi = 5};
     assert_int_equal(pl_cell_accept(&probe, PL_CELL_LANDLOCK, &err), PL_INVALID);
     assert_non_null(strstr(err.message, "ABI 5"));

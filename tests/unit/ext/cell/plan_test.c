@@ -1,4 +1,4 @@
-/* The plan of a cell: what is written is read again, and anything else is refused. */
+/* The plan of a cell: a written plan is read back, and anything else is refused. */
 #include "ext/cell/plan.h"
 
 #include "json/json.h"
@@ -31,7 +31,7 @@ static const char *const whole[][2] = {
 };
 enum { N_WHOLE = sizeof whole / sizeof *whole };
 
-/* The whole plan with one member replaced (NULL: left out). */
+/* The whole plan with one member replaced (NULL: omitted). */
 static char *plan_with(const char *name, const char *value)
 {
     static char text[1 << 17];
@@ -95,7 +95,7 @@ static void a_plan_is_read_as_it_was_written(void **state)
 
 static void values_of_the_wrong_type_are_refused(void **state)
 {
-    /* One of each kind; the right kind of each member is left out. */
+    /* One value of each kind; the member's correct kind is skipped. */
     static const char *const values[] = {"null", "true", "1.5",  "-1",    "\"\\u0000\"",
                                          "[1]",  "{}",   "[[]]", "[null]"};
     (void)state;

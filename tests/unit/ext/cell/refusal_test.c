@@ -1,5 +1,5 @@
-/* Cells that are refused: parts that this machine is said not to have, wrong specs, directories that
- * changed; and protected paths in a directory that a program may write. */
+/* Refused cells: parts that are reported missing, wrong specs, directories that changed; and
+ * protected paths in a directory that a program may write. */
 #include "unit/ext/cell/cells.h"
 
 #include <errno.h>
@@ -168,7 +168,7 @@ static void a_wrong_spec_is_refused(void **state)
     assert_int_equal(try(0, &spec, &err), PL_USAGE);
 }
 
-/* What was opened is what is mounted: not what has its name now. */
+/* The opened directory is mounted, not the one that has its name now. */
 static void what_was_opened_is_mounted_though_another_has_its_name(void **state)
 {
     char dir[160], away[160], file[200];
@@ -199,7 +199,7 @@ static void what_was_opened_is_mounted_though_another_has_its_name(void **state)
     close(fd);
 }
 
-/* --- protected paths ---------------------------------------------------------------------------- */
+/* --- protected paths -------------------------------------------------------------------------- */
 
 static void make_tree(const char *dir)
 {
@@ -287,7 +287,7 @@ static void what_is_made_anew_is_removed_and_reported(void **state)
     assert_true(exists("ok") && exists("src/file") && exists("sub/.git/config"));
     assert_true(access("/etc/passwd", F_OK) == 0); /* not through the link */
     pl_buf_deinit(&removed);
-    /* Nothing new: nothing goes. */
+    /* Nothing new, so nothing is removed. */
     pl_buf_init(&removed, 0);
     assert_int_equal(pl_cell_guard_begin(dir, &guard, &err), PL_OK);
     assert_int_equal(pl_cell_guard_end(guard, &removed, &err), PL_OK);
@@ -315,7 +315,7 @@ static void without_mounts_protected_paths_forbid_writing(void **state)
     assert_non_null(strstr(err.message, "mount namespace"));
 }
 
-/* --- the end of the server ---------------------------------------------------------------------- */
+/* --- the end of the server -------------------------------------------------------------------- */
 
 static void a_cell_ends_with_the_server(void **state)
 {

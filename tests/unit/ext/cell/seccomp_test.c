@@ -1,4 +1,4 @@
-/* The filter of system calls, asked call by call without installing it. */
+/* The system call filter, tested call by call without installing it. */
 #include "ext/cell/inside/seccomp.h"
 
 #include <errno.h>
@@ -125,7 +125,7 @@ static void sockets_are_pairs_or_tcp_of_a_cell_with_hosts(void **state)
                      ERR(EAFNOSUPPORT));
     assert_int_equal(ASK(true, SYS_connect), ALLOW);
     assert_int_equal(ASK(false, SYS_connect), ERR(ENOSYS));
-    /* The kernel looks at 32 bits; so does the filter. */
+    /* The kernel reads 32 bits; so does the filter. */
     assert_int_equal(ASK(false, SYS_socketpair, AF_UNIX | 1ull << 32, SOCK_STREAM), ALLOW);
     assert_int_equal(ASK(true, SYS_socket, AF_NETLINK | 1ull << 32, SOCK_STREAM),
                      ERR(EAFNOSUPPORT));

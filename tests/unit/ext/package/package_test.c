@@ -169,7 +169,7 @@ static void limits_of_a_tree_are_exact(void **state)
     (void)state;
     struct pl_ext_tree tree = {0};
     static const char byte[] = "x";
-    struct pl_str most = {byte, PL_EXT_TREE_BYTES_MAX}; /* its length is looked at, not its bytes */
+    struct pl_str most = {byte, PL_EXT_TREE_BYTES_MAX}; /* only its length is checked */
     struct pl_error err = {0};
     struct pl_ext_file file = {PL_STR("a"), most, false};
     assert_int_equal(pl_ext_tree_add(&arena, &tree, &file, &err), PL_OK);

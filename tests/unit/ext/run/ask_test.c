@@ -1,5 +1,5 @@
-/* An ask there and back, to an extension that the test plays: what is durable first, wrong types in an answer, cancels that
- * pass an answer, queues one over their limit, ends. */
+/* An ask there and back, to an extension that the test simulates: durable rows first, wrong types
+ * in an answer, cancels that cross an answer, queues one over their limit, ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,14 +16,14 @@ static const char *const payloads[] = {
     "\"parameters\":{\"type\":\"object\"}}]}"};
 
 struct asked {
-    struct pl_ext_ask *ask; /* its own */
+    struct pl_ext_ask *ask; /* of this test */
     unsigned n_done, n_updates;
     bool is_failed, is_error;
     enum pl_tool_error error;
     char message[256], reply[512], update[512];
 };
 
-static unsigned n_left; /* done without anybody who waits */
+static unsigned n_left; /* done without a waiting asker */
 
 static void on_done(struct pl_ext_ask *ask)
 {
@@ -126,7 +126,7 @@ static void a_tool_runs_when_its_row_is_durable(void **state)
     assert_false(asked.is_failed);
     assert_string_equal(asked.reply, "{\"text\":\"x\"}");
     assert_int_equal(world->n_rows, n_before + 2);
-    /* The same answer again is dropped; one of a call that never was is told. */
+    /* A repeated answer is dropped; an answer to an unknown call is reported. */
     answer(world, id, FINE);
     assert_string_equal(ext_world_hear(world, 0), "");
     answer(world, "call_none", FINE);
@@ -160,7 +160,7 @@ static void a_cancel_finds_it_wherever_it_is(void **state)
     pl_ext_ask_cancel(asked.ask);
     assert_string_equal(ext_world_hear(world, 0), "");
     assert_int_equal(n_left, 1);
-    /* While it runs: it hears so, and an answer that comes late is dropped. */
+    /* While it runs: the extension is told, and a late answer is dropped. */
     send_ask(world, PL_EXT_ASK_TOOL, "t", &asked);
     (void)ext_world_hear(world, 0);
     ext_world_id(world, 0, id, sizeof id);
@@ -169,7 +169,7 @@ static void a_cancel_finds_it_wherever_it_is(void **state)
     assert_int_equal(n_left, 2);
     answer(world, id, FINE);
     assert_string_equal(ext_world_hear(world, 0), "");
-    /* Its answer is on the way home already. */
+    /* Its answer is already on the way. */
     send_ask(world, PL_EXT_ASK_TOOL, "t", &asked);
     (void)ext_world_hear(world, 0);
     ext_world_id(world, 0, id, sizeof id);
@@ -227,7 +227,8 @@ static void progress_comes_before_the_answer(void **state)
     ext_world_close(world);
 }
 
-/* It goes to every client of the user: a flood of it is one at once, and then the newest. */
+/* Progress goes to every client of the user: of a flood, the first is sent at once, then the
+ * newest. */
 static void of_much_progress_the_first_and_the_last_are_told(void **state)
 {
     struct ext_world *world = open_world();
@@ -252,7 +253,8 @@ static void of_much_progress_the_first_and_the_last_are_told(void **state)
     ext_world_close(world);
 }
 
-/* Frames that cost their sender nothing: one over the quota is told, the third ends it. */
+/* Frames that cost the sender nothing: one over the quota is reported, the third ends the
+ * extension. */
 static void frames_without_end_are_its_end(void **state)
 {
     static const struct {
@@ -304,7 +306,7 @@ static void one_over_the_queue_is_refused(void **state)
     for (size_t i = 0; i + 1 < ALL; i++)
         assert_int_equal(asked[i].n_done, 0);
     assert_true(asked[ALL - 1].is_failed && asked[ALL - 1].error == PL_TOOL_ERROR_LIMIT);
-    /* Whatever ends it, each fails once. */
+    /* Whatever ends it, each call fails once. */
     pl_ext_instance_end(ext_world_instance(world, 0), PL_EXT_LIFE_KILLED, "it was killed");
     ext_world_settle(world);
     for (size_t i = 0; i + 1 < ALL; i++)

@@ -1,5 +1,5 @@
-/* Hooks one after another, answered by extensions that the test plays: what is changed, what blocks, answers of wrong types,
- * extensions that are away, and chains that nobody waits for. */
+/* Hooks one after another, answered by extensions that the test simulates: changes, blocks, answers
+ * of wrong types, missing extensions, and chains that nobody waits for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static struct pl_ext_chain *start(struct ext_world *world, enum pl_ext_hook hook
     return chain;
 }
 
-/* The one that is asked answers with this data; what it was asked is in `heard`. */
+/* The extension answers with this data; the request is in `heard`. */
 static void answer(struct ext_world *world, size_t which, enum pl_ext_hook hook, const char *data)
 {
     char id[64], line[1024];
@@ -202,7 +202,7 @@ static void one_that_is_away_blocks_where_the_hook_is_closed(void **state)
     struct ext_world *world = open_world(payloads, 1);
     struct ruled ruled;
     (void)state;
-    /* It ends while it is asked. */
+    /* It ends during the call. */
     start(world, PL_EXT_HOOK_TOOL_CALL, "{\"input\":{}}", &ruled);
     assert_true(has(ext_world_hear(world, 0), "tool_call"));
     pl_ext_instance_end(ext_world_instance(world, 0), PL_EXT_LIFE_KILLED, "it was killed");
@@ -220,7 +220,7 @@ static void one_that_is_away_blocks_where_the_hook_is_closed(void **state)
     start(world, PL_EXT_HOOK_TOOL_RESULT, "{\"content\":[]}", &ruled);
     ext_world_settle(world);
     assert_true(ruled.n == 1 && ruled.verdict == PL_EXT_VERDICT_GO);
-    row.user_id = PL_STR("user_2"); /* another's does not concern this one */
+    row.user_id = PL_STR("user_2"); /* another user's quarantine does not affect this one */
     world->ext.set->items[0]->package.state = PL_EXT_STATE_DISABLED;
     start(world, PL_EXT_HOOK_TOOL_CALL, "{\"input\":{}}", &ruled);
     ext_world_settle(world);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const char *const variables[] = {"PLAIN=value", "OTHER=hidden", NULL};
-static struct ext_world *now; /* there is one at a time */
+static struct ext_world *now; /* only one at a time */
 
 /* --- the store -------------------------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static void on_committed(struct pl_letter *letter)
 
 void __wrap_pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_batch *batch,
                             pl_batch_done_fn *done, void *ctx);
-/* Its own memory is not the host's, so it is no place for a fault. */
+/* Its own memory is not the host's, so no fault is injected here. */
 void __wrap_pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_batch *batch,
                             pl_batch_done_fn *done, void *ctx)
 {
@@ -40,7 +40,7 @@ void __wrap_pl_store_submit(struct pl_store *store, struct pl_loop *home, struct
         abort();
     *commit = (struct commit){{.open = on_committed}, done, ctx, now->store_status};
     if (commit->status == PL_OK)
-        now->n_rows += pl_batch_n_writes(batch) - 1; /* the lock of the audit is one, too */
+        now->n_rows += pl_batch_n_writes(batch) - 1; /* the lock of the audit is one write, too */
     pl_batch_destroy(batch);
     pl_loop_post(home, &commit->letter);
 }

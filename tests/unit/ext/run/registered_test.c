@@ -1,5 +1,5 @@
-/* A register as it is kept, and the arguments of a tool: wrong types anywhere, hooks that are not heard, tools that were
- * changed. */
+/* A stored register, and the arguments of a tool: wrong types anywhere, unknown hooks, changed
+ * tools. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void hooks_with_content_need_the_capability_session(void **state)
     assert_int_equal(r->n_denied_hooks, 0);
     assert_true(pl_ext_registered_wants(r, PL_EXT_HOOK_TOOL_RESULT, PL_STR("bat"), &subscription));
     assert_false(subscription.is_closed);
-    /* The strictest of those that fit. */
+    /* The strictest matching one. */
     assert_true(pl_ext_registered_wants(r, PL_EXT_HOOK_TOOL_RESULT, PL_STR("bash"), &subscription));
     assert_true(subscription.is_closed);
     assert_false(pl_ext_registered_wants(r, PL_EXT_HOOK_TOOL_RESULT, PL_STR("read"), NULL));
@@ -65,7 +65,7 @@ static void a_tool_that_was_changed_is_withheld(void **state)
     pl_ext_registered_release(first);
 }
 
-/* Each member with a value of each type: it is read, or refused with a sentence. */
+/* Each member with a value of each type: it is read, or refused with a message. */
 static void wrong_types_are_refused_or_harmless(void **state)
 {
     static const char *const keys[] = {

@@ -36,7 +36,7 @@ static void without_a_sign_the_declared_type_counts(void **state)
     assert_true(pl_str_eq(type, PL_STR("text/csv")));
 }
 
-/* All pieces of `text`, cut at `at`. */
+/* Both pieces of `text`, split at `at`. */
 static struct pl_blob_look look_at(struct pl_arena *arena, struct pl_str text, size_t at)
 {
     struct pl_blob_look look;

@@ -1,4 +1,4 @@
-/* Whether a document has media to keep, whatever its shape. */
+/* Whether a document has media to keep, in any shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Time zones of a machine: found by name below a directory, read once. */
+/* A machine's time zones: found by name in a directory, read once. */
 #include "io/file/outfile.h"
 #include "service/tasks/zones.h"
 #include "unit/cron/zones.h"
