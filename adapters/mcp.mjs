@@ -1,11 +1,11 @@
-// An MCP server as an extension: this program speaks MCP with the server and the extension protocol with the host.
+// Runs an MCP server as an extension: speaks MCP with the server and the extension protocol with the host.
 //
 //     node mcp.mjs server.json
 //
-// server.json: {"id", "command": [PROGRAM, ARGUMENT …]} starts a server and talks with it over its standard streams;
-// {"id", "url", "bearer_env"?} asks one over streamable HTTP. "env": names of variables that the host gives the server.
+// server.json: {"id", "command": [PROGRAM, ARGUMENT …]} starts a server and uses its standard streams;
+// {"id", "url", "bearer_env"?} connects to one over streamable HTTP. "env": names of variables that the host gives the server.
 // Tools become mcp__ID__NAME, prompts become commands, elicitation becomes questions. Two generations of the protocol
-// are spoken: server/discover (2026-07-28), and initialize from 2025-11-25 down to 2024-11-05.
+// are supported: server/discover (2026-07-28), and initialize from 2025-11-25 down to 2024-11-05.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -84,9 +84,9 @@ function hear(method, params) {
   }
 }
 
-// --- what a server may ask ------------------------------------------------------------------------------------------
+// --- requests of the server -----------------------------------------------------------------------------------------
 
-// The directories that are mounted in the cell: the beginning of each glob, up to its first sign.
+// The directories mounted in the cell: of each glob, the path before the first part with * or ?.
 function roots() {
   if (!workspace) return [];
   const list = manifest.capability_manifest?.capabilities ?? [];
@@ -96,7 +96,7 @@ function roots() {
   return [...new Set(paths)].map((path) => ({ uri: pathToFileURL(join(workspace, path)).href, name: path || 'workspace' }));
 }
 
-// The open call, for questions: the newest one, since a server does not say which it asks for.
+// The call to which a question belongs: the newest one, since the server does not name it.
 const asking = () => [...calls.values()].at(-1);
 
 async function askMember(call, title, name, schema) {
@@ -134,7 +134,7 @@ async function answerServer(method, params, call) {
   throw new McpError({ code: -32601, message: method === 'sampling/createMessage' ? 'sampling is off' : `there is no method ${method}` });
 }
 
-// A request that may end in input_required: asks, and sends it again with the answers.
+// Sends a request whose result may be input_required: then asks, and sends the request again with the answers.
 async function complete(method, params, options) {
   for (let round = 0, state = {}; round < 20; round++) {
     const result = await request(method, { ...params, ...state }, options);
@@ -148,7 +148,7 @@ async function complete(method, params, options) {
   throw new Error('the server asked for input twenty times');
 }
 
-// --- beginning ------------------------------------------------------------------------------------------------------
+// --- initialization -------------------------------------------------------------------------------------------------
 
 async function initialize() {
   version = undefined;
@@ -189,7 +189,7 @@ async function all(method, member) {
 
 const linked = (block) => (block.type === 'resource_link' ? { type: 'text', text: `[${block.title ?? block.name}](${block.uri})${block.description ? `: ${block.description}` : ''}` } : block);
 
-// A card of the page: the resource ui:// that the tool or its result names.
+// The card for the page: the ui:// resource that the tool or its result names.
 async function cardOf(tool, result, options) {
   const uri = result._meta?.ui?.resourceUri ?? result._meta?.['ui/resourceUri'] ?? tool._meta?.ui?.resourceUri ?? tool._meta?.['ui/resourceUri'];
   if (!uri?.startsWith?.('ui://')) return undefined;
@@ -212,7 +212,7 @@ async function callTool(tool, call, input) {
 }
 
 function useWorkspace(path) {
-  if (typeof path !== 'string' || path === workspace) return; // a host may say only that there is one
+  if (typeof path !== 'string' || path === workspace) return; // a host may report only that one exists
   workspace = path;
   if (version !== NEWEST) notify('notifications/roots/list_changed');
 }
@@ -244,7 +244,7 @@ function offerResources() {
   }, { exposure: 'deferred' });
 }
 
-// Schemas are JSON Schema 2020-12 here; of what servers write, older drafts mean the same.
+// Schemas are read as JSON Schema 2020-12. The keywords that servers use have the same meaning in older drafts.
 function plain(schema) {
   if (!schema || typeof schema !== 'object') return { type: 'object' };
   const { $schema, ...rest } = schema;
@@ -256,7 +256,7 @@ async function learn() {
   const tools = can.tools ? await all('tools/list', 'tools') : [];
   const prompts = can.prompts ? await all('prompts/list', 'prompts') : [];
   ext.tools.clear();
-  ext.commands.clear(); // nothing waits from here on, so a call that comes finds either the old or the new
+  ext.commands.clear(); // no await from here on, so a call finds either the old tools or the new ones
   for (const tool of tools) {
     ext.tool(shown(tool.name), tool.description ?? tool.title ?? tool.name, plain(tool.inputSchema), (call, input) => callTool(tool, call, input), {
       ...(tool.title ? { label: tool.title } : {}), ...(tool.outputSchema ? { output_schema: plain(tool.outputSchema) } : {}), ...(tool.annotations ? { annotations: tool.annotations } : {}), exposure: 'deferred', timeout_ms: 600_000,
@@ -266,7 +266,7 @@ async function learn() {
   prompts.forEach(offerPrompt);
 }
 
-// Lists that change often are read once for all changes so far; a register is sent only for a difference.
+// One read of the lists covers all changes so far; a register is sent only if they differ.
 const definitions = () => JSON.stringify([[...ext.tools.values()], [...ext.commands.values()]]);
 let registered = '', isStale = false, isRefreshing = false;
 function register() { registered = definitions(); ext.register(); }
@@ -287,12 +287,12 @@ async function refresh() {
   isRefreshing = false;
 }
 
-// Of the newest generation: what has changed comes on a stream that is asked for.
+// For the newest generation: changes arrive on a stream that must be requested.
 function listen() {
   request('subscriptions/listen', { notifications: { toolsListChanged: true, promptsListChanged: true } }).catch(() => {});
 }
 
-// Files of the package are named as they are in a cell.
+// Maps a path of the package in a cell (/ext/…) to the local file.
 const placed = (word) => (word.startsWith('/ext/') ? join(dirname(process.argv[2]), word.slice('/ext/'.length)) : word);
 
 async function begin(env) {
@@ -305,8 +305,8 @@ async function begin(env) {
   if (version === NEWEST) listen();
 }
 
-// The host waits ten seconds for a register. Where variables are needed, or the server is slow, the first one has no
-// tools yet, and a second one brings them.
+// The host waits ten seconds for a register. If variables are needed, or the server is slow, the first register has no
+// tools yet, and a second one adds them.
 const names = [...new Set([...(config.env ?? []), ...(config.bearer_env ? [config.bearer_env] : [])])];
 let isFirst = true;
 const first = () => { if (isFirst) { isFirst = false; registered = definitions(); ext.run(); } };

@@ -1,5 +1,5 @@
-// The part of JSON Schema that output schemas and forms use: what of a value does not fit, or undefined. A keyword that
-// is not here is not checked; the host checks inputs with all of JSON Schema.
+// The part of JSON Schema that output schemas and forms use. The result says which part of a value does not fit, or is
+// undefined. Other keywords are not checked; the host validates inputs with all of JSON Schema.
 const typeOf = (value) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 const isOf = (type, value) => (type === 'integer' ? Number.isInteger(value) : type === typeOf(value));
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -1,5 +1,5 @@
-// The two ways to an MCP server: its standard streams, and streamable HTTP. Both send one JSON-RPC message and hand on
-// every message that comes.
+// The two transports to an MCP server: its standard streams, and streamable HTTP. Both send one JSON-RPC message and pass
+// on every received message.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -17,7 +17,7 @@ export class StdioTransport {
       try {
         message = JSON.parse(line);
       } catch {
-        console.error(`no JSON from the server: ${line.slice(0, 200)}`); // many print a greeting
+        console.error(`no JSON from the server: ${line.slice(0, 200)}`); // many servers print a greeting
         return;
       }
       for (const one of [message].flat()) onMessage(one);
@@ -27,7 +27,7 @@ export class StdioTransport {
   async send(message) { this.child.stdin.write(`${JSON.stringify(message)}\n`); }
 }
 
-// Events of a stream (text/event-stream), as their data.
+// Yields the data of each event of a text/event-stream.
 async function* eventsOf(body) {
   const decoder = new TextDecoder();
   let rest = '', data = [];
@@ -37,7 +37,7 @@ async function* eventsOf(body) {
     rest = lines.pop();
     for (const line of lines) {
       if (line === '') {
-        if (data.join('')) yield data.join('\n'); // one without data only has an id
+        if (data.join('')) yield data.join('\n'); // an event without data only has an id
         data = [];
       } else if (line.startsWith('data:')) {
         data.push(line.slice(line[5] === ' ' ? 6 : 5));
@@ -66,7 +66,7 @@ export class HttpTransport {
     this.session = answer.headers.get('mcp-session-id') ?? this.session;
     const type = answer.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream') && answer.body) {
-      // Messages come while it is open; who waits for one of them does not wait for the end.
+      // Messages arrive while the stream is open; a wait for one of them does not wait for the stream's end.
       this.#follow(answer.body, message, onMessage);
       return;
     }

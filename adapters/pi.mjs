@@ -1,11 +1,10 @@
-// An extension of pi as an extension of Parley: gives its function an object `pi`, and turns what it registers and calls
-// into the extension protocol.
+// Runs an extension of pi as an extension of Parley: passes an object `pi` to its function, and translates its
+// registrations and calls to the extension protocol.
 //
 //     node pi.mjs extension.mjs
 //
-// pi calls some things without waiting (session entries, active tools, names). Those read the answer of the host from
-// standard input right away, while the program stands still; other frames that come meanwhile are kept for later.
-// Terminal drawing does nothing.
+// Some functions of pi are synchronous (session entries, active tools, names). These block the program and read the host's
+// answer from standard input; other frames that arrive meanwhile are kept for later. Terminal drawing does nothing.
 import { readFileSync, readSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,13 +12,13 @@ import { Call, Extension, HostError, capabilityOf } from './parley_ext.mjs';
 
 const path = resolve(process.argv[2]);
 const ext = new Extension(JSON.parse(readFileSync(join(dirname(path), 'extension.json'), 'utf8')));
-// stdout belongs to the protocol, whatever the extension writes there.
+// stdout is reserved for the protocol: output of the extension goes to stderr.
 for (const name of ['log', 'info', 'debug', 'warn']) console[name] = (...words) => console.error(...words);
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (...args) => process.stderr.write(...args);
 ext.send = (type, payload, id = `x${++ext.nSent}`) => { write(`${JSON.stringify({ id, version: '1.0', type, payload })}\n`); };
 
-// --- frames, also while the program stands still ----------------------------------------------------------------------
+// --- frames, also during synchronous calls ----------------------------------------------------------------------------
 
 let rest = Buffer.alloc(0);
 const frames = [];
@@ -41,7 +40,7 @@ function readNow() {
   }
 }
 
-// A call of the host whose output is there when the function returns. `otherwise`: what a refusal gives.
+// Calls the host synchronously and returns the output; `otherwise` is returned if the host refuses.
 function hostNow(method, params, otherwise) {
   const callId = `h${++ext.nSent}`;
   ext.send('host_call', { call_id: callId, capability: capabilityOf(method, params), method, params, context: current?.parent ? { parent: current.parent } : {} }, callId);
@@ -56,7 +55,7 @@ function hostNow(method, params, otherwise) {
   }
 }
 
-// --- what is missing ---------------------------------------------------------------------------------------------------
+// --- missing functions -------------------------------------------------------------------------------------------------
 
 const missed = new Set();
 function miss(what) {
@@ -67,7 +66,7 @@ function miss(what) {
 
 // --- the context of a call ---------------------------------------------------------------------------------------------
 
-let current; // the call at work, for what pi does without a context
+let current; // the running call, for functions of pi without a context
 const background = new Call(ext, undefined, {});
 const call = () => current ?? background;
 const quiet = (promise) => promise.catch((error) => miss(error.message));
@@ -123,7 +122,7 @@ const renamed = (object, rename) => Object.fromEntries(Object.entries(object ?? 
 const known = new Set(['input', 'before_agent_start', 'context', 'before_provider_request', 'tool_call', 'tool_result', 'session_before_compact', 'session_before_fork', 'session_before_switch', 'session_start', 'session_shutdown',
   'agent_start', 'agent_end', 'agent_settled', 'turn_start', 'turn_end', 'message_update', 'message_end', 'tool_execution_start', 'tool_execution_update', 'tool_execution_end', 'model_select']);
 
-// What a handler of pi returns, in the words of the protocol; members of `event` that it changed count too.
+// Translates a pi handler's result to the protocol; members of `event` that it changed count too.
 function answerOf(name, result, event, before) {
   if (name === 'before_provider_request') return result === undefined ? {} : { payload: result };
   if (name === 'session_before_compact' && result?.compaction) return { summary: result.compaction.summary };
@@ -131,7 +130,7 @@ function answerOf(name, result, event, before) {
   return { ...answer, ...renamed(result, snake) };
 }
 
-// Members that handlers of pi count on, where the host says nothing of them.
+// Defaults for members that handlers of pi rely on and the host does not send.
 const usual = {
   before_agent_start: { prompt: '', images: [], systemPrompt: '', systemPromptOptions: { selectedTools: [], toolSnippets: {}, promptGuidelines: [], contextFiles: [], skills: [] } },
   session_before_compact: { preparation: { messagesToSummarize: [], turnPrefixMessages: [], tokensBefore: 0, firstKeptEntryId: '', previousSummary: undefined }, branchEntries: [], customInstructions: undefined },
@@ -227,7 +226,7 @@ const pi = {
 };
 const otherwise = new Proxy(pi, { get: (target, name) => (name in target || typeof name !== 'string' ? target[name] : (miss(`pi.${name}`), () => undefined)) });
 
-// What a program has printed, as the tools of pi give it.
+// Converts a program's output to the form of pi's tools.
 const asResult = (output) => (output.content ? output : { content: [{ type: 'text', text: [output.stdout, output.stderr].filter(Boolean).join('\n') }], details: output });
 globalThis.parleyPi = { miss, tool: (name, input) => call().tool(name, input).then(asResult).catch((error) => { throw error instanceof HostError ? new Error(error.message) : error; }) };
 process.on('unhandledRejection', (error) => console.error(error));

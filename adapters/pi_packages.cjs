@@ -1,6 +1,6 @@
 // Stand-ins for the packages that extensions of pi import: pi-coding-agent, pi-ai, pi-tui, pi-agent-core and typebox. They
-// are bundled with the extension; what reaches out goes through globalThis.parleyPi, which the adapter (pi.mjs) sets.
-// Terminal drawing does nothing. A name that is not here is a stub, which says so once on stderr when it is used.
+// are bundled with the extension; outside calls use globalThis.parleyPi, which the adapter (pi.mjs) sets. Terminal
+// drawing does nothing. Any other name is a stub, which reports itself once on stderr when it is used.
 'use strict';
 
 const host = () => globalThis.parleyPi;
@@ -95,7 +95,7 @@ const known = {
   parleyTheme: theme,
 };
 
-// A class that may be extended, called and constructed, and does nothing.
+// A class that can be extended, called and constructed, and does nothing.
 const stubs = new Map();
 function stub(name) {
   if (!stubs.has(name)) {

@@ -4,12 +4,12 @@ import { lean } from './build/lean.mjs';
 import { alias, drawings, words } from './build/shared.mjs';
 import { smaller } from './build/smaller.mjs';
 
-/** `npm run dev` talks to a server of yours: PARLEY_URL=http://127.0.0.1:8787 npm run dev */
+/** `npm run dev` uses a running server: PARLEY_URL=http://127.0.0.1:8787 npm run dev */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:8787';
 
 /**
- * What is loaded together is one chunk: many small ones compress worse and would cost a page its budget. What every page begins with
- * is `shell`; the rest stays where the bundler puts it.
+ * Modules that are loaded together form one chunk: many small chunks compress worse and would exceed a page's size budget.
+ * `shell` has the modules that every page needs at its start; the bundler places all other modules.
  */
 const together = {
   shell: [

@@ -1,5 +1,5 @@
-// One of everything that an extension can do, for a person who looks at the page and for tests. Nothing here leaves the
-// machine or writes a file.
+// One example of each feature of extensions, to look at in the page and for tests. It sends nothing off the machine and
+// writes no file.
 import { Extension } from './parley_ext.mjs';
 
 const ext = new Extension();
@@ -59,7 +59,7 @@ ext.tool('demo_image', 'Gives a small image.', none, () => [
   { type: 'text', text: 'one green dot' },
   { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkWPr/PwAFJQKQy2zTdQAAAABJRU5ErkJggg==' }]);
 
-// What the hooks have seen, newest last.
+// The events that the hooks have received, newest last.
 const seen = [];
 ext.command('demo', 'Says what the hooks of this extension have seen: /demo [clear].', (call, args) => {
   if (args[0] === 'clear') seen.length = 0;
@@ -75,7 +75,7 @@ ext.hook(events, (call, data, event) => {
   seen.splice(0, Math.max(0, seen.length - 200));
 });
 
-// Those that decide: words that a person writes on purpose change what happens.
+// Hooks that decide: certain words in a text change the outcome.
 ext.hook('input', (call, { text }) => {
   seen.push('input');
   if (text?.startsWith('demo shout ')) return { action: 'transform', text: text.slice('demo shout '.length).toUpperCase() };

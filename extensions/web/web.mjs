@@ -1,5 +1,5 @@
-// Pages of the web as text. The host fetches: it holds every address to the manifest and refuses private networks,
-// at each redirect too. This program only turns HTML into text and cuts it.
+// Web pages as text. The host fetches them: it checks every address against the manifest and refuses private networks,
+// also at each redirect. This program only converts HTML to text and cuts it.
 import { Extension } from './parley_ext.mjs';
 
 const ext = new Extension();
@@ -12,7 +12,7 @@ const decode = (text) => text.replace(/&(#x?[0-9a-f]+|\w+);/gi, (all, name) => {
   return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000) ? String.fromCodePoint(code) : all;
 });
 
-// Headings, lists, links and paragraphs as Markdown has them; everything that is not text goes.
+// Headings, lists, links and paragraphs become Markdown; everything that is not text is removed.
 export function textOf(html) {
   return decode(html
     .replace(/<!--[^]*?-->/g, '')

@@ -1,5 +1,5 @@
-"""The files of the workspace as tools. The host does the work: it opens every path beneath the workspace, asks where
-the policy says so, and runs commands in a cell of their own. This program only says what there is."""
+"""The files of the workspace as tools. The host does the work: it opens every path beneath the workspace, asks if the
+policy requires it, and runs each command in its own cell. This program only declares the tools."""
 from parley_ext import Extension
 
 TEXT = {"type": "string"}
@@ -27,7 +27,7 @@ ext = Extension()
 
 
 def shown(output):
-    """What a command has printed, as a model reads it; other outputs as they are."""
+    """The output of a command, formatted for a model; other outputs are unchanged."""
     if "stdout" not in output and "stderr" not in output:
         return output
     parts = [output.get("stdout", ""), output.get("stderr", "")]

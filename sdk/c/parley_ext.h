@@ -1,24 +1,24 @@
 /* Extensions for Parley in C: one header, C11 and POSIX, no dependencies. Define PARLEY_EXT_IMPLEMENTATION before you
  * include it in one file of your program; greet.c is an example.
  *
- * Name, version and capabilities come from extension.json beside the program. Calls come one after another. A handler
- * that calls the host waits in pext_host; a cancel that comes meanwhile sets call->is_cancelled. JSON values are views
- * into lines that came; they are valid until the handler returns. stdout belongs to the protocol: write to stderr,
- * which is the extension's log. Lines are in malloc's memory; without it the program ends. */
+ * Name, version and capabilities come from extension.json in the program's directory. Calls are handled one at a time. A
+ * handler that calls the host waits in pext_host; a cancel meanwhile sets call->is_cancelled. JSON values are views into
+ * received lines, valid until the handler returns. stdout is reserved for the protocol: write to stderr, which is the
+ * extension's log. Lines are allocated with malloc; if that fails, the program aborts. */
 #ifndef PARLEY_EXT_H
 #define PARLEY_EXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-struct pext_json { /* a JSON value; len 0: there is none */
+struct pext_json { /* a JSON value; len 0: absent */
     const char *ptr;
     size_t len;
 };
 struct pext_call {
     char name[260];             /* of the tool, the command or the event */
-    struct pext_json input;     /* of a tool; args of a command; data of a hook */
-    struct pext_json context;   /* of a tool; input of a command */
-    char id[260], call_id[260]; /* of the frame; call_id of a tool, otherwise the id again */
+    struct pext_json input;     /* input of a tool; args of a command; data of a hook */
+    struct pext_json context;   /* context of a tool; input of a command */
+    char id[260], call_id[260]; /* id of the frame; call_id of a tool, else the id again */
     bool is_cancelled, is_replied;
     int kind;
 };
@@ -27,21 +27,21 @@ struct pext_tool { /* a tool, with a schema as JSON; a command; a hook, whose na
     const char *name, *description, *schema;
     pext_fn *run;
 };
-/* Registers and serves until the host closes. Tables end with a zeroed line; NULL: none. */
+/* Registers and serves until the host closes. Tables end with a zeroed entry; NULL: none. */
 int pext_run(int argc, char **argv, const struct pext_tool *tools, const struct pext_tool *commands,
              const struct pext_tool *hooks);
-/* The answer, once: a text, or a JSON object as the output (of a hook: as its data). */
+/* The answer; the first one counts: a text, or a JSON object as the output (for a hook: as its data). */
 void pext_reply_text(struct pext_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pext_reply_error(struct pext_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pext_reply_json(struct pext_call *call, const char *output, bool is_error);
-/* Calls the host and waits. True: *ret_output is the output. False: it is the error {code, message, details}. */
+/* Calls the host and waits. *ret_output: if true, the output; if false, the error {code, message, details}. */
 bool pext_host(struct pext_call *call, const char *capability, const char *method, const char *params,
                struct pext_json *ret_output);
 void pext_progress(struct pext_call *call, const char *text);
-/* Member of an object, "a.b" for one inside another, a number for an element of an array. */
+/* The member of an object; "a.b" for a nested member, a number for an element of an array. */
 struct pext_json pext_get(struct pext_json value, const char *path);
-bool pext_is(struct pext_json value, const char *text); /* a string of this text, or a literal */
-/* The decoded string, cut at size - 1 bytes (size is at least 1); returns how many bytes it has. */
+bool pext_is(struct pext_json value, const char *text); /* a string with this text, or this literal */
+/* Decodes a string, cut at size - 1 bytes (size is at least 1); returns its full length in bytes. */
 size_t pext_text(struct pext_json string, char *to, size_t size);
 /* Quotes a text as JSON into `to`, cut so that it stays valid; returns `to`. */
 char *pext_quote(const char *text, char *to, size_t size);
@@ -55,7 +55,7 @@ char *pext_quote(const char *text, char *to, size_t size);
 #include <sys/types.h>
 
 enum { PEXT_TOOL, PEXT_COMMAND, PEXT_HOOK, PEXT_KINDS };
-static struct pext_line { /* lines that came, oldest first; is_used: it was for a handler that waited */
+static struct pext_line { /* received lines, oldest first; is_used: a waiting handler has consumed it */
     struct pext_line *next;
     char *text;
     bool is_used;
@@ -104,7 +104,7 @@ static size_t pext_escape(const char *at, size_t *ret_n_read, char *to) /* after
     const char *sign = strchr("b\bf\fn\nr\rt\t", *at);
     unsigned c = 0, low = 0;
     *ret_n_read = 2;
-    *to = sign ? sign[1] : *at; /* the host escapes no control character by itself */
+    *to = sign ? sign[1] : *at; /* the host writes no raw control character after a backslash */
     if (*at != 'u' || sscanf(at, "u%4x", &c) != 1)
         return 1;
     bool is_pair = c >= 0xd800 && c < 0xdc00 && sscanf(at + 5, "\\u%4x", &low) == 1;
@@ -194,7 +194,7 @@ void pext_progress(struct pext_call *call, const char *text)
               "\"event\":\"tool_execution_update\",\"data\":{\"call_id\":%s,\"content\":[{\"type\":\"text\",\"text\":%s}]}",
               pext_quote(call->call_id, id, sizeof id), pext_quote(text, quoted, sizeof quoted));
 }
-static struct pext_line *pext_read(void) /* the next line of the host, as the last of pext_lines; NULL: it has closed */
+static struct pext_line *pext_read(void) /* appends the host's next line to pext_lines; NULL: the host has closed */
 {
     struct pext_line *line = calloc(1, sizeof *line), **end = &pext_lines;
     size_t size = 0;
@@ -242,13 +242,13 @@ static void pext_serve(struct pext_json frame)
     call.input = pext_get(frame, parts[call.kind][1]);
     call.context = pext_get(frame, parts[call.kind][2]);
     const struct pext_tool *tool = pext_tables[call.kind];
-    for (; tool && tool->name; tool++) { /* an event comes without "!" and ":GLOB" */
+    for (; tool && tool->name; tool++) { /* the name of an event has no "!" and no ":GLOB" */
         size_t n = call.kind == PEXT_HOOK && strncmp(tool->name, "bus:", 4) != 0 ? strcspn(tool->name, "!:") : strlen(tool->name);
         if (strlen(call.name) == n && memcmp(tool->name, call.name, n) == 0)
             break;
     }
     if (tool && tool->name)
-        tool->run(&call), pext_reply_json(&call, "{}", false); /* for a handler that said nothing */
+        tool->run(&call), pext_reply_json(&call, "{}", false); /* if the handler did not reply */
     else if (call.kind != PEXT_HOOK)
         pext_reply_error(&call, "the extension has no \"%s\"", call.name);
 }

@@ -1,23 +1,23 @@
-/* Extensions for Parley that run elsewhere, in C: a WebSocket for parley_ext.h. POSIX; compile with -pthread. Define
+/* Remote extensions for Parley in C: a WebSocket for parley_ext.h. POSIX; compile with -pthread. Define
  * PARLEY_EXT_IMPLEMENTATION before you include it in one file of your program.
  *
  *     char why[PEXT_SOCKET_WHY];
  *     if (!pext_socket_open(NULL, NULL, why))          // PARLEY_EXT_URL and PARLEY_EXT_KEY
  *         return fprintf(stderr, "%s\n", why), 1;
  *     pext_run(argc, argv, tools, commands, hooks);
- *     int code = pext_socket_end(why);                 // how it was closed; 0: it ran on standard streams
+ *     int code = pext_socket_end(why);                 // the close code; 0: standard streams were used
  *
- * The socket takes the place of stdin and stdout: one thread makes lines of the messages that come and answers pings, another
- * makes messages of the lines of the program. So parley_ext.h is the same in both ways. For wss:// the program `openssl`
- * makes the connection and checks the certificate; it has to be installed. */
+ * The socket replaces stdin and stdout: one thread converts received messages to lines and answers pings, another converts
+ * the program's lines to messages. So parley_ext.h works the same way with both. For wss:// the program `openssl` makes the
+ * connection and verifies the certificate; it must be installed. */
 #ifndef PARLEY_EXT_SOCKET_H
 #define PARLEY_EXT_SOCKET_H
 #include <stdbool.h>
 
 enum { PEXT_SOCKET_WHY = 512 };
-/* NULL: from the environment; without an address there it does nothing, and is true. False: `why` says what is wrong. */
+/* NULL: from the environment; without an address it does nothing and returns true. False: `why` has the reason. */
 bool pext_socket_open(const char *url, const char *key, char why[PEXT_SOCKET_WHY]);
-/* After pext_run: the code of the close and its reason. */
+/* To call after pext_run: returns the close code and, in `why`, the reason. */
 int pext_socket_end(char why[PEXT_SOCKET_WHY]);
 
 #endif
@@ -42,19 +42,19 @@ int pext_socket_end(char why[PEXT_SOCKET_WHY]);
 
 enum { PEXT_MOST = 8 << 20, PEXT_TEXT = 1, PEXT_CLOSE = 8, PEXT_PING, PEXT_PONG };
 static struct {
-    int fd;          /* of the socket, or of what speaks TLS for us */
+    int fd;          /* of the socket, or of the TLS process */
     FILE *in;        /* the same, for reading */
-    FILE *said;      /* lines of the program */
-    int to_program;  /* its input */
-    bool is_closing; /* nothing is said after a close */
+    FILE *said;      /* the program's output lines */
+    int to_program;  /* the program's input */
+    bool is_closing; /* no frame is sent after a close */
     int code;
     char why[PEXT_SOCKET_WHY];
     pid_t tls; /* 0: none */
-    pthread_mutex_t lock; /* of sending */
+    pthread_mutex_t lock; /* for sending */
     pthread_t reader, writer;
 } pext_ws = {.fd = -1, .code = 1006, .why = "the connection was cut", .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool pext_write(int fd, const void *bytes, size_t n) /* all of it; false: it is cut */
+static bool pext_write(int fd, const void *bytes, size_t n) /* writes all bytes; false: the connection is cut */
 {
     for (ssize_t done; n; bytes = (const char *)bytes + done, n -= (size_t)done)
         if ((done = write(fd, bytes, n)) < 0) {
@@ -64,7 +64,7 @@ static bool pext_write(int fd, const void *bytes, size_t n) /* all of it; false:
         }
     return true;
 }
-static void pext_put(int kind, char *bytes, size_t n) /* a frame; its bytes are masked in place, as a client has to */
+static void pext_put(int kind, char *bytes, size_t n) /* sends a frame; masks its bytes in place, as a client must */
 {
     unsigned char head[14] = {(unsigned char)(0x80 | kind)};
     size_t n_size = n < 126 ? 0 : n < 65536 ? 2 : 8, n_head = 2 + n_size;
@@ -85,7 +85,7 @@ static void pext_goodbye(int code)
 {
     pext_put(PEXT_CLOSE, (char[]){(char)(code >> 8), (char)code}, 2);
 }
-static bool pext_take_frame(char *data, size_t n_before, size_t *ret_n, int *ret_kind) /* its first byte; false: the end */
+static bool pext_take_frame(char *data, size_t n_before, size_t *ret_n, int *ret_kind) /* *ret_kind: its first byte; false: the end */
 {
     unsigned char head[10];
     if (fread(head, 1, 2, pext_ws.in) != 2)
@@ -96,9 +96,9 @@ static bool pext_take_frame(char *data, size_t n_before, size_t *ret_n, int *ret
         return false;
     for (size_t i = 0; i < n_size; i++)
         n = n << 8 | head[2 + i];
-    bool is_wrong = head[0] & 0x70 || head[1] & 0x80; /* no extension was agreed on, and a server masks nothing */
+    bool is_wrong = head[0] & 0x70 || head[1] & 0x80; /* no extension was negotiated, and a server must not mask */
     *ret_kind = head[0];
-    size_t at = (head[0] & 15) <= PEXT_TEXT ? n_before : PEXT_MOST; /* fragments of a message; others may come between */
+    size_t at = (head[0] & 15) <= PEXT_TEXT ? n_before : PEXT_MOST; /* message fragments; control frames may come between them */
     if (is_wrong || n > (at == PEXT_MOST ? 125 : PEXT_MOST - at))
         return pext_goodbye(is_wrong ? 1002 : 1009), false;
     *ret_n = (size_t)n;
@@ -121,7 +121,7 @@ static void *pext_read_socket(void *unused)
         n_message += (kind & 15) <= PEXT_TEXT ? n : 0;
         if ((kind & 15) > PEXT_TEXT || !(kind & 0x80))
             continue;
-        for (size_t i = 0; i < n_message; i++) /* a frame is one line: what is between values becomes a space */
+        for (size_t i = 0; i < n_message; i++) /* a frame is one line: line breaks between values become spaces */
             data[i] = data[i] == '\n' || data[i] == '\r' ? ' ' : data[i];
         data[n_message++] = '\n';
         pext_write(pext_ws.to_program, data, n_message);
@@ -129,7 +129,7 @@ static void *pext_read_socket(void *unused)
     }
     pext_goodbye(1000);
     shutdown(pext_ws.fd, SHUT_RDWR);
-    close(pext_ws.to_program); /* the input of the program ends */
+    close(pext_ws.to_program); /* ends the program's input */
     free(data);
     return unused;
 }
@@ -161,7 +161,7 @@ static void pext_base64(const unsigned char *bytes, size_t n, char *to)
     }
     *to = '\0';
 }
-static void pext_accept(const char *nonce, char *to) /* what the server has to answer: SHA-1 of 60 bytes, two blocks */
+static void pext_accept(const char *nonce, char *to) /* the server's expected answer: SHA-1 of 60 bytes, two blocks */
 {
     unsigned char block[129] = "", sum[20];
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, w[80];
@@ -195,7 +195,7 @@ static void pext_connect_tls(const char *host, const char *port)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || (pext_ws.tls = fork()) < 0)
         return;
     if (!pext_ws.tls) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not notice by itself that we are gone */
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not notice by itself that this process ended */
         dup2(ends[1], STDIN_FILENO), dup2(ends[1], STDOUT_FILENO);
         execlp("openssl", "openssl", "s_client", "-quiet", "-verify_return_error", is_ip ? "-verify_ip" : "-verify_hostname", host, "-connect", address,
                is_ip ? "-noservername" : "-servername", is_ip ? NULL : host, (char *)NULL);
@@ -215,7 +215,7 @@ static bool pext_connect(const char *host, const char *port, char *why)
     freeaddrinfo(list);
     return pext_ws.fd >= 0 && !setsockopt(pext_ws.fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
-/* The problem of a refusal: its detail, or what there is. */
+/* Reports a refusal: its status, and the detail of its problem if there is one. */
 static bool pext_refused(char *status, size_t n_body, char *why)
 {
     char body[4096];
@@ -287,7 +287,7 @@ int pext_socket_end(char why[PEXT_SOCKET_WHY])
 {
     if (pext_ws.fd < 0)
         return 0;
-    fclose(stdout); /* it has said all: both threads end */
+    fclose(stdout); /* end of the output: both threads end */
     pthread_join(pext_ws.writer, NULL);
     pthread_join(pext_ws.reader, NULL);
     fclose(pext_ws.said), fclose(pext_ws.in);

@@ -1,16 +1,16 @@
-// Extensions for Parley in JavaScript and TypeScript: one file, no dependencies. Put it beside your program.
+// Extensions for Parley in JavaScript and TypeScript: one file, no dependencies. Copy it to the directory of your program.
 //
 //     import { Extension } from './parley_ext.mjs';
-//     const ext = new Extension();              // name, version and capabilities: extension.json
+//     const ext = new Extension();              // reads name, version and capabilities from extension.json
 //     ext.tool('greet', 'Greets somebody.', { type: 'object', properties: { name: { type: 'string' } } },
 //       async (call, input) => `Hello, ${input.name}!`);
 //     ext.run();
 //
-// What a handler returns is the result: a text, an array of content blocks, or the whole output object. What it
-// throws is an error result. `call` reaches the host: call.host(method, params), and shorter call.read, write, exec,
-// http, ask …; each throws a HostError where the host refuses. TypeScript takes its types from the comments.
+// The return value of a handler is the result: a text, an array of content blocks, or the whole output object. A thrown
+// error is an error result. `call` calls the host: call.host(method, params), or the shortcuts call.read, write, exec,
+// http, ask …; each throws a HostError if the host refuses. TypeScript takes its types from the comments.
 //
-// stdout belongs to the protocol: console.log goes to stderr, which is the extension's log.
+// stdout is reserved for the protocol: console.log writes to stderr, which is the extension's log.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,7 +25,7 @@ const toolCapabilities = { read: 'read', grep: 'read', find: 'read', ls: 'read',
 const fsWrites = new Set(['write', 'mkdir', 'delete', 'remove', 'rm']);
 
 /**
- * The capability that the host derives for a call; a frame has to say the same.
+ * The capability that the host derives for a call; a frame must name the same one.
  * @param {string} method @param {Data} params
  */
 export function capabilityOf(method, params) {
@@ -50,7 +50,7 @@ export class HostError extends Error {
 
 class NoSuchName extends Error {}
 
-/** One tool call, command or hook, and the way to the host from inside it. */
+/** One tool call, command or hook, with the functions to call the host from it. */
 export class Call {
   /** @param {Extension} ext @param {string | undefined} parent @param {Data} context */
   constructor(ext, parent, context) {
@@ -58,7 +58,7 @@ export class Call {
     this.parent = parent;
     this.context = context;
     this.controller = new AbortController();
-    this.signal = this.controller.signal; // aborted when nobody waits for this call any more
+    this.signal = this.controller.signal; // aborted when the call is cancelled
   }
 
   /** Calls the host and waits for the output. @param {string} method @param {Data} params @param {number} [timeoutMs] @returns {Promise<Data>} */
@@ -68,7 +68,7 @@ export class Call {
     return output;
   }
 
-  /** The chunks of a call, one after another; more are asked for as they are used. @param {string} method @param {Data} params @param {{timeoutMs?: number, credits?: number}} [how] @returns {AsyncGenerator<Data>} */
+  /** Yields the chunks of a call; each one that is used requests one more. @param {string} method @param {Data} params @param {{timeoutMs?: number, credits?: number}} [how] @returns {AsyncGenerator<Data>} */
   async *stream(method, params, { timeoutMs, credits = 16 } = {}) {
     for await (const answer of this.#answers(method, { ...params, stream: { credits } }, timeoutMs)) {
       yield answer.output;
@@ -105,7 +105,7 @@ export class Call {
     }
   }
 
-  /** Shows how far a tool is; each replaces the one before. @param {string} text */
+  /** Shows the progress of a tool; each call replaces the text before. @param {string} text */
   progress(text) {
     this.ext.hookFrame('tool_execution_update', { call_id: this.parent, content: [{ type: 'text', text }] });
   }
@@ -136,7 +136,7 @@ export class Call {
   }
 }
 
-/** NAME, NAME!, NAME:GLOB and NAME!:GLOB. @param {string} subscription @param {string} event @param {string} name */
+/** Whether a subscription (NAME, NAME!, NAME:GLOB or NAME!:GLOB) matches an event. @param {string} subscription @param {string} event @param {string} name */
 export function matches(subscription, event, name) {
   const [head, ...rest] = subscription.split(':');
   if (head === 'bus') return subscription === event;
@@ -149,7 +149,7 @@ const outputOf = (result) => Array.isArray(result) ? { content: result }
   : result && typeof result === 'object' ? result : { text: result === undefined ? '' : String(result) };
 
 export class Extension {
-  /** @param {Data} [manifest] the object of extension.json; otherwise the file beside the program is read */
+  /** @param {Data} [manifest] the object of extension.json; without it the file in the program's directory is read */
   constructor(manifest) {
     this.manifest = manifest ?? JSON.parse(readFileSync(join(dirname(process.argv[1]), 'extension.json'), 'utf8'));
     /** @type {Map<string, {definition: Data, handler: ToolHandler}>} */ this.tools = new Map();
@@ -189,7 +189,7 @@ export class Extension {
   /** @param {string} event @param {Data} data @param {string} [id] */
   hookFrame(event, data, id) { this.send('event_hook', { event, data }, id); }
 
-  /** Sent by run(); again, when tools or hooks have changed. */
+  /** Sends the registration. run() calls it; call it again after tools or hooks have changed. */
   register() {
     const { name, version, api_version, capabilities, capability_manifest } = this.manifest;
     const definitions = (map) => [...map.values()].map(({ definition }) => definition);
@@ -200,8 +200,8 @@ export class Extension {
   }
 
   /**
-   * Works until the host has enough. With a socket that is open (of `ws`, or any other WebSocket) it runs elsewhere, and the
-   * promise has the code and the reason of its close.
+   * Serves until the host ends it. With an open socket (of `ws`, or any other WebSocket), for a remote extension, the promise
+   * resolves to the code and the reason of its close.
    * @param {{ socket?: any }} [how]
    */
   run({ socket } = {}) {
@@ -224,7 +224,7 @@ export class Extension {
     return new Promise((resolve) => { socket.addEventListener('close', ({ code, reason }) => resolve({ code, reason })); });
   }
 
-  /** One frame of the host. @param {Data} frame */
+  /** Handles one frame of the host. @param {Data} frame */
   take({ id, type, payload }) {
     if (type === 'tool_call') this.#runTool(id, payload);
     else if (type === 'slash_command') this.#runCommand(id, payload);

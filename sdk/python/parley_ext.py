@@ -1,7 +1,7 @@
-"""Extensions for Parley in Python: one file, no dependencies. Put it beside your program.
+"""Extensions for Parley in Python: one file, no dependencies. Copy it to the directory of your program.
 
     import parley_ext
-    ext = parley_ext.Extension()              # name, version and capabilities: extension.json
+    ext = parley_ext.Extension()              # reads name, version and capabilities from extension.json
 
     @ext.tool("greet", "Greets somebody.", {"type": "object", "properties": {"name": {"type": "string"}}})
     def greet(call, input):
@@ -9,11 +9,11 @@
 
     ext.run()
 
-A handler runs in a thread of its own. What it returns is the result: a text, a list of content blocks, or the
-whole output object. An exception is an error result. `call` reaches the host: call.host(method, params), and
-shorter call.fs, exec, http, ask, …; each raises HostError where the host refuses.
+Each handler runs in its own thread. Its return value is the result: a text, a list of content blocks, or the
+whole output object. An exception is an error result. `call` calls the host: call.host(method, params), or the
+shortcuts call.fs, exec, http, ask, …; each raises HostError if the host refuses.
 
-stdout belongs to the protocol: print() goes to stderr, which is the extension's log.
+stdout is reserved for the protocol: print() writes to stderr, which is the extension's log.
 """
 import json
 import os
@@ -29,7 +29,7 @@ FS_WRITES = {"write", "mkdir", "delete", "remove", "rm"}
 
 
 def capability_of(method, params):
-    """The capability that the host derives for a call; a frame has to say the same."""
+    """The capability that the host derives for a call; a frame must name the same one."""
     if method == "tool":
         return TOOLS.get(str(params.get("name", "")).strip().lower(), "tool")
     if method == "fs":
@@ -49,11 +49,11 @@ class HostError(Exception):
 
 
 class Cancelled(Exception):
-    """Nobody waits for this call any more."""
+    """The call was cancelled: its result is no longer needed."""
 
 
 class Call:
-    """One tool call, command or hook, and the way to the host from inside it."""
+    """One tool call, command or hook, with the functions to call the host from it."""
 
     def __init__(self, ext, parent, context):
         self.ext, self.parent, self.context = ext, parent, context
@@ -94,7 +94,7 @@ class Call:
             self._close(call_id, answers)
 
     def stream(self, method, params, timeout_ms=0, credits=16):
-        """The chunks of a call, one after another; more are asked for as they are used."""
+        """Yields the chunks of a call; each one that is used requests one more."""
         call_id, answers = self._open(method, params, timeout_ms, {"credits": credits})
         try:
             while True:
@@ -107,7 +107,7 @@ class Call:
             self._close(call_id, answers)
 
     def progress(self, text):
-        """Shows how far a tool is; each replaces the one before."""
+        """Shows the progress of a tool; each call replaces the text before."""
         self.ext.hook_frame("tool_execution_update",
                             {"call_id": self.parent, "content": [{"type": "text", "text": text}]})
 
@@ -141,7 +141,7 @@ def missing(call, *_):
 
 class Extension:
     def __init__(self, manifest=None):
-        """manifest: the object of extension.json; otherwise the file beside the program is read."""
+        """manifest: the object of extension.json; without it the file in the program's directory is read."""
         if manifest is None:
             with open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "extension.json"),
                       encoding="utf-8") as file:
@@ -151,7 +151,7 @@ class Extension:
         self.lock, self.n_sent = threading.Lock(), 0
         self.ready = None  # data of extension.ready
 
-    # --- what the author says ---------------------------------------------------------------
+    # --- declarations -----------------------------------------------------------------------
 
     def tool(self, name, description, parameters=None, **more):
         definition = {"name": name, "description": description,
@@ -187,7 +187,7 @@ class Extension:
         self.send("event_hook", {"event": event, "data": data}, id)
 
     def register(self):
-        """Sent by run(); again, when tools or hooks have changed."""
+        """Sends the registration. run() calls it; call it again after tools or hooks have changed."""
         keep = ("name", "version", "api_version", "capabilities", "capability_manifest")
         self.send("register", {**{key: self.manifest[key] for key in keep if key in self.manifest},
                                "tools": [definition for definition, _ in self.tools.values()],
@@ -195,7 +195,7 @@ class Extension:
                                "event_hooks": list(self.hooks)}, "register")
 
     def run(self, socket=None):
-        """Works until the host has enough. With a socket (parley_ext_socket.py) it runs elsewhere: how that was closed."""
+        """Serves until the host ends it. With a socket (parley_ext_socket.py): returns its close code and reason."""
         self.out, sys.stdout = (socket, sys.stdout) if socket else (sys.stdout.buffer, sys.stderr)
         self.register()
         for line in socket or sys.stdin.buffer:
@@ -207,7 +207,7 @@ class Extension:
                 socket.close()
         if socket:
             return socket.code, socket.reason
-        os._exit(0)  # the host has closed the pipe; threads that still wait wait for nothing
+        os._exit(0)  # the host has closed the pipe; waiting threads will get no answer
 
     def _expect(self):
         with self.lock:
@@ -228,7 +228,7 @@ class Extension:
         threading.Thread(target=run, daemon=True).start()
 
     def _answer(self, call, handler, *args):
-        """The output of a handler and whether it is an error."""
+        """Returns the output of a handler, and whether it is an error."""
         try:
             result = handler(call, *args)
         except Cancelled:
@@ -292,7 +292,7 @@ class Extension:
 
 
 def matches(subscription, event, name):
-    """NAME, NAME!, NAME:GLOB and NAME!:GLOB."""
+    """Whether a subscription (NAME, NAME!, NAME:GLOB or NAME!:GLOB) matches an event."""
     head, _, glob = subscription.partition(":")
     if head == "bus":
         return event == subscription

@@ -1,12 +1,12 @@
-"""Extensions for Parley that run elsewhere, in Python: a WebSocket for parley_ext.py. Put both beside your program.
+"""Remote extensions for Parley in Python: a WebSocket for parley_ext.py. Copy both to the directory of your program.
 
     import parley_ext, parley_ext_socket
-    ext = parley_ext.Extension()              # extension.json says "runtime": "remote"
+    ext = parley_ext.Extension()              # extension.json has "runtime": "remote"
     …
     code, reason = ext.run(parley_ext_socket.connect("wss://parley.example.com", key))
 
-Without arguments the address is PARLEY_EXT_URL and the key PARLEY_EXT_KEY; where no address is given, connect() is
-None, and ext.run(None) works on standard streams: so one program may run in both ways.
+Without arguments the address is PARLEY_EXT_URL and the key PARLEY_EXT_KEY. Without an address connect() returns
+None, and ext.run(None) uses the standard streams, so one program can run in both ways.
 """
 import base64
 import hashlib
@@ -25,7 +25,7 @@ TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 
 
 class Refused(Exception):
-    """The server did not let it in: status, and retry_after in seconds where waiting helps."""
+    """The server refused the connection: status, and retry_after in seconds if a later attempt may succeed."""
 
     def __init__(self, status, message, retry_after=None):
         super().__init__(message)
@@ -37,7 +37,7 @@ class Closed(Exception):
 
 
 def connect(url=None, key=None, context=None):
-    """A socket that is open. context: an ssl.SSLContext, for an authority of your own."""
+    """Returns an open socket. context: an ssl.SSLContext, for your own certificate authority."""
     url, key = url or os.environ.get("PARLEY_EXT_URL"), key or os.environ.get("PARLEY_EXT_KEY", "")
     if not url:
         return None
@@ -93,12 +93,12 @@ def _refusal(status, headers, reader):
 
 
 class Socket:
-    """As parley_ext.py uses it: written to like a file, and iterated over for the frames that come."""
+    """The interface that parley_ext.py needs: write() like a file, and iteration over received frames."""
 
     def __init__(self, stream, reader):
         self.stream, self.reader, self.lock = stream, reader, threading.Lock()
         self.is_closing = False
-        self.code, self.reason = 1006, "the connection was cut"  # until there is a close
+        self.code, self.reason = 1006, "the connection was cut"  # until a close frame arrives
 
     def write(self, line):
         self._send(TEXT, line.rstrip(b"\n"))
@@ -107,11 +107,11 @@ class Socket:
         pass
 
     def close(self, code=1000, reason=""):
-        """Says goodbye; the frames end when the server has answered."""
+        """Sends a close frame; the iteration ends when the server has answered."""
         try:
             self._send(CLOSE, struct.pack("!H", code) + reason.encode()[:123])
         except OSError:
-            pass  # it is cut already
+            pass  # the connection is cut already
 
     def _send(self, kind, data):
         n, mask = len(data), os.urandom(4)
@@ -121,7 +121,7 @@ class Socket:
         masked = (int.from_bytes(data, "big") ^ int.from_bytes(key, "big")).to_bytes(n, "big")
         with self.lock:
             if self.is_closing:
-                return  # after a close nothing is said
+                return  # after a close no frame may be sent
             self.is_closing = kind == CLOSE
             self.stream.sendall(bytes([0x80 | kind]) + size + mask + masked)
 
@@ -132,10 +132,10 @@ class Socket:
         return data
 
     def _frame(self):
-        """Whether it is the last of its message, its kind, its bytes."""
+        """Reads a frame: whether it is the last of its message, its kind, its bytes."""
         head, n = self._take(2)
         if head & 0x70 or n & 0x80:
-            raise Closed()  # no extension was agreed on, and a server masks nothing
+            raise Closed()  # no extension was negotiated, and a server must not mask
         n = n if n < 126 else int.from_bytes(self._take(2 if n == 126 else 8), "big")
         if n > MOST_BYTES:
             self.close(1009, "a frame has at most 8 MiB")

@@ -1,11 +1,11 @@
-// The element as one file of its own: no framework in the host page, no other request.
+// Builds the element as one file: the host page needs no framework and makes no other request.
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { lean } from './lean.mjs';
 import { alias, words } from './shared.mjs';
 
-/** The drawings are in the page's document; in another's document the element brings them itself. */
+/** The page's document contains the drawings; in another site's document the element brings its own. */
 const ownIcons = {
   name: 'parley-own-icons',
   enforce: 'pre',

@@ -1,9 +1,9 @@
 /**
- * Libraries without what the page never calls. Of marked only the lexer is left.
+ * Libraries without the parts that the page never calls. Of marked only the lexer is kept.
  *
- * pdf.js without what the page never calls: editors, layers for forms and links, XFA, the writing of PDFs, and brotli (a
- * filter that PDFs of today do not have, whose dictionary alone is a fifth of the worker). Both files of pdfjs-dist are
- * sections of one module, each under its path; a section that is left out leaves classes that refuse to be made.
+ * Of pdf.js these are removed: editors, layers for forms and links, XFA, the writing of PDFs, and brotli (a filter that current
+ * PDFs do not use; its dictionary is a fifth of the worker). Both files of pdfjs-dist are modules made of sections, each with
+ * its path. For a removed section, classes remain whose constructors throw.
  */
 const out = {
   'pdf.mjs': /^\.\/src\/display\/(editor\/|annotation_layer|xfa_layer|draw_layer|touch_manager|svg_factory|autolinker)/,
@@ -23,7 +23,7 @@ function cut(code, leave) {
   return stubs + kept.replace(/^globalThis\.pdfjsLib = \{[^}]*\};$/m, '');
 }
 
-/** What is constant here: GitHub's Markdown with breaks, no extensions. Each must be found: another version of marked is looked at first. */
+/** Options that are constant here: GitHub's Markdown with breaks, no extensions. Every pattern must match: review them for each new version of marked. */
 const settled = [
   [/\nvar (?:blockPedantic|inlinePedantic) = \{\n[\s\S]*?\n\};/g, ''],
   [/\nvar (?:block|inline) = \{\n[\s\S]*?\n\};/g, ''],

@@ -1,4 +1,4 @@
-/** What both bundles, the page and the element, have in common; and what the page loads beside its scripts. */
+/** Shared by both bundles, the page and the element; and the files that the page loads besides its scripts. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,8 @@ const wordsOf = (lang, name) => JSON.stringify(Object.fromEntries(Object.entries
 const digest = (...texts) => createHash('sha256').update(texts.join('\n')).digest('base64url').slice(0, 8);
 
 /**
- * `virtual:words`: what a group needs beside its own words, and how they are loaded. The page reads them as JSON, because words are
- * no script; the element, which is one file, and `npm run dev` have them as modules `virtual:words/LANGUAGE/GROUP`.
+ * `virtual:words`: which groups each group needs, and how words are loaded. The page loads words as JSON, because they are not
+ * code; the element, which is one file, and `npm run dev` import them as modules `virtual:words/LANGUAGE/GROUP`.
  */
 export function words({ asFiles = false } = {}) {
   const prefix = 'virtual:words';
@@ -48,7 +48,7 @@ export const load = async (lang, name) => {
   };
 }
 
-/** The drawings of `icons.ts` as symbols of one file, which `main.ts` puts into the document: `Icon` refers to them, no script carries them. */
+/** Puts the drawings of `icons.ts` as symbols into one file, which `main.ts` adds to the document: `Icon` refers to them, so no script contains them. */
 export function drawings() {
   const file = fileURLToPath(new URL('../src/basics/icons.ts', import.meta.url));
   let isBuilt = false;

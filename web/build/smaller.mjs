@@ -1,6 +1,6 @@
 /**
- * The scripts that a page begins with, minified by terser: a twentieth smaller, compressed, than what esbuild makes of them. The big
- * ones (pdf.js, CodeMirror) come late and would take most of the time of the build, so esbuild alone does those.
+ * Minifies the scripts needed at the page's start with terser: compressed, they are 5 % smaller than esbuild's output. The big
+ * scripts (pdf.js, CodeMirror) are loaded late and would take most of the build time, so only esbuild minifies those.
  */
 import { minify } from 'terser';
 

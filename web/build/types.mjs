@@ -1,5 +1,5 @@
-// The types of the API, made from what the server says of itself: node build/types.mjs http://127.0.0.1:8787, or a file
-// with its /openapi.json. They are checked in, because the client builds without a server; a test compares them.
+// Makes the types of the API from the server's description: node build/types.mjs http://127.0.0.1:8787, or a file with its
+// /openapi.json. The types are checked in, because the client is built without a server; a test compares them.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 
 export const file = fileURLToPath(new URL('../../clients/ts/src/schema.ts', import.meta.url));
 
-/** Only the objects: paths are the client's business, and would be ten times as long. */
+/** Only the objects: paths are handled by the client, and would make the file ten times as long. */
 export async function typesOf(openapi) {
   const ast = await openapiTS({ openapi: openapi.openapi, info: openapi.info, paths: {}, components: { schemas: openapi.components.schemas } }, { defaultNonNullable: false, emptyObjectsUnknown: true });
   const text = astToString(ast);

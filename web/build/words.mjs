@@ -1,6 +1,6 @@
-// The words of the page. Each file of words/ maps a key to [English, Chinese]. This check fails the build when a
-// language lacks words, when the two differ in their {places}, when a key is in two files, or when the source uses a
-// key that does not exist. Keys put together at run time (`st.${status}`) must have a prefix that exists.
+// The words of the page. Each file of words/ maps a key to [English, Chinese]. This check fails the build if a language lacks
+// words, if the two differ in their {places}, if two files have the same key, or if the source uses a key that does not exist.
+// Keys built at run time (`st.${status}`) must have a prefix that exists.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -24,14 +24,14 @@ export function readWords() {
 }
 
 /**
- * A page loads the words that it shows, and no others: a key belongs to the group of the folder that uses it, and where
- * several do, to the first group that all of them load. What a group needs beside its own is listed here.
+ * A page loads only the words that it shows. A key belongs to the group of the folder that uses it; if several folders do, to
+ * the first group that all of them load. The table lists the other groups that each group needs.
  */
 export const groups = {
   base: [], frame: [], pdf: [], segments: [], blocks: ['segments'], first: [], workbench: [], sessions: ['blocks', 'segments'], viewer: ['segments'],
   runs: [], memory: [], tasks: [], extensions: [], settings: [], audit: ['settings'], share: ['blocks', 'segments'],
 };
-/** Loaded when they are shown: palette, key sheet, sign-in, a page that is shut. */
+/** Loaded when they are shown: palette, key sheet, sign-in, a page out of the sign-in's reach. */
 const late = new Set(['Palette.svelte', 'KeySheet.svelte', 'SignIn.svelte', 'Shut.svelte']);
 
 function groupOf(file) {
@@ -73,7 +73,7 @@ function* sources(dir) {
   }
 }
 
-/** The codes of losses, as the program has them: each needs a word and a sentence. */
+/** The codes of losses in the program: each needs a name and a sentence. */
 function lossCodes() {
   const text = fs.readFileSync(path.join(root, '../src/core/format/loss_report.c'), 'utf8');
   const codes = [...text.matchAll(/\[PL_LOSS_\w+\] = \{"(\w+)"/g)].map((match) => match[1]);

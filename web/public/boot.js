@@ -1,4 +1,4 @@
-// Before the first paint: theme, density and language of the person, so that nothing flashes.
+// Applies the person's theme, density and language before the first paint, so that nothing flashes.
 try {
   const kept = JSON.parse(localStorage.getItem('parley.prefs') || '{}');
   const root = document.documentElement;

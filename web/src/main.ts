@@ -6,7 +6,7 @@ import App from './App.svelte';
 import { loadWords } from '$/state/words.svelte';
 import { prefs } from '$/state/prefs.svelte';
 
-/** The icons, of a file of this program that the document names; without them the page has its words. */
+/** Loads the icons from the file that the document names; without them the page still has its text. */
 async function loadDrawings(): Promise<void> {
   const href = document.querySelector<HTMLLinkElement>('#drawings')?.href;
   if (!href) return;
@@ -15,7 +15,7 @@ async function loadDrawings(): Promise<void> {
   } catch { /* no connection */ }
 }
 
-/** Without words a page says nothing, so they are asked for until they come. Who leaves the page ends that too. */
+/** Without words a page shows no text, so this retries until they arrive. Leaving the page ends it. */
 async function awaitWords(): Promise<void> {
   for (let pause = 250; ; pause = Math.min(2 * pause, 4000)) {
     try {

@@ -13,7 +13,7 @@ static void greet(struct pext_call *call)
     pext_reply_text(call, "Hello, %s!", name);
 }
 
-/* How long a file of the workspace is: the host reads it, if it may. */
+/* The size of a file of the workspace: the host reads it, if the extension has the permission. */
 static void measure(struct pext_call *call)
 {
     char path[300], quoted[2000], params[2100], text[200];
@@ -36,7 +36,7 @@ static void hello(struct pext_call *call)
     pext_reply_text(call, "Hello from C, %s.", *first ? first : "you");
 }
 
-/* No call of bash removes everything. */
+/* Blocks bash calls that would remove everything. */
 static void guard(struct pext_call *call)
 {
     char command[2000];

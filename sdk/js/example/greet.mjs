@@ -9,7 +9,7 @@ ext.tool('greet', 'Greets somebody.', text('name'), (call, input) => {
   return `Hello, ${input.name}!`;
 });
 
-// The host looks at the file, if it may.
+// The host reads the size, if the extension has the permission.
 ext.tool('measure', 'Says how long a file of the workspace is.', text('path'), async (call, input) => {
   const { size } = await call.host('fs', { op: 'stat', path: input.path });
   return `${input.path} has ${size} bytes.`;

@@ -16,7 +16,7 @@ def greet(call, input):
 
 @ext.tool("measure", "Says how long a file of the workspace is.", text("path"))
 def measure(call, input):
-    size = call.fs("stat", input["path"])["size"]  # the host looks at the file, if it may
+    size = call.fs("stat", input["path"])["size"]  # the host reads the size, if the extension has the permission
     return f"{input['path']} has {size} bytes."
 
 

@@ -38,7 +38,7 @@ export const icons = {
   lane: '<path d="M4 2.5v7.2c0 .7.6 1.3 1.3 1.3H8"/><rect x="8.2" y="8.6" width="5.3" height="4.8" rx="1.1"/><circle cx="4" cy="2.9" r="1.2"/>',
   shield: '<path d="M8 2 3.2 3.8v3.9c0 3 2 5.3 4.8 6.3 2.8-1 4.8-3.3 4.8-6.3V3.8z"/><path d="m5.8 7.8 1.6 1.6 2.9-3.1"/>',
   lock: '<rect x="3.4" y="7" width="9.2" height="6.5" rx="1.3"/><path d="M5.3 7V5.2a2.7 2.7 0 0 1 5.4 0V7"/>',
-  // statuses: sign inside, so that shape tells
+  // statuses: a sign inside each, so that the shape alone identifies it
   done: '<circle cx="8" cy="8" r="5.7"/><path d="m5.4 8.2 1.8 1.8 3.5-3.8"/>',
   failed: '<path d="M5.6 2.3h4.8l3.3 3.3v4.8l-3.3 3.3H5.6l-3.3-3.3V5.6z"/><path d="m6 6 4 4M10 6l-4 4"/>',
   running: '<path d="M8 2.3a5.7 5.7 0 1 1-5.2 3.4"/><circle class="f" cx="8" cy="8" r="1.6"/>',

@@ -1,4 +1,4 @@
-/** Puts a popover at its button: below if there is room, else above; never out of the window. */
+/** Places a popover at its button: below if there is room, else above; never outside the window. */
 export function place(popover: HTMLElement, anchor: Element, side: 'start' | 'end' = 'start'): void {
   const at = anchor.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = popover;

@@ -1,4 +1,4 @@
-/** What a transcript can do beyond showing itself; where one is missing, its button is. */
+/** Actions of a transcript besides showing itself; an action that is missing has no button. */
 import type { ContentBlock } from '@parley/client';
 
 export interface Acts {
@@ -8,9 +8,9 @@ export interface Acts {
   archived?: (turnId: string) => void;
   preview?: (block: ContentBlock) => void;
   cite?: (turnId: string, id: string) => { n: number; title: string; go: () => void } | null;
-  /** What became of a page action: carried out by this page, or not known here. */
+  /** The outcome of a page action: true if this page carried it out, false if it does not know it. */
   bridge?: (block: ContentBlock) => boolean;
   base?: string;
-  /** Where the blobs of this transcript are read, when not as one's own. */
+  /** The path from which the blobs of this transcript are read, if not the user's own. */
   blobs?: string;
 }

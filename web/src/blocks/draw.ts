@@ -1,4 +1,4 @@
-/** The blocks of a turn as they are drawn: calls made together in one bracket, a result in the card of its call, a plan as one band. */
+/** The blocks of a turn as drawn: calls made together in one bracket, a result in the card of its call, a plan as one band. */
 import type { ContentBlock, ToolCall, Turn } from '@parley/client';
 
 export type Drawn =
@@ -10,7 +10,7 @@ export type Drawn =
 const simple: Record<string, 'text' | 'thinking' | 'notification' | 'mode' | 'answer' | 'media'> = {
   text: 'text', thinking: 'thinking', system_notification: 'notification', mode_change: 'mode', ask_user_answer: 'answer', media: 'media',
 };
-/** Tools whose effect is a block of its own: the question, the band and the checklist say it already. */
+/** Tools whose effect is a block of its own (question, band, checklist), so they get no card. */
 const silent = new Set(['AskUserQuestion', 'plan_status', 'planning_enter', 'planning_exit', 'PlanStatus', 'EnterPlanMode', 'ExitPlanMode']);
 
 export function draw(turn: Turn): Drawn[] {
@@ -52,7 +52,7 @@ export function draw(turn: Turn): Drawn[] {
     } else if (block.type === 'plan_status') (plan ?? beginPlan(key)).items.push({ key, block });
     else into.push({ as: 'unknown', key, block });
   });
-  /* those that no block names: behind the others, with keys that no block has */
+  /* calls that no block names: after the others, with keys that no block has */
   turn.tool_calls.forEach((call, i) => { if (!drawnCalls.has(call.id) && !silent.has(call.tool_name)) out.push({ as: 'tools', key: -1 - i, calls: [call] }); });
   return out;
 }
@@ -84,7 +84,7 @@ export function planOf(content: unknown): { title: string; steps: Step[] } {
 export function firstArgument(call: ToolCall): string {
   try {
     const value = JSON.parse(call.arguments) as unknown;
-    /* who hands work over says in a few words what it is */
+    /* a call that delegates work describes it in a few words */
     const { description } = (value ?? {}) as { description?: unknown };
     const first = typeof description === 'string' && description ? description : value && typeof value === 'object' ? Object.values(value)[0] : value;
     return typeof first === 'string' ? first.replace(/\s+/g, ' ').slice(0, 160) : first === undefined ? '' : JSON.stringify(first).slice(0, 160);
@@ -93,7 +93,7 @@ export function firstArgument(call: ToolCall): string {
   }
 }
 
-/** What a helper was asked to do, in its few words. */
+/** The task of a helper, from the short description in its call. */
 export function laneName(call: ToolCall): string {
   try {
     const { description, prompt } = JSON.parse(call.arguments) as { description?: string; prompt?: string };
@@ -105,7 +105,7 @@ export function laneName(call: ToolCall): string {
 
 export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
-/** ttft, total, tokens and cost of a turn, whatever of them is known. */
+/** The known ones of ttft, total, tokens and cost of a turn. */
 export function statsOf(turn: Turn): { ttft: number | null; total: number | null; input: number | null; output: number | null; cached: number | null; cost: number | null } {
   const timing = (turn.timing ?? {}) as Record<string, unknown>;
   const usage = (turn.usage ?? {}) as Record<string, unknown>;

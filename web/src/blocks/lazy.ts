@@ -1,4 +1,4 @@
-/** Blocks that most transcripts begin without; each is a chunk of its own. */
+/** Blocks that are rare at the start of a transcript; each is a chunk of its own. */
 import type { Loader } from '$/basics/Lazy.svelte';
 
 export const markdown: Loader = () => import('./md/Markdown.svelte');

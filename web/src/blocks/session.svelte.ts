@@ -1,6 +1,6 @@
 /**
- * A session on the screen. The client keeps the turns exact (patches in order, resumed without a gap); this says which
- * of them changed, once per frame of the screen, so that one word redraws one block and not the transcript.
+ * A session on the screen. The client keeps the turns exact (patches in order, resumed without a gap). This store reports which
+ * turns changed, once per animation frame, so that one word redraws one block and not the transcript.
  */
 import { flushSync } from 'svelte';
 import { SessionView, type LiveEvent, type Problem, type Question, type Session, type Turn } from '@parley/client';
@@ -8,7 +8,7 @@ import { problemOf, server } from '$/state/server.svelte';
 
 export const pageSize = 100;
 
-/** One turn: its version goes up when it changed. */
+/** One turn; its version increases with every change. */
 export class TurnBox {
   #version = $state(0);
   #turn: Turn;
@@ -18,7 +18,7 @@ export class TurnBox {
     this.#version;
     return this.#turn;
   }
-  /** Reads without listening. */
+  /** Reads without tracking. */
   get plain(): Turn { return this.#turn; }
   put(turn: Turn): void {
     this.#turn = turn;
@@ -29,16 +29,16 @@ export class TurnBox {
 export class SessionStore {
   readonly id: string;
   session: Session | null = $state.raw(null);
-  /** Root turns in order, and those of sub-agents under the call that made them. */
+  /** Root turns in order; the turns of sub-agents are in `lanes`, by the call that started them. */
   boxes: TurnBox[] = $state.raw([]);
   lanes: Map<string, TurnBox[]> = $state.raw(new Map());
   questions: Question[] = $state.raw([]);
   hasMore = $state(false);
   isLoading = $state(true);
   problem: Problem | null = $state.raw(null);
-  /** Goes up with every change to the transcript. */
+  /** Increases with every change to the transcript. */
   changes = $state(0);
-  /** Of the newest plan: older ones are drawn short. */
+  /** The place of the newest plan: older ones are drawn short. */
   plan: { turn: string; index: number } | null = $state.raw(null);
   readonly view = new SessionView();
   readonly #boxOf = new Map<string, TurnBox>();
@@ -89,7 +89,7 @@ export class SessionStore {
     void server.live.unsubscribe(this.id).catch(() => {});
   }
 
-  /** An older page; the caller keeps the place on the screen. */
+  /** Loads an older page; the caller keeps the scroll position. */
   async older(): Promise<void> {
     const first = Math.min(...[...this.view.turns.values()].map((turn) => turn.sequence));
     const page = await server.parley.messages(this.id, { limit: String(pageSize), before: String(first) });
@@ -98,7 +98,7 @@ export class SessionStore {
     this.#shape();
   }
 
-  /** Reads back until a turn is there: a jump from the outline or a link. */
+  /** Loads older pages until a turn is present: for a jump from the outline or a link. */
   async reach(turnId: string): Promise<boolean> {
     for (let i = 0; i < 60 && !this.view.turns.has(turnId) && this.hasMore; i++) await this.older();
     return this.view.turns.has(turnId);
@@ -136,11 +136,11 @@ export class SessionStore {
       flushSync();
       this.#cost = performance.now() - began;
     };
-    /* what costs much is done seldom: drawing takes a quarter of the time at most */
+    /* expensive drawing happens rarely: it takes at most a quarter of the time */
     if (this.#cost > 8) setTimeout(run, this.#cost * 3);
     else {
       requestAnimationFrame(run);
-      setTimeout(run, 200); /* a hidden tab has no frames */
+      setTimeout(run, 200); /* a hidden tab gets no animation frames */
     }
   }
 
@@ -193,7 +193,7 @@ export class SessionStore {
   }
 }
 
-/** A transcript that does not move: a shared one, or one made by hand. */
+/** A transcript that does not change: a shared one, or one made by hand. */
 export class StillStore {
   readonly id = '';
   session: Session | null;
@@ -214,5 +214,5 @@ export class StillStore {
   }
 }
 
-/** What a transcript needs: either of the two. */
+/** The interface that a transcript needs; both stores have it. */
 export type Store = Pick<SessionStore, 'id' | 'session' | 'boxes' | 'lanes' | 'questions' | 'plan'>;

@@ -1,6 +1,6 @@
 /**
- * `<parley-session server="https://…" session="sess_…" composer>`: a transcript in somebody else's page, live. The key is
- * a property, never an attribute. Page actions of tools are events: a host that carries one out calls preventDefault().
+ * `<parley-session server="https://…" session="sess_…" composer>`: a live transcript in another site's page. The key is a
+ * property, never an attribute. Page actions of tools are events: a host that carries one out calls preventDefault().
  */
 import { mount, unmount } from 'svelte';
 import { server } from '$/state/server.svelte';
@@ -30,7 +30,7 @@ export class ParleySession extends HTMLElement {
     this.#view = null;
   }
 
-  /** Attributes come one by one; what they mean together is drawn once. */
+  /** Attributes arrive one by one; they are drawn together, once. */
   #later(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -52,7 +52,7 @@ export class ParleySession extends HTMLElement {
     await withWords('sessions', Promise.resolve());
     if (!this.#isHere || this.#key) server.connect(this.getAttribute('server') ?? location.origin, this.#key);
     if (!share) {
-      /* also with a key: what it may not is not offered */
+      /* with a key too: actions that it does not allow are not offered */
       await server.refresh();
       void server.loadModels();
     }

@@ -1,4 +1,4 @@
-/** The styles of the page for a shadow root: what was for the root of the document is for the element. */
+/** The page's styles for a shadow root: rules for the document's root apply to the element instead. */
 import base from '$/styles/base.css?inline';
 import kinds from '$/styles/kinds.css?inline';
 import parts from '$/styles/parts.css?inline';

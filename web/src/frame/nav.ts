@@ -1,4 +1,4 @@
-/** The pages in the order of the side bar, and what leads to each. */
+/** The pages in the order of the side bar, with their addresses and keys. */
 import type { PageName } from '$/state/router.svelte';
 import { server } from '$/state/server.svelte';
 
@@ -14,5 +14,5 @@ export const nav: NavItem[] = [
   { name: 'extensions', href: '/x', pages: ['extensions'], key: 'x' },
 ];
 
-/** Those that the sign-in reaches. */
+/** The pages that the sign-in reaches. */
 export const pagesOf = (): NavItem[] => nav.filter((item) => server.reaches(item.pages[0]!));

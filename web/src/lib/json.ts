@@ -1,15 +1,15 @@
 /**
- * JSON as text: where each value stands, without reading numbers (19 digits stay 19 digits). One pass, no recursion:
- * a file may be nested deeper than the stack.
+ * JSON as text: the position of each value, without parsing numbers (19 digits stay 19 digits). One pass, no recursion: a file
+ * may be nested deeper than the stack.
  */
 export interface Range { from: number; to: number }
 
 export interface Scan {
-  /** Pointer to range of characters. */
+  /** Maps a pointer to its range of characters. */
   at: Map<string, Range>;
-  /** Where it stopped being JSON, or -1. */
+  /** The offset at which the text stops being JSON, or -1. */
   brokenAt: number;
-  /** The text up to the last whole value, with what is open closed: the valid rest of a broken file. */
+  /** The text up to the last complete value, with open containers closed: the valid part of a broken file. */
   rest: string;
 }
 
@@ -106,7 +106,7 @@ export function scan(text: string): Scan {
   }
 }
 
-/** The same JSON on many lines, every literal as it was spelled. */
+/** The same JSON on many lines; every literal keeps its spelling. */
 export function indent(text: string): string {
   let out = '';
   let depth = 0;
@@ -127,7 +127,7 @@ export function indent(text: string): string {
   return out;
 }
 
-/** Starts of lines, and the line of a character. */
+/** The offsets of line starts, and the line of a character. */
 export class Lines {
   readonly starts: number[] = [0];
   constructor(readonly text: string) {
@@ -152,7 +152,7 @@ export class Lines {
 
 export interface Piece { text: string; as: '' | 'key' | 'str' | 'lit' }
 
-/** A line of JSON in coloured pieces; long strings are cut for the eye only. */
+/** A line of JSON in coloured pieces; long strings are cut for display only. */
 export function pieces(line: string, most = 2000): Piece[] {
   const out: Piece[] = [];
   const cut = line.length > most ? `${line.slice(0, most)}…` : line;

@@ -1,7 +1,7 @@
 /**
- * For lists that are drawn by a key: of things with the same key the first one stays. A list of the server may have one
- * thing twice (it moved while the pages were read), and an `{#each}` whose keys repeat breaks the whole page. The arrow
- * is the key of the `{#each}`; tests/page/lists.test.mjs compares them.
+ * For lists drawn with a key: keeps the first of the items with the same key. A list of the server may contain an item twice
+ * (it moved between two pages), and an `{#each}` with repeated keys breaks the whole page. The arrow function is the key of the
+ * `{#each}`; tests/page/lists.test.mjs compares them.
  */
 export function once<T>(list: readonly T[], key: (thing: T) => unknown): readonly T[] {
   const seen = new Set<unknown>();

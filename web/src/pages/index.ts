@@ -1,4 +1,4 @@
-/** One folder per page; each is loaded when it is first shown, with its words. */
+/** One folder per page; each is loaded with its words when it is first shown. */
 import type { Component } from 'svelte';
 import type { PageName } from '$/state/router.svelte';
 import { withWords } from '$/state/words.svelte';

@@ -1,6 +1,6 @@
 /**
- * Reads PDFs with pdf.js, in a worker of this server. Nothing of a PDF runs: there is no layer for its links and forms, no
- * sandbox for its scripts, no XFA and no eval. What pdf.js would fetch comes from the files of the page or not at all.
+ * Reads PDFs with pdf.js, in a worker from this server. Nothing in a PDF is executed: there is no layer for links and forms, no
+ * sandbox for scripts, no XFA and no eval. Files that pdf.js needs are loaded from the page's own files or not at all.
  */
 import { AnnotationMode, getDocument, GlobalWorkerOptions, InvalidPDFException, PasswordResponses, ResponseException, VerbosityLevel, type PDFDocumentProxy, type PDFPageProxy } from 'pdfjs-dist';
 import workerUrl from 'pdfjs-dist/build/pdf.worker.mjs?worker&url';
@@ -10,22 +10,22 @@ import type { PdfSource } from '$/state/pdf.svelte';
 GlobalWorkerOptions.workerSrc = workerUrl;
 
 export type { PDFDocumentProxy, PDFPageProxy };
-/** Why a PDF is not shown; each is a sentence in the words. */
+/** The reason why a PDF is not shown; each has a sentence in the words. */
 export type Trouble = 'damaged' | 'locked' | 'missing' | 'failed';
 export class PdfTrouble extends Error {
   constructor(readonly code: Trouble, detail: string) { super(detail); }
 }
 
-/** Pixels of one picture in a PDF, and of one canvas: what is bigger would take the memory of the tab. */
+/** Limits in pixels of one picture in a PDF, and of one canvas: bigger ones would exhaust the tab's memory. */
 const MOST_PIXELS = 64 << 20;
 const MOST_CANVAS = 16 << 20;
 
-/** Decoders that pdf.js also has as plain code: its policy lets the worker compile nothing. */
+/** WASM decoders that pdf.js also has in plain JavaScript: the worker's policy forbids compilation. */
 const doneWithout = new Set(['jbig2.wasm']);
 
 export interface Opened {
   doc: PDFDocumentProxy;
-  /** Files that this PDF needs and the page does not have: some of it is not drawn. */
+  /** Files that this PDF needs and the page does not have: parts of it are not drawn. */
   lacks: () => string[];
   close: () => void;
 }
@@ -36,7 +36,7 @@ const bytesOf = async (url: string): Promise<Uint8Array<ArrayBuffer>> => {
   return new Uint8Array(await response.arrayBuffer());
 };
 
-/** `ask` gives the password, or null when the person gives up; `again` says that the last one was wrong. */
+/** `ask` returns the password, or null if the person gives up; `again` means that the last one was wrong. */
 export async function openPdf(source: PdfSource, ask: (again: boolean) => Promise<string | null>, onlack: () => void): Promise<Opened> {
   const lacking = new Set<string>();
   class Files {
@@ -75,7 +75,7 @@ export async function openPdf(source: PdfSource, ask: (again: boolean) => Promis
   }
 }
 
-/** Draws a page into a canvas of its own; `stop` ends it. A page of any size has a canvas of a bounded one. */
+/** Draws a page into a new canvas; `stop` cancels it. The canvas size is bounded for a page of any size. */
 export function drawPage(page: PDFPageProxy, scale: number): { canvas: HTMLCanvasElement; done: Promise<void>; stop: () => void } {
   const size = page.getViewport({ scale });
   const wanted = scale * (window.devicePixelRatio || 1);

@@ -1,6 +1,6 @@
 /**
- * The files of pdf.js that the program holds: the maps of characters of PDFs in simplified Chinese that bring no fonts, and
- * the symbol font that no system has. Where a PDF needs another (JPEG 2000, other scripts without fonts), the page says so.
+ * The files of pdf.js that the program includes: the character maps for simplified Chinese PDFs without embedded fonts, and the
+ * symbol font that no system has. If a PDF needs another file (JPEG 2000, other scripts without fonts), the page says so.
  */
 import gb1 from 'pdfjs-dist/cmaps/Adobe-GB1-UCS2.bcmap?url';
 import gbEucH from 'pdfjs-dist/cmaps/GB-EUC-H.bcmap?url';

@@ -1,8 +1,8 @@
-/** Whether the words that a citation quotes stand in the text of the PDF, and where. */
+/** Checks whether the text that a citation quotes occurs in the PDF, and where. */
 import type { PDFDocumentProxy, PDFPageProxy } from './engine';
 import type { PdfPlace } from '$/state/pdf.svelte';
 
-/** A rectangle in the space of the page, as PDF counts: x to the right, y upwards. */
+/** A rectangle in the page's space, in PDF coordinates: x to the right, y upwards. */
 export type Rect = [number, number, number, number];
 export type Check =
   | { state: 'verified'; page: number; rects: Rect[] }
@@ -12,10 +12,10 @@ export type Check =
 
 interface Item { str: string; transform: number[]; width: number; height: number }
 
-/** Lines end anywhere in a PDF, and words are cut there: spaces and hyphens do not count. */
+/** PDF text breaks lines and words anywhere, so spaces and hyphens are ignored. */
 export const fold = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/[\s\p{Pd}\u00ad\u200b-\u200f\u2060\ufeff]+/gu, '');
 
-/** The box that a citation names, in the space of the page. */
+/** The box that a citation names, in the page's space. */
 export function boxOf(page: PDFPageProxy, [x1, y1, x2, y2]: readonly number[]): Rect {
   const [left, , , top] = page.view as Rect;
   return [left + x1!, top - y2!, left + x2!, top - y1!];
@@ -44,7 +44,7 @@ async function textOf(page: PDFPageProxy): Promise<{ text: string; items: { item
 
 const meets = (a: Rect, b: Rect): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
-/** Every place of the words on a page, as rectangles. */
+/** All occurrences of the words on a page, as rectangles. */
 function placesOf(found: Awaited<ReturnType<typeof textOf>>, words: string): Rect[][] {
   const out: Rect[][] = [];
   for (let at = found.text.indexOf(words); at >= 0 && out.length < 100; at = found.text.indexOf(words, at + 1)) {
@@ -53,7 +53,7 @@ function placesOf(found: Awaited<ReturnType<typeof textOf>>, words: string): Rec
   return out;
 }
 
-/** Pages by their distance to the cited one. */
+/** Pages in order of their distance to the cited one. */
 export function* nearest(cited: number, most: number): Generator<number> {
   yield cited;
   for (let by = 1; cited - by >= 1 || cited + by <= most; by++) {

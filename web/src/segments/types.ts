@@ -1,4 +1,4 @@
-/** An envelope as seed 000 has it; unknown kinds pass. */
+/** An envelope as in seed 000; unknown kinds are accepted. */
 export interface Segment { kind: string; [member: string]: unknown }
 export interface Message { id?: string; role: string; segments: Segment[]; timestamp?: number; [member: string]: unknown }
 export interface Envelope { version?: string; model?: string; messages: Message[]; [member: string]: unknown }
@@ -8,10 +8,10 @@ export const kinds = ['text', 'static_var', 'system_prompt', 'memory', 'skills',
 export type Kind = typeof kinds[number] | 'unknown';
 export const kindOf = (segment: Segment): Kind => ((kinds as readonly string[]).includes(segment.kind) ? segment.kind as Kind : 'unknown');
 
-/** What of a variable is shown; V goes round. */
+/** Which parts of a variable are shown; the V key cycles through them. */
 export type VarMode = 'both' | 'names' | 'values';
 
-/** Chinese or not: decides `lang` of a piece of content, and with it the shapes of its characters. */
+/** Guesses the language of a piece of content for its `lang`, which selects the shapes of its characters. */
 export function langOf(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   const sample = text.slice(0, 400);
@@ -22,7 +22,7 @@ export function langOf(text: unknown): string | undefined {
 
 export interface TextPiece { text: string; name?: string }
 
-/** Text with its `{{names}}` cut out. */
+/** Splits a text at its `{{names}}`. */
 export function cutVars(text: string): TextPiece[] {
   const out: TextPiece[] = [];
   let last = 0;

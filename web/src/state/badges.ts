@@ -1,4 +1,4 @@
-/** The numbers on the pages of the side bar, whatever page one is on: sessions that wait for a person, extensions that were stopped. */
+/** The counts in the side bar, shown on every page: sessions that wait for a person, extensions that were stopped. */
 import { frame } from './frame.svelte';
 import { server } from './server.svelte';
 
@@ -13,7 +13,7 @@ async function count(): Promise<void> {
     waiting.clear();
     for (const { id } of items) waiting.add(id);
     show();
-  } catch { /* the dot says that there is no connection */ }
+  } catch { /* the connection dot reports the failure */ }
 }
 
 async function countExtensions(): Promise<void> {
@@ -25,7 +25,7 @@ async function countExtensions(): Promise<void> {
 }
 
 let isFollowing = false;
-/** Called by the frame with the first data; once is enough. What is told is enough: a list is read again only where something may have been missed. */
+/** Called by the frame with the first data; only the first call counts. Events update the counts; a list is read again only if events may have been missed. */
 export function followBadges(): void {
   if (isFollowing) return;
   isFollowing = true;

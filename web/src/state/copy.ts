@@ -1,4 +1,4 @@
-/** Copying. Plain http away from this machine has no clipboard; a hidden field does it then. */
+/** Copies text. Over plain http from another machine there is no clipboard API; a hidden field is used instead. */
 import { shownName } from '$/lib/names';
 import { frame } from './frame.svelte';
 import { t } from './words.svelte';

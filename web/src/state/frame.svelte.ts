@@ -1,4 +1,4 @@
-/** What the frame shows for the page one is on: its list, what is said aloud, toasts, open sheets. */
+/** The frame's state for the current page: its list, announcements, toasts, open sheets. */
 import type { Snippet } from 'svelte';
 
 export interface Toast {
@@ -14,17 +14,17 @@ const narrow = matchMedia('(max-width: 1100px)');
 class Frame {
   isPhone = $state(phone.matches);
   isNarrow = $state(narrow.matches);
-  /** The list under the pages in the side bar, given by the page. */
+  /** The list under the pages in the side bar, set by the page. */
   list: Snippet | undefined = $state.raw(undefined);
-  /** Which page gave it; not drawn. */
+  /** The page that set it; not drawn. */
   listOwner: object | null = null;
-  /** One polite region for people who listen. */
+  /** The text of one polite live region for screen readers. */
   said = $state('');
   toasts: Toast[] = $state([]);
   isPaletteOpen = $state(false);
   isKeySheetOpen = $state(false);
   isMoreOpen = $state(false);
-  /** Numbers on the pages of the side bar. */
+  /** Counts on the pages of the side bar. */
   badges: Partial<Record<string, number>> = $state({});
   #next = 1;
 
@@ -37,7 +37,7 @@ class Frame {
     this.said = this.said === text ? `${text}\u00a0` : text;
   }
 
-  /** Returns a function that takes the toast away. With an action it stays 8 seconds, else 4. */
+  /** Returns a function that removes the toast. A toast with an action stays 8 seconds, else 4. */
   toast(text: string, options: Omit<Toast, 'id' | 'text'> & { ms?: number; ended?: () => void } = {}): () => void {
     const id = this.#next++;
     const { ms = options.action ? 8000 : 4000, ended, ...rest } = options;
@@ -53,7 +53,7 @@ class Frame {
     };
   }
 
-  /** Deleting waits for 8 seconds in which it can be undone; only then the request is sent. */
+  /** A deletion can be undone for 8 seconds; only then the request is sent. */
   undoable(text: string, undoLabel: string, send: () => void, undo: () => void): void {
     let isUndone = false;
     const close = this.toast(text, {

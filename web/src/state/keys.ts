@@ -1,8 +1,8 @@
-/** Keys of the keyboard. One helper knows composition, one table knows what a page listens to. */
+/** Keyboard shortcuts. One helper detects IME composition, one table holds the shortcuts of the page. */
 import { prefs } from './prefs.svelte';
 import { server } from './server.svelte';
 
-/** Chinese, Japanese and Korean are composed: a key of that never does anything else. */
+/** Whether an IME (Chinese, Japanese, Korean) uses the key: such a key must do nothing else. */
 export const isComposing = (e: KeyboardEvent): boolean => e.isComposing || e.keyCode === 229;
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -11,12 +11,12 @@ export const isField = (target: EventTarget | null): boolean => {
   return !!element?.closest('input:not([type=checkbox],[type=radio],[type=button]), textarea, select, [contenteditable=""], [contenteditable=true], [role=combobox]');
 };
 
-/** "Ctrl Enter" as it is drawn on a keycap here. */
+/** "Ctrl Enter" as written on a keycap of this platform. */
 export const cap = (keys: string): string => keys
   .replace(/\bCtrl\b/, isMac ? '⌘' : 'Ctrl').replace(/\bAlt\b/, isMac ? '⌥' : 'Alt')
   .replace(/\bEnter\b/, '↵').replace(/\bEscape\b/, 'Esc').replace(/\bShift\b/, isMac ? '⇧' : 'Shift');
 
-/** The name of what was pressed: "Ctrl Shift Enter", "g", "?", "Alt ArrowUp". */
+/** The name of the pressed keys: "Ctrl Shift Enter", "g", "?", "Alt ArrowUp". */
 export function keyName(e: KeyboardEvent): string {
   const mod = isMac ? e.metaKey : e.ctrlKey;
   const name = e.key.length === 1 ? e.key.toLowerCase() : e.key;
@@ -26,18 +26,18 @@ export function keyName(e: KeyboardEvent): string {
 
 export interface Shortcut {
   keys: string;
-  /** What it does, as a key of the words. */
+  /** Its description, as a key of the words. */
   says: string;
   run: (e: KeyboardEvent) => void | false;
-  /** Works inside fields too. Keys with Ctrl do by themselves. */
+  /** Works inside fields too. Keys with Ctrl always do. */
   inFields?: boolean;
-  /** It changes something: who may only read does not have it. */
+  /** It changes something: absent for a read-only sign-in. */
   writes?: boolean;
 }
 
 const layers: Shortcut[][] = [];
 
-/** Adds shortcuts while a component lives: `$effect(() => shortcuts([...]))`. Later ones win. */
+/** Adds shortcuts while a component is mounted: `$effect(() => shortcuts([...]))`. Later ones take precedence. */
 export function shortcuts(list: Shortcut[]): () => void {
   layers.push(list);
   return () => {
@@ -53,7 +53,7 @@ export const allShortcuts = (): Shortcut[] => layers.flat().filter(has);
 let prefix = '';
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** The one listener for keys that belong to no field. */
+/** The only listener for keys outside of fields. */
 export function onKey(e: KeyboardEvent): void {
   if (isComposing(e) || e.defaultPrevented) return;
   const name = keyName(e);

@@ -1,3 +1,3 @@
-/** What the frame begins with the first data, in one file: settings that the server keeps, and the numbers of the side bar. */
+/** Started by the frame with the first data, loaded as one file: settings that the server keeps, and the counts in the side bar. */
 export { followBadges } from './badges';
 export { followSettings } from './settings.svelte';

@@ -1,12 +1,12 @@
-/** The PDF that is open over the page, if any. What reads and draws it is loaded when the first one is opened. */
+/** The PDF that is open over the page, if any. The code that reads and draws it is loaded when the first one is opened. */
 
-/** What a citation says of its place: page from 1, box in points from the top left of the unrotated crop box. */
+/** The place of a citation: page from 1, box in points from the top left of the unrotated crop box. */
 export interface PdfPlace { page?: number; box?: [number, number, number, number]; snippet?: string }
 export interface PdfSource { name: string; url?: string; data?: Uint8Array; place?: PdfPlace }
 
 class Pdf {
   shown: PdfSource | null = $state.raw(null);
-  /** Only the page itself can show one: an element in somebody else's page has no room for it. */
+  /** Only the page itself can show a PDF: an embedded element has no room for it. */
   isHosted = $state(false);
 }
 export const pdf = new Pdf();

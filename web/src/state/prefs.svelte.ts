@@ -1,4 +1,4 @@
-/** What a person likes: theme, density, language, keys, widths. This browser keeps it; `settings` says what the server keeps too. */
+/** A person's preferences: theme, density, language, keys, widths. This browser keeps them; `settings` decides which of them the server keeps too. */
 import { untrack } from 'svelte';
 
 export type Lang = 'en' | 'zh-CN';
@@ -11,9 +11,9 @@ const defaults = {
   lang: fromBrowser(),
   theme: 'auto' as Theme,
   density: 'comfortable' as 'comfortable' | 'compact',
-  /** What Enter does in the composer. */
+  /** The effect of Enter in the composer. */
   sendKey: 'enter' as 'enter' | 'ctrl-enter',
-  /** Keys without Ctrl, outside fields (WCAG 2.1.4 wants a switch). */
+  /** Enables keys without Ctrl outside of fields (WCAG 2.1.4 requires a way to turn them off). */
   singleKeys: true,
   sideFolded: null as boolean | null,
   panelOpen: true,
@@ -36,7 +36,7 @@ function kept(): Partial<Prefs> {
 
 export const prefs: Prefs = $state({ ...defaults, ...kept() });
 
-/** Shows the choice on the root element and keeps it; called once by the frame. */
+/** Applies the preferences to the root element and stores them; called once by the frame. */
 export function keepPrefs(): void {
   $effect(() => {
     const root = document.documentElement;
@@ -47,12 +47,12 @@ export function keepPrefs(): void {
     untrack(() => {
       try {
         localStorage.setItem(storeKey, text);
-      } catch { /* full or forbidden: the choice lasts as long as the page */ }
+      } catch { /* full or forbidden: the choice lasts until the page is closed */ }
     });
   });
 }
 
-/** A value kept beside the preferences, under its own name: drafts of the composer, last values. */
+/** Values stored beside the preferences, each under its own name: drafts of the composer, last values. */
 export const keep = {
   get<T>(name: string, otherwise: T): T {
     try {

@@ -1,11 +1,11 @@
-/** Where the person is: the address bar, read into a page, an id and a query. Back works because nothing else knows. */
+/** The current place: the address bar, parsed into a page, an id and a query. Back works because no other state exists. */
 export const pageNames = ['first', 'workbench', 'sessions', 'session', 'viewer', 'runs', 'memory', 'tasks', 'extensions',
   'settings', 'audit', 'share'] as const;
 export type PageName = typeof pageNames[number];
 
 export interface Route { page: PageName; id: string; path: string; query: URLSearchParams; hash: string }
 
-/** The first segment of the path, with and without an id behind it. */
+/** The first segment of the path gives the page: without an id after it, and with one. */
 const table: Record<string, [PageName, PageName]> = {
   '': ['first', 'first'],
   p: ['workbench', 'workbench'],
@@ -35,7 +35,7 @@ function safeDecode(text: string): string {
 }
 
 let current: Route = $state.raw(parse(new URL(location.href)));
-/* Who follows the page or the id is not told of a query that changed. */
+/* Derived, so that a change of the query does not notify readers of the page or the id. */
 const page = $derived(current.page);
 const id = $derived(current.id);
 
@@ -59,7 +59,7 @@ export function go(href: string, options: { replace?: boolean } = {}): void {
   read();
 }
 
-/** Changes single members of the query; null takes one away. Replaces by default: typing makes no history. */
+/** Changes single members of the query; null removes one. Replaces the history entry by default: typing adds none. */
 export function setQuery(change: Record<string, string | null>, options: { push?: boolean } = {}): void {
   const query = new URLSearchParams(current.query);
   for (const [name, value] of Object.entries(change)) {
@@ -69,7 +69,7 @@ export function setQuery(change: Record<string, string | null>, options: { push?
   go(current.path + (query.size ? `?${query}` : '') + (current.hash ? `#${current.hash}` : ''), { replace: !options.push });
 }
 
-/** Links of the page are plain `<a href>`; this takes the clicks that stay here. */
+/** Links of the page are plain `<a href>`; this handles clicks on links that stay in the page. */
 export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = (event.composedPath()[0] as Element | null)?.closest?.('a');

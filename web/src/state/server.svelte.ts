@@ -1,11 +1,11 @@
-/** The server: who one is there, whether it answers, and what it tells by itself. */
+/** The server: the signed-in user, the connection, and the events that it sends. */
 import { untrack } from 'svelte';
 import { Client, ProblemError, type Live, type LiveEvent, type Problem, type Schemas } from '@parley/client';
 import { frame } from './frame.svelte';
 import { keep } from './prefs.svelte';
 import { lang, t } from './words.svelte';
 
-/** The user, and what this browser's key may do. */
+/** The user, and the permissions of this browser's key. */
 export type Me = Schemas['User'] & { acts_as_admin: boolean; scope: string; csrf: string | null };
 
 export type Model = Schemas['Model'];
@@ -14,19 +14,19 @@ export type Conn = 'ok' | 'retry' | 'off';
 
 class Server {
   me: Me | null = $state.raw(null);
-  /** unknown until the first answer of the server. */
+  /** null until the first answer of the server. */
   signedIn: boolean | null = $state(null);
   conn: Conn = $state('retry');
   models: Model[] = $state.raw([]);
-  /** The models were asked for, and there was an answer. */
+  /** The models were requested and the server answered. */
   isListed = $state(false);
   defaultModel = $state('');
-  /** Why signing in with the link did not work. */
+  /** The reason why signing in with the link failed. */
   linkProblem: Problem | null = $state.raw(null);
-  /** Signed in by this very page load. */
+  /** The sign-in happened in this page load. */
   isFresh = $state(false);
   parley: Client;
-  /** Where the server is: this page's own, or the one an embedded element names. */
+  /** The server's origin: that of this page, or the one that an embedded element names. */
   origin = location.origin;
   #live: Live | null = null;
   #listeners = new Map<string, Set<(data: Record<string, unknown>) => void>>();
@@ -40,14 +40,14 @@ class Server {
     return new Client({
       url: this.origin,
       ...(key ? { key } : {}),
-      /* The language of the page, which need not be that of the browser. Not followed: who asks in an effect would ask again
-         with every word that is loaded. */
+      /* The language of the page, which may differ from that of the browser. Untracked: an effect that sends a request would
+       * otherwise run again for every group of words that is loaded. */
       headers: (): Record<string, string> => untrack(() => ({ 'accept-language': lang(), ...(this.me?.csrf ? { 'x-parley-csrf': this.me.csrf } : {}) })),
       fetch: (input, init) => this.#fetch(input, init),
     });
   }
 
-  /** For an element in somebody else's page: another server, and a key. */
+  /** For an element in another site's page: another server, and a key. */
   connect(url: string, key: string): void {
     if (this.#live && this.origin !== new URL(url).origin) throw new Error(`the elements of one page talk to one server: ${this.origin}`);
     this.origin = new URL(url).origin;
@@ -66,7 +66,7 @@ class Server {
     }
   }
 
-  /** JSON of any route: `server.get('/api/models')`. Problems are thrown as ProblemError. */
+  /** Requests JSON from any route: `server.get('/api/models')`. Problems are thrown as ProblemError. */
   async json<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
     const response = await this.parley.request(method, path, body, headers);
     if (response.status === 204) return undefined as T;
@@ -74,12 +74,12 @@ class Server {
   }
   get<T>(path: string): Promise<T> { return this.json('GET', path); }
 
-  /** Bytes into a blob. */
+  /** Stores a file as a blob. */
   upload(file: File): Promise<{ id: string }> {
     return this.parley.blobs.create(file, { name: file.name, ...(file.type ? { type: file.type } : {}) });
   }
 
-  /** Reads who one is. A code in the address is used up first, and leaves the address at once. */
+  /** Reads the signed-in user. A code in the address is used first, and removed from the address at once. */
   async start(): Promise<void> {
     const code = /(?:^|&)login=([^&]+)/.exec(location.hash.slice(1))?.[1];
     if (code) {
@@ -129,10 +129,10 @@ class Server {
     }
   }
 
-  /** Whether the server has a route. Pages ask before they call one that an older server lacks. */
+  /** Whether the server has a route. Pages ask before they call a route that an older server lacks. */
   has(path: string): boolean { return this.routes.has(path); }
   routes: Set<string> = $state.raw(new Set());
-  /** Reads them from the description of the API, once; it is long, so only pages that need it ask. */
+  /** Reads the routes from the API description, once; it is long, so only pages that need it ask. */
   async loadRoutes(): Promise<void> {
     if (!this.routes.size) this.routes = new Set(Object.keys((await this.get<{ paths?: object }>('/openapi.json')).paths ?? {}));
   }
@@ -147,7 +147,7 @@ class Server {
       const list = await this.get<{ items: Model[]; default_model?: string | null }>('/api/models');
       this.models = list.items;
       this.defaultModel = list.default_model ?? list.items[0]?.name ?? '';
-    } catch { /* a picker without models says so */ }
+    } catch { /* a picker without models reports it */ }
     this.isListed = true;
   }
 
@@ -179,7 +179,7 @@ class Server {
     for (const listener of this.#listeners.get(event) ?? []) listener(data);
   }
 
-  /** `$effect(() => server.on('prompt:updated', ...))`; also 'reconnected', after which lists are read again. */
+  /** `$effect(() => server.on('prompt:updated', ...))`; also 'reconnected', after which lists must be read again. */
   on(events: string | string[], listener: (data: Record<string, unknown>) => void): () => void {
     const names = [events].flat();
     for (const name of names) {
@@ -189,17 +189,17 @@ class Server {
     return () => { for (const name of names) this.#listeners.get(name)?.delete(listener); };
   }
 
-  /** What this sign-in, or the key of an element, may: `all`, `sessions` alone, or only `read`. Other scopes are for programs. */
+  /** The scope of this sign-in, or of an element's key: `all`, `sessions` alone, or only `read`. Other scopes are for programs. */
   get scope(): string {
     return this.me?.scope ?? 'all';
   }
 
-  /** Whether it may change what it sees. */
+  /** Whether the sign-in may make changes. */
   get mayWrite(): boolean {
     return this.scope !== 'read';
   }
 
-  /** Whether it may see a page at all: what it may not is not asked for. `sessions` has sessions and settings. */
+  /** Whether the sign-in may see a page: other pages make no requests. The scope `sessions` has sessions and settings. */
   reaches(page: string): boolean {
     return this.scope !== 'sessions' || /^se|share/.test(page);
   }
@@ -219,13 +219,13 @@ export const server = new Server();
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   const said = error instanceof Error ? error.message : String(error);
-  /* what browsers say of a request that did not get through, each in its own words and in English */
+  /* browsers report a failed request each in their own words, in English */
   const isAway = !said || (error instanceof TypeError && /fetch|network|load/i.test(said));
   return isAway ? { type: 'about:blank', title: t('e.noconn'), status: 0, code: 'no_connection', retryable: true, detail: t('e.noconn') }
     : { type: 'about:blank', title: t('e.page'), status: 0, code: 'page_failed', retryable: true, detail: said };
 }
 
-/** For what a click does: a failure becomes a toast that says why. */
+/** For click handlers: a failure becomes a toast with the reason. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

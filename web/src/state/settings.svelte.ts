@@ -1,7 +1,7 @@
 /**
- * Where the choices of a person are kept. This file alone decides: on the server, so that every browser of the person has
- * them; in this browser too, so that the first paint has them; in this browser only, where the server or the key does not
- * keep them. What belongs to a screen (widths, what is folded, the last place) never leaves the browser.
+ * Decides where a person's preferences are kept, for the whole page: on the server, so that all of the person's browsers have
+ * them; in this browser too, so that the first paint has them; only in this browser, if the server or the key cannot keep them.
+ * Preferences of a screen (widths, folding, the last place) never leave the browser.
  */
 import { untrack } from 'svelte';
 import { ProblemError } from '@parley/client';
@@ -10,13 +10,13 @@ import { keep, prefs, type Prefs } from './prefs.svelte';
 import { problemOf, server } from './server.svelte';
 import { setLang } from './words.svelte';
 
-/** What each may be; anything else in the answer is somebody else's and stays there untouched. */
+/** The valid values of each. Other members in the answer belong to other programs and stay unchanged on the server. */
 const may = {
   lang: ['en', 'zh-CN'], theme: ['auto', 'light', 'dark'], density: ['comfortable', 'compact'],
   sendKey: ['enter', 'ctrl-enter'], singleKeys: [true, false], model: null,
 } as const;
 type Name = keyof typeof may;
-/** What the server calls them. */
+/** Their names on the server. */
 const there: Record<Name, string> = { lang: 'language', theme: 'theme', density: 'density', sendKey: 'send_key', singleKeys: 'single_keys', model: 'model' };
 type Choices = Pick<Prefs, Name>;
 const names = Object.keys(may) as Name[];
@@ -27,7 +27,7 @@ const now = (): Choices => Object.fromEntries(names.map((name) => [name, prefs[n
 
 let revision = 0;
 let stored: Record<string, unknown> = {};
-/** What was last known to be the same here and there; kept, so that a choice made just before leaving is sent by the next visit. */
+/** The last values known to be equal here and on the server. Stored, so that the next visit sends a choice made just before leaving. */
 let agreed: Choices = now();
 function agree(to: Choices): void {
   agreed = to;
@@ -49,7 +49,7 @@ async function read(): Promise<void> {
     isKeptThere = server.scope === 'all';
     ({ revision, settings: stored } = answer);
   } catch (error) {
-    /* an older server, or a key that may not read them: this browser keeps them */
+    /* an older server, or a key without access to them: this browser keeps them */
     isKeptThere = false;
     if (!(error instanceof ProblemError)) throw error;
     return;
@@ -63,7 +63,7 @@ async function read(): Promise<void> {
   if (changed().length) later();
 }
 
-/** Writes what changed over what is stored now; who was faster is read first. */
+/** Merges the local changes into the settings stored on the server; if another client was faster, reads its settings first. */
 async function write(isAgain = false): Promise<void> {
   const mine = changed();
   if (!isKeptThere || !mine.length) return;
@@ -79,7 +79,7 @@ async function write(isAgain = false): Promise<void> {
       await read();
       return write(true);
     }
-    /* a key that may only read: the choice lasts in this browser */
+    /* a read-only key: the choice lasts in this browser */
     if (problem.status === 403) isKeptThere = false;
     else frame.toast(problem.detail ?? problem.title, { kind: 'bad' });
   }
@@ -91,7 +91,7 @@ function later(): void {
 }
 
 let isFollowing = false;
-/** Called by the frame, with the preferences that the page began with; once is enough. */
+/** Called by the frame with the preferences at the page's start; only the first call counts. */
 export function followSettings(began: Prefs): void {
   if (isFollowing) return;
   isFollowing = true;

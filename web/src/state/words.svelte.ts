@@ -1,13 +1,13 @@
 /**
- * The words of the page in the language chosen. `t` takes a key and fills the places; where a text has the two forms
- * "one || other", `n` chooses by the rules of the language. No sentence is joined from pieces.
+ * The words of the page in the chosen language. `t` takes a key and fills the places; if a text has the two forms "one ||
+ * other", `n` chooses one by the plural rules of the language. No sentence is built from pieces.
  */
 import { load, needs, type Group } from 'virtual:words';
 import { prefs, type Lang } from './prefs.svelte';
 
 const known: Record<Lang, Record<string, string>> = { en: {}, 'zh-CN': {} };
 const read = new Map<string, Promise<void>>();
-/** Groups that are shown somewhere: a change of the language brings all of them. */
+/** Groups that are in use: a change of the language loads all of them. */
 const shown = new Set<Group>(['base']);
 let current: { lang: Lang; words: Record<string, string> } = $state.raw({ lang: 'en', words: {} });
 
@@ -23,13 +23,13 @@ function readGroup(lang: Lang, group: Group): Promise<void> {
 }
 const readAll = async (lang: Lang, groups: Iterable<Group>): Promise<void> => { await Promise.all([...groups].map((group) => readGroup(lang, group))); };
 
-/** The words of a language, of all groups that are shown. */
+/** Loads the words of a language, for all groups in use. */
 export async function loadWords(lang: Lang): Promise<void> {
   await readAll(lang, shown);
   current = { lang, words: { ...known[lang] } };
 }
 
-/** The words of a page or a part of one, with what is loaded beside them. */
+/** Loads the words of a page or of a part of one, together with its module. */
 export async function withWords<T>(group: Group, part: Promise<T>): Promise<T> {
   const isNew = [group, ...needs[group]].filter((name) => !shown.has(name));
   for (const name of isNew) shown.add(name);
@@ -43,7 +43,7 @@ export async function setLang(lang: Lang): Promise<void> {
   prefs.lang = lang;
 }
 
-/** The words of the other language too: the palette finds commands by either. */
+/** The words of the other language too: the palette matches commands in both. */
 export async function wordsOf(lang: Lang): Promise<Record<string, string>> {
   await readAll(lang, shown);
   return known[lang];
@@ -88,7 +88,7 @@ export const day = (d: Date): string =>
   format('d', () => new Intl.DateTimeFormat(current.lang, { month: 'short', day: 'numeric' })).format(d);
 export const fullTime = (d: Date): string =>
   format('f', () => new Intl.DateTimeFormat(current.lang, { dateStyle: 'medium', timeStyle: 'medium' })).format(d);
-/** The clock for what happened today, else the day. */
+/** The time of day for today, else the date. */
 export function when(value: string | number | Date | null | undefined): string {
   if (value === null || value === undefined) return '';
   const d = new Date(value);
@@ -98,7 +98,7 @@ export function when(value: string | number | Date | null | undefined): string {
 export const time = (value: string | number | Date): string => clock(new Date(value));
 export const timeWithSeconds = (value: string | number | Date): string =>
   format('ts', () => new Intl.DateTimeFormat(current.lang, { timeStyle: 'medium', hourCycle: 'h23' })).format(new Date(value));
-/** "in 14 hours", in the unit that fits. */
+/** "in 14 hours", in the most suitable unit. */
 export function until(ms: number): string {
   const [value, unit] = ms < 3_600_000 ? [ms / 60_000, 'minute' as const] : ms < 48 * 3_600_000 ? [ms / 3_600_000, 'hour' as const] : [ms / 86_400_000, 'day' as const];
   return format('r', () => new Intl.RelativeTimeFormat(current.lang, { style: 'short' })).format(Math.max(1, Math.round(value)), unit);

@@ -12,7 +12,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 
-{{- /* The file config.yaml: what the chart says, then .Values.config. */ -}}
+{{- /* The file config.yaml: the chart's settings, then .Values.config. */ -}}
 {{- define "parley.config" -}}
 host: 0.0.0.0
 port: 8787

@@ -1,4 +1,4 @@
-/** Only addresses that a person means to open. */
+/** Allows only addresses that a person may open on purpose. */
 export function safeHref(href: string): string | null {
   try {
     const url = new URL(href, 'https://relative.invalid');

@@ -1,14 +1,14 @@
-/** Markdown by the lexer of `marked`, drawn by components: no HTML of a model is ever parsed as HTML. */
+/** Markdown, tokenised by the lexer of `marked` and drawn by components: a model's HTML is never parsed as HTML. */
 import { Lexer, type Token, type Tokens } from 'marked';
 
 export type { Token, Tokens };
 
-/** A part of a long paragraph: what stands in it was lexed once and is the same list ever after. */
+/** A part of a long paragraph. Its tokens are lexed once and stay the same list from then on. */
 export interface Piece { type: 'piece'; raw: string; tokens: Token[] }
 
 const most = 2500;
 
-/** Where a long paragraph may be cut: behind a space or a stop, with code and stars closed on both sides. */
+/** Finds where to cut a long paragraph: after a space or a stop, outside of code, bold text and brackets. */
 function cutAt(text: string, from: number): number {
   for (let at = from + most; at > from + most / 2; at--) {
     if (!/[\s，。；、！？]/.test(text[at - 1]!)) continue;
@@ -19,7 +19,7 @@ function cutAt(text: string, from: number): number {
   return /[\ud800-\udbff]/.test(text[at - 1]!) ? at - 1 : at;
 }
 
-/** The lexer, whose inline half is linear in a paragraph of any length: pieces that were seen are not read again. */
+/** Lexes in time linear in the length of a paragraph: pieces seen before are not lexed again. */
 function lex(text: string, seen: Map<string, Token[]>): Token[] {
   const lexer = new Lexer({ gfm: true, breaks: true });
   lexer.blockTokens(text, lexer.tokens);
@@ -45,8 +45,8 @@ function lex(text: string, seen: Map<string, Token[]>): Token[] {
 }
 
 /**
- * A text that grows. All but its last two blocks are frozen: they are lexed once and never again, so a long answer costs
- * linear work. A text that is not a longer form of the one before begins anew.
+ * A growing text. All but its last two blocks are frozen: they are lexed once, so a long answer costs linear work. A text that
+ * does not continue the previous one starts over.
  */
 export class Growing {
   #frozen: Token[] = [];

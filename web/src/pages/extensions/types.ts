@@ -1,4 +1,4 @@
-/** What the server says of an extension: what its manifest declares, what the policy says to that, what it has registered. */
+/** The server's data of an extension: what its manifest declares, what the policy decides about it, what it has registered. */
 import type { Schemas } from '@parley/client';
 
 export type Capability = Schemas['ExtensionCapability'];
@@ -7,7 +7,7 @@ export type Tool = Schemas['ExtensionTool'];
 export type Extension = Schemas['Extension'];
 export type Mine = Schemas['ExtensionOfUser'];
 
-/** What holds for this user now; the lists of hooks and tools are there once it has run. */
+/** The state for this user now; the lists of hooks and tools exist once it has run. */
 export interface Explained {
   has_registered: boolean;
   refused_tools?: { name: string; reason: string }[];
@@ -21,12 +21,12 @@ export interface LogLine { ts: string; level: string; event: string; message: st
 /** Paths, hosts and names of variables. */
 export const places = (one: Capability): string[] => [...one.paths ?? [], ...one.hosts ?? [], ...one.env ?? []];
 
-/** What a person has decided of a capability, for this extension: else the profile does. */
+/** A person's decision on a capability of this extension; without one, the profile decides. */
 export type Choice = 'profile' | 'allow' | 'deny';
 export const choiceOf = (ext: Extension, capability: string): Choice =>
   ext.denied.includes(capability) ? 'deny' : ext.granted.includes(capability) ? 'allow' : 'profile';
 
-/** The two lists after a choice. */
+/** Returns the two lists after a choice. */
 export function chosen(ext: Extension, capability: string, choice: Choice): { grant: string[]; deny: string[] } {
   const without = (list: readonly string[]): string[] => list.filter((one) => one !== capability);
   return {
@@ -35,7 +35,7 @@ export function chosen(ext: Extension, capability: string, choice: Choice): { gr
   };
 }
 
-/** What this version asks for and the last one did not, as long as nobody has decided it for this extension. */
+/** Capabilities that this version asks for and the last one did not, while nobody has decided them for this extension. */
 export const isNew = (ext: Extension, one: Capability): boolean => !!one.new_since_version && choiceOf(ext, one.capability) === 'profile';
 
 /** The names of a tool's parameters. */

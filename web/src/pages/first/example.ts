@@ -10,11 +10,11 @@ export const audit = {
   config: { temperature: 0.7 },
 };
 
-/** Something to audit, so that it runs at once; what the person put there instead stays. */
+/** Puts a text to audit into the variable, so that the example runs at once; a value that the person set stays. */
 export function giveValues(promptId: string): void {
   const name = `parley.values.${promptId}`;
   const input_code = 'import os, sys\ndef backup(path):\n    os.system("tar czf out.tgz " + path)\nbackup(sys.argv[1])';
   try {
     if (!localStorage.getItem(name)) localStorage.setItem(name, JSON.stringify({ sets: [{ input_code }], at: 0 }));
-  } catch { /* no room: the workbench asks for it */ }
+  } catch { /* no room: the workbench asks for the value */ }
 }

@@ -1,9 +1,9 @@
-/** Numbers of runs, day by day: sums, and lines that have a value for each day. */
+/** Figures of runs by day: sums, and lines with a value for each day. */
 export interface Point { day: string; model: string; runs: number; failed: number; cost: number; ttft: number | null; input: number; output: number }
 
 export interface Series { model: string; values: (number | null)[] }
 
-/** Days from the first to the last, both in, without a gap. */
+/** Days from the first to the last, both inclusive, without gaps. */
 export function daysBetween(from: string, to: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(`${from}T00:00:00Z`), end = Date.parse(`${to}T00:00:00Z`); at <= end && days.length < 1000; at += 86_400_000) {
@@ -12,7 +12,7 @@ export function daysBetween(from: string, to: string): string[] {
   return days;
 }
 
-/** One line per model, the one with most first. A day without runs is 0 for sums and a gap for times. */
+/** One line per model, the model with most runs first. A day without runs is 0 for sums and a gap for times. */
 export function seriesOf(points: readonly Point[], days: readonly string[], what: 'cost' | 'ttft' | 'runs', most = 5): Series[] {
   const totals = new Map<string, number>();
   for (const point of points) totals.set(point.model, (totals.get(point.model) ?? 0) + point.runs);
@@ -29,7 +29,7 @@ export function seriesOf(points: readonly Point[], days: readonly string[], what
   }));
 }
 
-/** A round number at or above, for the top of a scale. */
+/** The next round number at or above, for the top of a scale. */
 export function niceTop(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -1,4 +1,4 @@
-/** What fills the window of a session, read again when something was said. */
+/** The contents of a session's context window, read again when a turn is added or the status changes. */
 import type { SessionStore } from '$/blocks/session.svelte';
 import { server } from '$/state/server.svelte';
 import type { Schemas } from '@parley/client';
@@ -15,7 +15,7 @@ export class ContextMeter {
       || server.models.find((m) => m.name === this.#store.session?.model)?.context_window || 0;
   }
 
-  /** To be called in a component: follows the session. */
+  /** Call in a component: follows the session. */
   follow(): void {
     $effect(() => {
       void this.#store.session?.status;
@@ -28,6 +28,6 @@ export class ContextMeter {
   async #read(): Promise<void> {
     try {
       this.value = await server.get<Context>(`/api/sessions/${this.#store.id}/context`);
-    } catch { /* stays as it was */ }
+    } catch { /* the last value stays */ }
   }
 }

@@ -1,4 +1,4 @@
-/** The sessions of this person, kept live: read once, changed by what the server tells. */
+/** The sessions of this person, kept live: read once, then updated by server events. */
 import type { Session } from '@parley/client';
 import { server } from '$/state/server.svelte';
 
@@ -9,7 +9,7 @@ class SessionList {
   query = $state('');
   isLoaded = $state(false);
   cursor: string | null = $state(null);
-  /** Deleted here, and not yet on the server: Undo may bring it back. */
+  /** Deleted here, but not yet on the server: Undo can bring it back. */
   hidden: Set<string> = $state.raw(new Set());
 
   async load(): Promise<void> {
@@ -20,14 +20,14 @@ class SessionList {
       this.items = page.items;
       this.cursor = page.next_cursor;
       this.isLoaded = true;
-    } catch { /* the dot says that there is no connection; what was read stays */ }
+    } catch { /* the connection dot reports the failure; the list read before stays */ }
   }
   async more(): Promise<void> {
     const { cursor } = this;
     if (!cursor) return;
     const page = await server.parley.sessions({ limit: '100', cursor }) as unknown as { items: Listed[]; next_cursor: string | null };
     if (cursor !== this.cursor) return;
-    /* one that changed meanwhile has come to the top already */
+    /* a session that changed meanwhile is already at the top */
     const known = new Set(this.items.map((item) => item.id));
     this.items = [...this.items, ...page.items.filter((item) => !known.has(item.id))];
     this.cursor = page.next_cursor;
@@ -51,7 +51,7 @@ class SessionList {
 
 export const sessions = new SessionList();
 
-/** One member changed, created or deleted: the list follows. */
+/** Follows changed, created and deleted sessions. */
 export function follow(): () => void {
   void sessions.load();
   return server.on(['session:updated', 'session:created', 'session:deleted', 'reconnected'], (data) => {

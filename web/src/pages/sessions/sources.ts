@@ -6,13 +6,13 @@ import { isPdf, type PdfPlace, type PdfSource } from '$/state/pdf.svelte';
 
 export interface Source { key: string; n: number; turn: string; title: string; href: string | null; quote: string; pdf: PdfSource | null }
 
-/** An entry of a citation_map (seed 001, A.4), or what a vendor says in its place: nothing of it is certain. */
+/** An entry of a citation_map (seed 001, A.4), or a vendor's own form of it: no member is certain. */
 type Entry = Record<string, unknown>;
 type Media = Partial<Schemas['turns.Media']>;
 
 const text = (...values: unknown[]): string => String(values.find((value) => typeof value === 'string' && value) ?? '');
 
-/** Page, box and words of a citation, as far as they make sense. */
+/** Page, box and text of a citation, as far as they are valid. */
 function placeOf(entry: Entry): PdfPlace {
   const at = (entry.location && typeof entry.location === 'object' ? entry.location : {}) as Record<string, unknown>;
   const box = Array.isArray(at.bbox) && at.bbox.length === 4 && at.bbox.every((v) => typeof v === 'number' && Number.isFinite(v)) ? at.bbox as [number, number, number, number] : null;
@@ -23,7 +23,7 @@ function placeOf(entry: Entry): PdfPlace {
   };
 }
 
-/** Files of the conversation, by id and by name: what a citation means by its source. */
+/** Files of the conversation, by id and by name, to resolve a citation's source. */
 function filesOf(turns: Turn[]): Map<string, Media> {
   const files = new Map<string, Media>();
   for (const turn of turns) for (const block of turn.blocks) {

@@ -1,4 +1,4 @@
-/** The parts of the settings, as far as the sign-in reaches them. */
+/** The parts of the settings that the sign-in reaches. */
 import type { IconName } from '$/basics/icons';
 import { server } from '$/state/server.svelte';
 import type { Schemas } from '@parley/client';
@@ -11,13 +11,13 @@ const table: [string, IconName, 'anybody' | 'wide' | 'admin' | 'shared'][] = [
 ];
 
 const place: { store: string } = $state({ store: '' });
-/** Where the server keeps its data, once it has said so: only a PostgreSQL is shared by several nodes. */
+/** The server's store, once known: only PostgreSQL can be shared by several nodes. */
 export const store = (): string => place.store;
 export function learn(): void {
   if (!place.store) void server.get<Schemas['Version']>('/api/version').then((version) => { place.store = version.store; }, () => undefined);
 }
 
-/** `wide`: not for a sign-in that is for sessions alone. `shared`: for administrators, where nodes may share the store. */
+/** `wide`: not for a sign-in limited to sessions. `shared`: for administrators, if nodes can share the store. */
 export function partsOf(): Part[] {
   const isWide = server.scope !== 'sessions';
   return table.filter(([, , who]) => who === 'anybody' || (isWide && (who === 'wide' || (server.isAdmin && (who === 'admin' || place.store === 'postgres')))))

@@ -1,6 +1,6 @@
 /**
- * Months, weeks and days of a zone, and the days on which its clock changes. A day is named "2026-11-16"; arithmetic on
- * days is done in UTC, where every day has 24 hours, and only instants are put into the zone.
+ * Months, weeks and days of a time zone, and the days of its clock changes. A day is a text such as "2026-11-16". Arithmetic on
+ * days uses UTC, where every day has 24 hours; only instants are converted to the zone.
  */
 export type Day = string;
 
@@ -28,7 +28,7 @@ export const addMonths = (month: string, n: number): string => {
   return monthOf(named(date));
 };
 
-/** The weeks that a month touches, whole: 28 to 42 days. */
+/** The whole weeks that a month touches: 28 to 42 days. */
 export function monthGrid(month: string): Day[] {
   const first = startOfWeek(`${month}-01`);
   const end = addDays(`${addMonths(month, 1)}-01`, -1);
@@ -57,14 +57,14 @@ export function local(at: Date | number | string, zone: string): Local {
   return { day: `${parts.year}-${parts.month}-${parts.day}`, time: `${parts.hour}:${parts.minute}` };
 }
 
-/** Minutes that the zone is ahead of UTC at an instant. */
+/** The zone's offset from UTC at an instant, in minutes; positive is ahead. */
 export function offset(at: Date | number, zone: string): number {
   const ms = Math.floor(Number(at) / 1000) * 1000;
   const parts = Object.fromEntries(clock(zone).formatToParts(new Date(ms)).map((part) => [part.type, Number(part.value)]));
   return (Date.UTC(parts.year!, parts.month! - 1, parts.day!, parts.hour!, parts.minute!, parts.second!) - ms) / 60_000;
 }
 
-/** The instant of a wall time; one that the clock skips is the instant of the change, one that comes twice the first. */
+/** The instant of a wall time. A skipped time gives the instant of the change, a repeated time the first of the two. */
 export function instant(day: Day, time: string, zone: string): Date {
   const wall = Date.parse(`${day}T${time}:00Z`);
   const guesses = [offset(wall - 86_400_000, zone), offset(wall + 86_400_000, zone)]
@@ -83,7 +83,7 @@ export function instant(day: Day, time: string, zone: string): Date {
 
 export interface Change { minutes: number; at: Date; from: string; to: string }
 
-/** What the clock of a zone does on a day: null on most, else how far it goes and at what wall time. */
+/** The clock change of a zone on a day: null on most days, else its size and the wall times before and after. */
 export function clockChange(day: Day, zone: string): Change | null {
   let low = Date.parse(`${day}T00:00:00Z`) - offset(Date.parse(`${day}T00:00:00Z`) - 86_400_000, zone) * 60_000;
   let high = low + 86_400_000 + 7_200_000;
@@ -96,7 +96,7 @@ export function clockChange(day: Day, zone: string): Change | null {
   }
   const wall = (minutes: number): string => new Date(high + minutes * 60_000).toISOString().slice(11, 16);
   const from = wall(a);
-  // The change belongs to the day on which the clock shows it before it is made.
+  // The change belongs to the day that the clock shows before it.
   const at = new Date(high + a * 60_000).toISOString().slice(0, 10);
   if (at !== day) return null;
   return { minutes: b - a, at: new Date(high), from, to: wall(b) };

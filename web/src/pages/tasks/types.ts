@@ -1,16 +1,16 @@
-/** What the server says of scheduled tasks. */
+/** The server's data of scheduled tasks. */
 import type { CalendarItem, CronExplained, Prompt, ScheduledTask, ScheduledTaskRun } from '@parley/client';
 
 export type Task = ScheduledTask;
 export type TaskRun = ScheduledTaskRun;
 export type Item = CalendarItem;
 export type Explained = CronExplained;
-/** What a task may run, by its name. */
+/** A prompt that a task may run, with its name. */
 export type PromptName = Pick<Prompt, 'id' | 'name' | 'folder' | 'labels'>;
 
 export type Sign = 'planned' | 'running' | 'completed' | 'failed' | 'missed';
 
-/** One of five signs. A time that is past and has no run was missed: the server was off then. */
+/** One of five signs. A past time without a run was missed: the server was off then. */
 export function signOf(run: TaskRun | null, at: string, now: number): Sign {
   if (!run) return Date.parse(at) < now - 120_000 ? 'missed' : 'planned';
   if (run.reason === 'missed' || run.reason === 'skipped') return 'missed';

@@ -1,4 +1,4 @@
-/** Something to look at before one has something of one's own: one message of each kind. */
+/** Examples for a person without a document: one message of each kind. */
 const revenue = {
   version: '1.0', model: 'claude-opus-4-8',
   messages: [

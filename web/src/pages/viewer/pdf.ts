@@ -1,4 +1,4 @@
-/** The bytes or the address of a PDF in a document of any format: base64 that begins as a PDF does, a data URL, a link. */
+/** The bytes or the address of a PDF in a document of any format: base64 that begins like a PDF, a data URL, or a link. */
 import type { Segment } from '$/segments/types';
 import { isPdf, type PdfSource } from '$/state/pdf.svelte';
 

@@ -1,4 +1,4 @@
-/** What the Viewer holds: one text, what the server read in it, and what a conversion of it would lose. */
+/** The state of the Viewer: one text, what the server read from it, and the losses of its conversion. */
 import type { Problem, Schemas } from '@parley/client';
 import { indent, Lines, scan, type Scan } from '$/lib/json';
 import { shownName } from '$/lib/names';
@@ -16,10 +16,10 @@ type Converted = Omit<Schemas['Converted'], 'report'> & { report?: { losses: Los
 
 export const formats = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'gpt-oss', 'harmony', 'envelope', 'structured-chat', 'turns'];
 
-/** Indices as `*`, so that the same loss at many places is one row. */
+/** Replaces indices by `*`, so that the same loss at many places is one row. */
 const pattern = (pointer: string): string => pointer.replace(/\/\d+(?=\/|$)/g, '/*');
 
-/** What is gone stands first, what was only added last. */
+/** Dropped values come first, added ones last. */
 const weights = ['dropped', 'approximated', 'merged', 'reordered', 'moved', 'synthesised'];
 const weight = (code: string): number => (weights.indexOf(code) + weights.length + 1) % (weights.length + 1);
 
@@ -35,7 +35,7 @@ export function group(losses: Loss[]): LossGroup[] {
   return [...rows.values()].sort((a, b) => weight(a.code) - weight(b.code) || b.pointers.length - a.pointers.length);
 }
 
-/** Text that flows is counted as one part, with the variables in it; tools are counted for the whole document. */
+/** Assigns counts to segments. Adjacent text and variables count as one part; tools are counted for the whole document. */
 function perSegment(message: Message | undefined, parts: readonly number[]): (number | undefined)[] {
   let at = -1;
   let isText = false;
@@ -54,7 +54,7 @@ interface Recent { name: string; text: string }
 class Viewer {
   name = $state('');
   text = $state.raw('');
-  /** The source as it is drawn: on many lines. */
+  /** The source as shown: on many lines. */
   shown = $state.raw('');
   lines: Lines = $state.raw(new Lines(''));
   scan: Scan = $state.raw(scan('null'));
@@ -77,11 +77,11 @@ class Viewer {
 
   get groups(): LossGroup[] { return this.#groups; }
   #groups = $derived(group(this.converted?.report?.losses ?? []));
-  /** Pointer of the source to the place in the envelope; the same where the source is one. */
+  /** Maps pointers of the source to places in the envelope; unused if the source is an envelope. */
   #envelopeMap: { from: string; to: string }[] = $state.raw([]);
   #toEnvelope = $derived(new Map(this.#envelopeMap.map(({ from, to }) => [from, to])));
 
-  /** Where in the envelope a pointer of the source is shown: the nearest place round it that is known. */
+  /** The place in the envelope that shows a pointer of the source: the nearest known place that contains it. */
   place(pointer: string): string | null {
     if (this.format === 'envelope') return pointer;
     for (let at = pointer; at; at = at.slice(0, at.lastIndexOf('/'))) {
@@ -91,11 +91,11 @@ class Viewer {
     return null;
   }
 
-  /** The source as data, for what an envelope does not carry. */
+  /** The source as data, for values that the envelope does not contain. */
   #data = $derived.by((): unknown => { try { return JSON.parse(this.isRest ? this.scan.rest : this.text); } catch { return null; } });
   #fromEnvelope = $derived(new Map(this.#envelopeMap.map(({ from, to }) => [to, from])));
 
-  /** The PDF behind a document: its bytes stay in the source. */
+  /** The PDF of a document segment: its bytes are only in the source. */
   pdfOf(pointer: string, segment: Segment): PdfSource | null {
     return pdfIn(this.#data, this.format === 'envelope' ? pointer : this.#fromEnvelope.get(pointer), segment);
   }
@@ -131,7 +131,7 @@ class Viewer {
     void this.read();
   }
 
-  /** Detect, check, show as an envelope, convert. Each step says its own problem. */
+  /** Detects, validates, shows as an envelope, converts. Each step reports its own problem. */
   async read(from?: string): Promise<void> {
     const turn = ++this.#reading;
     this.isBusy = true;
@@ -141,7 +141,7 @@ class Viewer {
     let text = this.text;
     try {
       if (this.scan.brokenAt >= 0 && /^\s*[[{]/.test(text)) {
-        /* not JSON: the server says what it expected; what stands before the mistake is shown */
+        /* not JSON: the server reports what it expected; the text before the error is shown */
         const { errors } = await server.json<{ errors: Flaw[] }>('POST', '/api/validate', { document: text, as: 'envelope' });
         const at = this.lines.of(this.scan.brokenAt);
         this.flaws = errors.length ? errors.slice(0, 1)
@@ -155,7 +155,7 @@ class Viewer {
       if (!format) return;
       const [envelope, valid] = await Promise.all([
         this.#convert(text, 'envelope', { map: true }),
-        /* text of gpt-oss is no JSON and has no schema */
+        /* gpt-oss text is not JSON and has no schema */
         format === 'gpt-oss' ? { errors: [] } : server.json<{ errors: Flaw[] }>('POST', '/api/validate', { document: text, as: format }).catch(() => ({ errors: [] })),
       ]);
       if (turn !== this.#reading) return;
@@ -204,7 +204,7 @@ class Viewer {
     this.marked = at === undefined ? null : at;
   }
 
-  /** The lines of the source that a pointer names. */
+  /** The lines of the source that a pointer refers to. */
   linesOf(pointer: string): [number, number] | null {
     for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
       const range = this.scan.at.get(at);

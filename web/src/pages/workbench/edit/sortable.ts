@@ -1,10 +1,10 @@
 /**
- * Moving things by their grip, with a mouse or a finger. The listeners are on the document: a capture would die when the
- * node moves. Esc and a second finger cancel; near the edge the list scrolls. The page moves the same things by button and key.
+ * Moves items by their grip, with a mouse or a finger. The listeners are on the document: a pointer capture would be lost when
+ * the node moves. Esc and a second finger cancel; near the edge the list scrolls. Buttons and keys can move the items too.
  */
 export interface Box { top: number; bottom: number }
 
-/** The gap a pointer is nearest to: 0 is before the first, n behind the last. */
+/** The gap nearest to a pointer: 0 is before the first item, n after the last. */
 export function gapAt(boxes: readonly Box[], y: number): number {
   let gap = 0;
   for (const box of boxes) {
@@ -14,11 +14,11 @@ export function gapAt(boxes: readonly Box[], y: number): number {
   return gap;
 }
 
-/** What a gap among all means as the new place of `count` things from `from` on, once they are taken out. */
+/** Converts a gap among all items to the new index of `count` items starting at `from`, counted without these items. */
 export const placeAt = (gap: number, from: number, count: number): number =>
   (gap <= from ? gap : gap >= from + count ? gap - count : from);
 
-/** How fast to scroll, in pixels a frame; 0 away from the edges. */
+/** The scroll speed in pixels per frame; 0 away from the edges. */
 export function edgeSpeed(y: number, top: number, bottom: number, margin = 48): number {
   if (y < top + margin) return -Math.ceil((top + margin - y) / 4);
   if (y > bottom - margin) return Math.ceil((y - bottom + margin) / 4);
@@ -26,10 +26,10 @@ export function edgeSpeed(y: number, top: number, bottom: number, margin = 48): 
 }
 
 export interface SortOptions {
-  /** The things, in order, as they stand now. */
+  /** The items in their current order. */
   items: () => HTMLElement[];
   scroller: () => HTMLElement | null;
-  /** Which of them moves, and with how many behind it. */
+  /** The index of the first moved item, and how many move together. */
   from: number;
   count: number;
   onGap: (gap: number | null) => void;
@@ -37,7 +37,7 @@ export interface SortOptions {
   onCancel: () => void;
 }
 
-/** Follows one pointer from its press on the grip. */
+/** Follows one pointer from its press on the grip to its release. */
 export function follow(event: PointerEvent, options: SortOptions): void {
   if (event.button !== 0) return;
   event.preventDefault();

@@ -1,4 +1,4 @@
-/** The forms a prompt is exported in, with the letter that copies it after E. */
+/** The export formats of a prompt, with the letter that copies each after E. */
 export interface Form { id: string; to: string; letter: string; name: string; hint: string; file: string; type: string }
 
 export const forms: Form[] = [
@@ -17,7 +17,7 @@ export const forms: Form[] = [
 export interface Loss { code: string; pointer: string; detail: string }
 export interface LossGroup { code: string; detail: string; pointer: string; count: number }
 
-/** Losses of one code and detail whose places differ only in their numbers are one line. */
+/** Losses with the same code and detail, whose places differ only in their numbers, become one line. */
 export function grouped(losses: readonly Loss[]): LossGroup[] {
   const groups = new Map<string, LossGroup>();
   for (const loss of losses) {
@@ -33,6 +33,6 @@ export function grouped(losses: readonly Loss[]): LossGroup[] {
 export const textOf = (document: unknown): string =>
   (typeof document === 'string' ? document : `${JSON.stringify(document, null, 2)}\n`);
 
-/** A file name that every system takes. */
+/** Makes a file name that every system accepts. */
 export const fileName = (name: string, form: Form): string =>
   `${name.replace(/[\\/:*?"<>|\u0000-\u001f]+/g, '-').replace(/^[.\s]+|[.\s]+$/g, '').slice(0, 80) || 'prompt'}.${form.file}`;

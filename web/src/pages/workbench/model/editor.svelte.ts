@@ -29,22 +29,22 @@ export class Editor {
   prompt: Prompt | null = $state.raw(null);
   versions: Version[] = $state.raw([]);
   doc: Doc = $state.raw(model.emptyDoc());
-  /** The version that the draft goes on from. */
+  /** The version that the draft is based on. */
   base: Doc = $state.raw(model.emptyDoc());
   baseVersion = $state(0);
   kept: Kept = $state('saved');
   keptAt: number | null = $state(null);
-  /** The draft in another tab is newer, and this one had nothing to lose: it shows that one now. */
+  /** Another tab saved a newer draft, and this tab had no unsaved changes: it now shows that draft. */
   wasRefreshed = $state(false);
   problem: Problem | null = $state.raw(null);
   conflict: Conflict | null = $state.raw(null);
-  /** Why the server does not keep the draft, where that is not the connection. */
+  /** Why the server refused the draft, if the cause is not the connection. */
   refusal: Problem | null = $state.raw(null);
-  /** This browser has the newest words too. */
+  /** This browser has stored the newest text too. */
   hasShadow = $state(true);
   isLoading = $state(true);
   isSaving = $state(false);
-  /** The block one is in, or was last. */
+  /** The block with the focus, or the last one that had it. */
   at: string = $state(model.SYSTEM);
   #revision = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,7 +77,7 @@ export class Editor {
   async #begin(prompt: Prompt, draft: Draft | null): Promise<void> {
     const latest = prompt.latest?.content === undefined ? empty : { type: prompt.latest.type, content: prompt.latest.content };
     const shadow = keep.get<Shadow | null>(`draft.${prompt.id}`, null);
-    // What the browser kept and the server did not get: the page was closed within the 800 ms, or without a connection.
+    // A draft that only the browser has: the page was closed within the 800 ms, or had no connection.
     const isShadowNewer = shadow && (!draft || shadow.at > Date.parse(draft.updated_at)) && !model.sameStored(shadow.stored, draft ?? latest);
     const [stored, based] = isShadowNewer ? [shadow.stored, shadow.base] : draft ? [draft, draft.based_on] : [latest, prompt.latest_version];
     this.#revision = draft?.revision ?? 0;
@@ -90,7 +90,7 @@ export class Editor {
     if (isShadowNewer && server.mayWrite) this.#schedule();
   }
 
-  /** Blocks keep their keys over a reload, so that the focus stays in its field. */
+  /** Blocks keep their keys when the document is reloaded, so that the focus stays in its field. */
   #keyed(next: Doc): Doc {
     return model.keyed(next, this.doc);
   }
@@ -112,13 +112,13 @@ export class Editor {
     this.versions = all.sort((a, b) => b.version - a.version);
   }
 
-  /** Where nothing was kept the server tells the newest version instead, with revision 0. */
+  /** If there is no draft, the server sends the newest version instead, with revision 0. */
   async #readDraft(id: string): Promise<Draft | null> {
     const draft = await server.get<Draft>(`/api/prompts/${encodeURIComponent(id)}/draft?or=latest`);
     return draft.revision ? draft : null;
   }
 
-  /** Every edit goes through here. */
+  /** Every edit uses this function. */
   change(edit: (doc: Doc) => Doc): void {
     if (!server.mayWrite) return;
     const next = edit(this.doc);
@@ -140,7 +140,7 @@ export class Editor {
     this.#timer = setTimeout(() => void this.#keep(), KEEP_MS);
   }
 
-  /** A prompt exists from its first word on. */
+  /** Creates the prompt; called with its first word. */
   async create(): Promise<boolean> {
     this.#creating ??= this.#create();
     const did = await this.#creating;
@@ -185,7 +185,7 @@ export class Editor {
     }
   }
 
-  /** The revision that was read: none must be there, or exactly that one. */
+  /** The condition of a write: the revision read before, or no draft at all. */
   #condition(): Record<string, string> {
     return this.#revision ? { 'if-match': `"${this.#revision}"` } : { 'if-none-match': '*' };
   }
@@ -198,7 +198,7 @@ export class Editor {
       else { this.#revision = 0; this.kept = 'pending'; this.#schedule(); }
       return;
     }
-    // The browser has it, if there is room. It is tried again with the next key, and when the connection is back.
+    // The browser has the draft, if there was room. The next key press and the next connection try again.
     this.kept = 'failed';
     this.refusal = problem.code === 'no_connection' ? null : problem;
     this.keptAt = Date.now();
@@ -219,14 +219,14 @@ export class Editor {
     if (this.kept === 'failed') { this.kept = 'pending'; void this.#keep(); }
   }
 
-  /** Another tab kept its draft. What was not touched here is shown; what was is asked about. */
+  /** Another tab saved its draft. It is shown if there are no local changes; else the person is asked. */
   async drafted(revision: number | null): Promise<void> {
     if (!this.id || this.#isWriting || (revision !== null && revision === this.#revision)) return;
     const draft = await this.#readDraft(this.id).catch(() => undefined);
     if (draft === undefined || (draft?.revision ?? 0) === this.#revision) return;
-    if (this.kept === 'pending' || this.kept === 'keeping') return; // its own write will be refused, and asked about
+    if (this.kept === 'pending' || this.kept === 'keeping') return; // this tab's own write will be refused, which asks the person
     if (!draft) {
-      // Saved as a version, or thrown away, over there.
+      // The other tab saved it as a version or discarded it.
       await this.open(this.id);
       return;
     }
@@ -237,7 +237,7 @@ export class Editor {
     this.wasRefreshed = true;
   }
 
-  /** What the person chose of two drafts or two versions. */
+  /** Applies the person's choice between two drafts or two versions. */
   settle(doc: Doc): void {
     const conflict = this.conflict;
     if (!conflict) return;
@@ -299,7 +299,7 @@ export class Editor {
     await this.loadVersions();
   }
 
-  /** Makes a new version with the words of an old one. */
+  /** Makes a new version with the content of an old one. */
   async restore(version: number): Promise<void> {
     const made = await attempt(() => server.json<Version>('POST', `/api/prompts/${encodeURIComponent(this.id)}/rollback`, { version }));
     if (!made) return;
@@ -325,7 +325,7 @@ export class Editor {
     library.put(prompt);
   }
 
-  /** Throws the draft away; it can be had back for 8 seconds. */
+  /** Discards the draft; for 8 seconds this can be undone. */
   discard(): void {
     const before = this.doc;
     this.doc = this.#keyed(this.base);
@@ -342,7 +342,7 @@ export class Editor {
     if (this.kept === 'pending') void this.#keep();
   }
 
-  // What is done to blocks.
+  // Actions on blocks.
 
   index(key: string): number {
     return this.doc.blocks.findIndex((block) => block.key === key);

@@ -1,10 +1,10 @@
-/** Edits that a finding brings: add, replace and remove at pointers into the prompt (RFC 6902), applied to blocks. */
+/** Edits of a lint finding: add, replace and remove at pointers into the prompt (RFC 6902), applied to blocks. */
 import { chatOf, read, type Doc } from './prompt';
 import type { Edit } from './types';
 
 const parts = (pointer: string): string[] => pointer.split('/').slice(1).map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** One edit made in place; one that does not fit is left out. */
+/** Applies one edit in place; an edit that does not fit is skipped. */
 export function edit(root: unknown, one: Edit): void {
   const path = parts(one.pointer);
   const name = path.pop();
@@ -27,7 +27,7 @@ export function edit(root: unknown, one: Edit): void {
   }
 }
 
-/** Blocks whose id stays keep their key, and with it the focus. */
+/** Blocks that keep their id keep their key, and with it the focus. */
 export function apply(doc: Doc, edits: readonly Edit[]): Doc {
   const content = structuredClone(chatOf(doc));
   for (const one of edits) edit(content, one);

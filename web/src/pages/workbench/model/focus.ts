@@ -2,7 +2,7 @@
 import { tick } from 'svelte';
 import { SYSTEM, type Doc } from './prompt';
 
-/** The editor of a long text, as far as it is used like a textarea. */
+/** The part of a textarea's interface that the editor of a long text has too. */
 export interface LongField {
   readonly value: string;
   focus(): void;
@@ -13,7 +13,7 @@ export interface LongField {
   replace(from: number, to: number, text: string): void;
 }
 
-/** Long fields by the element they stand in. */
+/** Long fields by their elements. */
 export const longFields = new WeakMap<Element, LongField>();
 
 export function fieldOf(key: string): HTMLTextAreaElement | LongField | null {
@@ -34,14 +34,14 @@ export async function focusBlock(key: string, where: 'start' | 'end' | null = nu
   }
 }
 
-/** The block before or behind, of all with the system text on top. */
+/** The key of the previous or next block; the system text counts as the first. */
 export function neighbour(doc: Doc, key: string, by: number): string {
   const keys = [SYSTEM, ...doc.blocks.map((block) => block.key)];
   const at = Math.max(0, keys.indexOf(key));
   return keys[Math.min(keys.length - 1, Math.max(0, at + by))]!;
 }
 
-/** Typed for the person, so that the browser can take it back: Ctrl Z works. */
+/** Types text on behalf of the person, so that the browser's undo (Ctrl Z) works. */
 export function typeInto(field: HTMLTextAreaElement | LongField, from: number, to: number, text: string): void {
   field.focus();
   if ('replace' in field) {

@@ -1,4 +1,4 @@
-/** The prompts one has, live: read once, then kept in step by what the server tells. */
+/** The person's prompts, kept live: read once, then updated by server events. */
 import { server } from '$/state/server.svelte';
 import type { Prompt } from './types';
 
@@ -30,7 +30,7 @@ class Library {
     this.prompts = this.prompts.filter((one) => one.id !== id);
   }
 
-  /** Pinned first, then folders with what is in them, then the rest; each by name. */
+  /** Pinned prompts first, then folders with their prompts, then the rest; each sorted by name. */
   get tree(): { pinned: Prompt[]; folders: { name: string; prompts: Prompt[] }[]; loose: Prompt[] } {
     const sorted = [...this.prompts].sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
     const folders = new Map<string, Prompt[]>();

@@ -1,6 +1,6 @@
 /**
- * What the chosen models would object to, and how long each block is in tokens. Asked 400 ms after the last key; an answer
- * to an older text is thrown away. Where a finding names its edit, one button makes it.
+ * Lint findings for the chosen models, and the length of each block in tokens. Requested 400 ms after the last key; an answer
+ * for an older text is discarded. If a finding contains an edit, one button applies it.
  */
 import { ProblemError, type Schemas } from '@parley/client';
 import { server } from '$/state/server.svelte';
@@ -25,7 +25,7 @@ export class Checker {
   byBlock: Map<string, number> = $state.raw(new Map());
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Models that the server has no rules for. */
+  /** Models for which the server has no rules. */
   #unknown = new Set<string>();
 
   constructor(private readonly editor: Editor) {}
@@ -51,10 +51,10 @@ export class Checker {
       this.isEstimated = counted.estimated;
       this.systemTokens = doc.system && typeof counted.by?.system === 'number' ? counted.by.system : undefined;
       const numbers = (counted.by_message ?? []).map((one) => one.tokens);
-      // A system text that stands among the messages of the count is its first.
+      // If the count includes the system text as a message, it is the first.
       const shift = numbers.length === doc.blocks.length + 1 ? 1 : 0;
       this.byBlock = new Map(doc.blocks.map((block, i) => [block.key, numbers[i + shift]]).filter((one): one is [string, number] => one[1] !== undefined));
-    } catch { /* the counts stay as they were */ }
+    } catch { /* the last counts stay */ }
   }
 
   async #tokens(document: unknown, first: string | undefined): Promise<Counted> {
@@ -85,7 +85,7 @@ export class Checker {
     const found = new Map<string, { finding: Finding; models: string[] }>();
     for (const [name, list] of findings) {
       for (const finding of list) {
-        // A prompt that is still empty needs no telling off.
+        // An empty prompt is not reported.
         if (finding.code === 'content.empty') continue;
         const id = `${finding.code} ${finding.pointer}`;
         const one = found.get(id) ?? { finding, models: [] };
@@ -124,7 +124,7 @@ export class Checker {
     return [];
   }
 
-  /** What concerns a block; the rest is said on top. */
+  /** The findings of a block; findings of the document are shown at the top. */
   of(index: number): Advice[] {
     return this.advice.filter((one) => this.place(one) === index);
   }

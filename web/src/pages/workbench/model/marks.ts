@@ -1,15 +1,15 @@
 /**
- * What the layer behind a block's text shows: variables, fenced code, code in a line, and what lint objects to. The
- * pieces joined are the text itself, character for character, because the layer must break its lines where the field does.
+ * The contents of the layer behind a block's text: variables, fenced code, inline code, and lint findings. The joined pieces
+ * equal the text, character for character, because the layer must break lines where the field does.
  */
 import { spots } from './variables';
 
 export type Mark = 'text' | 'var' | 'missing' | 'fence' | 'code' | 'lint';
-export interface Piece { mark: Mark; text: string; from: number; /** Which sheet of code it is in; -1: none. */ fence: number }
+export interface Piece { mark: Mark; text: string; from: number; /** The index of its fenced block; -1: none. */ fence: number }
 
 interface Span { from: number; to: number; mark: Mark }
 
-/** Lines from one fence to the next, with the end of the last line; an open one goes to the end. */
+/** Fenced code blocks including the end of the last line; an open one extends to the end of the text. */
 function fences(text: string): Span[] {
   const result: Span[] = [];
   const fence = /^[ ]{0,3}(`{3,}|~{3,})[^\n]*$/gm;
@@ -28,7 +28,7 @@ function fences(text: string): Span[] {
 
 const CODE = /`[^`\n]+`/g;
 
-/** `isKnown` tells a variable that has a value from one that lacks it. */
+/** `isKnown` tells whether a variable has a value. */
 export function pieces(text: string, isKnown: (name: string) => boolean = () => true, lint: readonly { from: number; to: number }[] = []): Piece[] {
   const spans: Span[] = [];
   const isFree = (from: number, to: number): boolean => spans.every((one) => to <= one.from || from >= one.to);
@@ -39,7 +39,7 @@ export function pieces(text: string, isKnown: (name: string) => boolean = () => 
     const [from, to] = [found.index, found.index + found[0].length];
     if (isFree(from, to) && blocks.every((one) => to <= one.from || from >= one.to)) spans.push({ from, to, mark: 'code' });
   }
-  // A fence is cut where a variable or a finding stands in it.
+  // A fenced block is split around the variables and findings inside it.
   for (const one of blocks) {
     let at = one.from;
     for (const cut of spans.filter((other) => other.from >= one.from && other.to <= one.to).sort((x, y) => x.from - y.from)) {
@@ -62,7 +62,7 @@ export function pieces(text: string, isKnown: (name: string) => boolean = () => 
   return result;
 }
 
-/** Runs of pieces: code between fences is drawn as one sheet, as wide as the block. */
+/** Groups pieces into runs: each fenced block is drawn as one sheet, as wide as the block. */
 export function runs(all: readonly Piece[]): { isSheet: boolean; pieces: Piece[] }[] {
   const result: { isSheet: boolean; pieces: Piece[] }[] = [];
   for (const piece of all) {
@@ -73,5 +73,5 @@ export function runs(all: readonly Piece[]): { isSheet: boolean; pieces: Piece[]
   return result;
 }
 
-/** Whether a text is for eyes that read Chinese or Japanese: its `lang` follows. */
+/** Whether a text contains Chinese or Japanese characters; its `lang` depends on this. */
 export const isCjk = (text: string): boolean => /[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]/.test(text);

@@ -1,6 +1,6 @@
 /**
- * Two people wrote, from one version: what happens to each block. Where only one of them changed it, that one counts;
- * where both did, the person chooses mine, theirs, or the two merged line by line. Nothing is thrown away by itself.
+ * Merges two edits of one version, block by block. If only one of them changed a block, that change is taken. If both did, the
+ * person chooses mine, theirs, or both merged line by line. Nothing is discarded automatically.
  */
 import { distinct, newKey, same, SYSTEM, type Block, type Declared, type Doc } from './prompt';
 
@@ -13,14 +13,14 @@ export interface Row {
   base: string | null;
   mine: string | null;
   theirs: string | null;
-  /** Both changed it, each to something else. */
+  /** Both changed it, in different ways. */
   isConflict: boolean;
   choice: Choice;
 }
 
 const lines = (text: string): string[] => text.split(/(?<=\n)/);
 
-/** Pairs of equal units, in order: the longest common subsequence. Long texts fall back to equal beginnings and ends. */
+/** Pairs of equal units, in order: the longest common subsequence. For long texts only the equal beginnings and ends. */
 export function common(a: readonly string[], b: readonly string[]): [number, number][] {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
@@ -49,7 +49,7 @@ export function common(a: readonly string[], b: readonly string[]): [number, num
   return pairs;
 }
 
-/** Line by line from what both began with; where both changed the same lines, mine stand before theirs. */
+/** Merges by lines against the common base; if both changed the same lines, mine come before theirs. */
 export function merge3(base: string, mine: string, theirs: string): { text: string; conflicts: number } {
   if (mine === theirs || theirs === base) return { text: mine, conflicts: 0 };
   if (mine === base) return { text: theirs, conflicts: 0 };
@@ -64,7 +64,7 @@ export function merge3(base: string, mine: string, theirs: string): { text: stri
     text += part;
   };
   while (i <= o.length) {
-    // The next line of the base that both kept; between, somebody changed something.
+    // Finds the next base line that both kept; the lines before it were changed.
     let next = i;
     while (next < o.length && !(inMine.has(next) && inTheirs.has(next))) next++;
     const [endA, endB] = next < o.length ? [inMine.get(next)!, inTheirs.get(next)!] : [a.length, b.length];
@@ -115,7 +115,7 @@ const textOfChoice = (one: Row): string | null => {
 const union = (mine: readonly Declared[], theirs: readonly Declared[]): Declared[] =>
   [...mine, ...theirs.filter((one) => !mine.some((other) => other.name === one.name))];
 
-/** The document that the choices make: my order, and what only they have behind the block it stood behind. */
+/** Builds the document from the choices: in my order; each block that only theirs has comes after its predecessor there. */
 export function settle(from: Doc, ours: Doc, other: Doc, rows: readonly Row[]): Doc {
   const [base, mine, theirs] = [distinct(from), distinct(ours), distinct(other)];
   const chosen = new Map(rows.map((one) => [one.id, one]));

@@ -1,15 +1,15 @@
 /**
- * A prompt as blocks: what the workbench edits. The system text stands alone on top; the messages are blocks in order.
- * Nothing here touches the page, so that every edit can be tested by itself. Edits return a new document and leave the
- * old one as it was; a block keeps its `key`, by which the page finds it again.
+ * A prompt as blocks, which the workbench edits. The system text is separate and first; the messages are blocks in order.
+ * Nothing here touches the DOM, so that every edit can be tested alone. Edits return a new document and leave the old one
+ * unchanged; a block keeps its `key`, by which the page finds it again.
  */
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 export type VariableType = 'text' | 'textarea' | 'number' | 'select';
 
 export interface Block {
-  /** Of this page: stable while the block exists, never stored. */
+  /** The key in this page: stable while the block exists, never stored. */
   key: string;
-  /** Of the document. */
+  /** The id in the document. */
   id: string;
   role: Role;
   text: string;
@@ -28,7 +28,7 @@ export interface Declared {
 }
 
 export interface Doc {
-  /** The prompt was a plain text, and stays one while it is only that. */
+  /** The prompt was a plain text. It stays one as long as a plain text can express it. */
   isText: boolean;
   system: string;
   blocks: Block[];
@@ -80,7 +80,7 @@ export function read(stored: Stored): Doc {
   };
 }
 
-/** A text stays a text while nothing was added that a text cannot hold. */
+/** Whether a plain text can still express the document. */
 const isPlain = (doc: Doc): boolean =>
   doc.isText && !doc.system && doc.blocks.length === 1 && doc.blocks[0]!.role === 'user' &&
   !Object.keys(doc.config).length && !doc.variables.length;
@@ -100,7 +100,7 @@ export function write(doc: Doc): Stored {
   };
 }
 
-/** What is asked of a model or a converter is always a structured chat. */
+/** The document as a structured chat, the form that models and converters get. */
 export const chatOf = (doc: Doc): Record<string, unknown> => write({ ...doc, isText: false }).content as Record<string, unknown>;
 
 export function freshId(blocks: readonly Block[]): string {
@@ -110,7 +110,7 @@ export function freshId(blocks: readonly Block[]): string {
   return `msg_${n}`;
 }
 
-/** The same document whose blocks have ids of their own: a file may repeat one, and then its places are told apart by their number. */
+/** The same document with unique block ids: a file may repeat an id, and then a number is added. */
 export function distinct(doc: Doc): Doc {
   const taken = new Set<string>();
   let isSame = true;
@@ -125,7 +125,7 @@ export function distinct(doc: Doc): Doc {
   return isSame ? doc : { ...doc, blocks };
 }
 
-/** A document with the keys that its blocks had in an older one, each key once. */
+/** Gives blocks the keys that they had in an older document, each key once. */
 export function keyed(next: Doc, before: Doc): Doc {
   const keys = new Map(distinct(before).blocks.map((block) => [block.id, block.key]));
   const ids = distinct(next).blocks.map((block) => block.id);
@@ -154,7 +154,7 @@ export function setText(doc: Doc, key: string, text: string): Doc {
   return { ...doc, blocks: doc.blocks.map((block) => (block.key === key ? { ...block, text } : block)) };
 }
 
-/** The key of the system text, which is no message. */
+/** The key of the system text, which is not a message. */
 export const SYSTEM = 'system';
 
 export const textOf = (doc: Doc, key: string): string =>
@@ -175,7 +175,7 @@ export function duplicate(doc: Doc, key: string): { doc: Doc; key: string } {
   return { doc: insert(doc, at + 1, copy), key: copy.key };
 }
 
-/** `count` blocks from `from` on come to stand so that the first of them has the place `to` among all. */
+/** Moves `count` blocks starting at `from`, so that the first of them gets the index `to` among all. */
 export function move(doc: Doc, from: number, to: number, count = 1): Doc {
   const blocks = [...doc.blocks];
   if (from < 0 || from + count > blocks.length) return doc;
@@ -186,13 +186,13 @@ export function move(doc: Doc, from: number, to: number, count = 1): Doc {
   return { ...doc, blocks };
 }
 
-/** The role that follows a block: user and assistant alternate. */
+/** The role for a block after `index`: user and assistant alternate. */
 export const nextRole = (doc: Doc, index: number): Role => {
   const before = doc.blocks[index];
   return before && before.role === 'user' ? 'assistant' : 'user';
 };
 
-/** The answer of a model becomes the next assistant message; behind a user's last word it is the end of the conversation. */
+/** Appends a model's answer as an assistant message. */
 export function adopt(doc: Doc, text: string): { doc: Doc; key: string } {
   const block = newBlock(doc, 'assistant', text);
   return { doc: insert(doc, doc.blocks.length, block), key: block.key };
@@ -222,7 +222,7 @@ export function groups(blocks: readonly Block[]): Group[] {
   return result;
 }
 
-/** Equal as JSON, whatever the order of the members. */
+/** Equal as JSON; the order of members does not matter. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((value, i) => same(value, b[i]));
@@ -233,7 +233,7 @@ export function same(a: unknown, b: unknown): boolean {
 
 export const sameStored = (a: Stored, b: Stored): boolean => a.type === b.type && same(a.content, b.content);
 
-/** How many things differ: blocks added, removed, changed or moved, settings, variables. */
+/** Counts the differences: blocks added, removed, changed or moved, settings, variables. */
 export function countChanges(was: Doc, now: Doc): number {
   const [from, to] = [distinct(was), distinct(now)];
   let n = from.system === to.system ? 0 : 1;
@@ -256,7 +256,7 @@ export function countChanges(was: Doc, now: Doc): number {
   return n;
 }
 
-/** The length of the longest rising subsequence: the blocks that did not move. */
+/** The length of the longest increasing subsequence, which is the number of blocks that did not move. */
 export function longestRise(values: readonly number[]): number {
   const ends: number[] = [];
   for (const value of values) {

@@ -1,4 +1,4 @@
-/** The settings a prompt may carry, and how a person writes them. What is not listed stays in the document, untouched. */
+/** The known settings of a prompt, and their spelling in the form. Other settings stay in the document unchanged. */
 export interface Setting { name: string; kind: 'number' | 'whole' | 'lines' | 'choice'; least?: number; most?: number; step?: number; choices?: string[] }
 
 export const settings: Setting[] = [
@@ -19,7 +19,7 @@ export function written(setting: Setting, value: unknown): string {
   return String(value);
 }
 
-/** The value of what was typed: undefined when the field is empty, null when it is no such value. */
+/** Parses the input: undefined if the field is empty, null if the value is invalid. */
 export function parsed(setting: Setting, text: string): unknown {
   if (text.trim() === '') return undefined;
   if (setting.kind === 'lines') {

@@ -1,8 +1,8 @@
-/** What the server says of prompts, as far as this page reads it. */
+/** The server's data of prompts, as far as this page reads it. */
 import type { Prompt as StoredPrompt, PromptDiff, PromptVersion, Schemas } from '@parley/client';
 import type { Content, Stored } from './prompt';
 
-/** A version of a list has its words counted, one that was asked for has its content. */
+/** In a list a version has its word count; requested alone it has its content. */
 export type Version = Pick<PromptVersion, 'version' | 'type' | 'note' | 'created_at' | 'restored_from'> & { content?: Content; words_added?: number | null; words_removed?: number | null; author?: string | null };
 export type Prompt = Omit<StoredPrompt, 'latest'> & { latest?: Version };
 

@@ -1,4 +1,4 @@
-/** Sets of values for the variables of a prompt, kept per prompt, and tables pasted from a spreadsheet. */
+/** Sets of values for the variables of a prompt, stored per prompt, and tables pasted from a spreadsheet. */
 import type { Values } from './variables';
 
 export interface Sets { sets: Values[]; at: number }
@@ -16,7 +16,7 @@ export function step(state: Sets, by: number): Sets {
   return { ...state, at: (((state.at + by) % n) + n) % n };
 }
 
-/** A copy of the current one, and goes there. */
+/** Adds a copy of the current set and selects it. */
 export function addSet(state: Sets): Sets {
   const sets = [...state.sets];
   sets.splice(state.at + 1, 0, { ...current(state) });
@@ -29,7 +29,7 @@ export function removeSet(state: Sets): Sets {
   return { sets, at: Math.min(state.at, sets.length - 1) };
 }
 
-/** Reads what was kept; anything else is one empty set. */
+/** Parses the stored sets; invalid data gives one empty set. */
 export function readSets(text: string | null): Sets {
   try {
     const value = JSON.parse(text ?? 'null') as Sets | null;
@@ -43,7 +43,7 @@ export function readSets(text: string | null): Sets {
   }
 }
 
-/** RFC 4180, with tabs or semicolons where the first line has them and no comma. */
+/** Parses a table as in RFC 4180. The separator is a tab if the first line has one, else a semicolon if it has one and no comma. */
 export function parseTable(text: string): string[][] {
   const source = text.replace(/^\uFEFF/, '');
   const first = source.split(/\r?\n/, 1)[0] ?? '';
@@ -71,7 +71,7 @@ export function parseTable(text: string): string[][] {
   return rows.filter((one) => one.some((value) => value !== ''));
 }
 
-/** Rows as sets. The first row names the variables, unless no name in it is one: then the order is that of the variables. */
+/** Converts rows to sets. The first row has the variables' names; if it has none of them, columns are in the order of the variables. */
 export function tableToSets(rows: readonly string[][], names: readonly string[]): Values[] {
   if (!rows.length) return [];
   const heads = rows[0]!.map((head) => head.trim().replace(/^\{\{\s*|\s*\}\}$/g, ''));

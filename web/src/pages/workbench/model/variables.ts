@@ -1,6 +1,6 @@
 /**
- * Variables of a prompt, by the server's rule: `{{name}}`, `{{ name }}`, `{{name:default}}`; `\{{` is two braces.
- * A name is letters of any script, digits, _ . and -. What a tool answered is data and has no variables.
+ * Variables of a prompt, by the server's rule: `{{name}}`, `{{ name }}`, `{{name:default}}`; `\{{` is two literal braces. A
+ * name has letters of any script, digits, _ . and -. Tool results are data and have no variables.
  */
 import { SYSTEM, setText, textOf, type Declared, type Doc, type VariableType } from './prompt';
 
@@ -11,14 +11,14 @@ const BLANK = /^[ \t\r\n]+|[ \t\r\n]+$/g;
 
 export const isName = (text: string): boolean => NAME.test(text);
 
-/** Where variables stand in a text. One pass: each `{{` is searched for its end only up to the next one. */
+/** Finds the variables in a text. One pass: the search for the end of a `{{` stops at the next one. */
 export function spots(text: string): Spot[] {
   const found: Spot[] = [];
   for (let at = text.indexOf('{{'); at >= 0; at = text.indexOf('{{', at)) {
     if (at > 0 && text[at - 1] === '\\') { at += 2; continue; }
     const end = text.indexOf('}}', at + 2);
     if (end < 0) break;
-    // Of "{{{name}}" the inner two braces count.
+    // In "{{{name}}" the inner two braces count.
     const again = text.indexOf('{{', at + 1);
     if (again >= 0 && again < end) { at = again; continue; }
     const inner = text.slice(at + 2, end);
@@ -34,9 +34,9 @@ export function spots(text: string): Spot[] {
 export interface Variable {
   name: string;
   type: VariableType;
-  /** It was said in the document what it is. */
+  /** The document declares it. */
   declared: boolean;
-  /** Some text uses it. */
+  /** A text uses it. */
   found: boolean;
   required: boolean;
   label?: string;
@@ -47,7 +47,7 @@ export interface Variable {
 const textual = (value: unknown): string | undefined =>
   (typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined);
 
-/** In order of first use; those that are declared and not used come last. One that is declared twice is what it was said last. */
+/** In order of first use; declared but unused ones come last. If one is declared twice, the last declaration counts. */
 export function variablesOf(doc: Doc): Variable[] {
   const declared = new Map(doc.variables.map((one) => [one.name, one]));
   const found = new Map<string, string | undefined>();
@@ -77,7 +77,7 @@ export function variablesOf(doc: Doc): Variable[] {
   ];
 }
 
-/** Says of a variable what it is; text that is not required is what it would be unsaid, and is not written. */
+/** Changes the declaration of a variable. One that equals the default (text, not required) is not written. */
 export function declare(doc: Doc, name: string, change: Partial<Declared>): Doc {
   const at = doc.variables.findIndex((one) => one.name === name);
   const now: Declared = { name, ...(at < 0 ? {} : doc.variables[at]), ...change };
@@ -90,7 +90,7 @@ export function declare(doc: Doc, name: string, change: Partial<Declared>): Doc 
   return { ...doc, variables };
 }
 
-/** A name for a selected text: its first words, else `variable`, and a number when it is taken. */
+/** Suggests a name for a selected text: its first words, else `variable`, with a number if it is taken. */
 export function suggestName(text: string, taken: Iterable<string>): string {
   const words = text.normalize('NFC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   let name = words.slice(0, 3).join('_');
@@ -102,7 +102,7 @@ export function suggestName(text: string, taken: Iterable<string>): string {
   return `${name}_${n}`;
 }
 
-/** The selection becomes a variable whose value it is. */
+/** Replaces the selection by a new variable, whose value it becomes. */
 export function makeVariable(doc: Doc, key: string, from: number, to: number): { doc: Doc; name: string; value: string; inserted: string } {
   const text = textOf(doc, key);
   const value = text.slice(from, to);
@@ -136,7 +136,7 @@ export const isSystem = (key: string): boolean => key === SYSTEM;
 
 export type Values = Record<string, string>;
 
-/** What has to be given before a run and is not. */
+/** Required values that are missing for a run. */
 export const missing = (variables: readonly Variable[], values: Values): Variable[] =>
   variables.filter((one) => one.required && one.preset === undefined && !(values[one.name] ?? '').length);
 
@@ -145,7 +145,7 @@ export const isBadNumber = (variable: Variable, values: Values): boolean => {
   return variable.type === 'number' && value !== '' && !Number.isFinite(Number(value));
 };
 
-/** As a run takes them: what is empty is left to its default. */
+/** The values in the form that a run takes: an empty value leaves the default. */
 export function given(variables: readonly Variable[], values: Values): Record<string, string | number> {
   const result: Record<string, string | number> = {};
   for (const one of variables) {

@@ -1,9 +1,9 @@
-/** Words of a text and what differs between two: for counts, and for two answers side by side. */
+/** Words of a text and the difference between two texts: for counts, and to compare two answers. */
 import { common } from './merge';
 
 const cutter = typeof Intl.Segmenter === 'function' ? new Intl.Segmenter(undefined, { granularity: 'word' }) : null;
 
-/** Words with what stands between them; joined they are the text. */
+/** Words and the text between them; joined they equal the text. */
 export const cut = (text: string): string[] =>
   (cutter ? [...cutter.segment(text)].map((one) => one.segment) : text.split(/(?<=\s)|(?=\s)/));
 

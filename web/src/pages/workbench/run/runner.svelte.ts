@@ -36,7 +36,7 @@ const fresh = (model: string): Column => ({
 
 interface Event { event: string; data: Record<string, unknown> }
 
-/** The events of a stream; what is left when the reader goes away is cancelled. */
+/** Reads the events of a stream; the rest is cancelled when the consumer stops. */
 async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
   const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';
@@ -61,20 +61,20 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' &
 export class Runner {
   columns: Column[] = $state([]);
   #abort: AbortController | null = null;
-  /** What came since the last frame, column by column: one change of the page for many words. */
+  /** Text received since the last frame, by column: one DOM update for many words. */
   #pending = new Map<number, { text: string; thinking: string }>();
   #frame = 0;
 
   readonly isRunning = $derived(this.columns.some((one) => one.status === 'waiting' || one.status === 'streaming'));
 
-  /** The columns follow the models chosen; what was answered stays. */
+  /** Shows one column per chosen model; existing answers stay. */
   show(models: readonly string[]): void {
     if (this.isRunning) return;
     if (this.columns.length === models.length && this.columns.every((one, i) => one.model === models[i])) return;
     this.columns = models.map((model) => this.columns.find((one) => one.model === model) ?? { ...fresh(model), status: 'done' as RunStatus });
   }
 
-  /** Runs the draft with the models; `only` leaves the answers of the others as they are. */
+  /** Runs the draft with the models; with `only`, the answers of the other models stay. */
   async run(body: Record<string, unknown>, models: readonly string[], only: readonly string[] = models): Promise<void> {
     await this.stop();
     const abort = new AbortController();
@@ -170,7 +170,7 @@ export class Runner {
     }
   }
 
-  /** All of them, or the one of a column. */
+  /** Stops all models, or that of one column. */
   async stop(index?: number): Promise<void> {
     this.#flush();
     const open = this.columns.filter((one, i) => (index === undefined || i === index) && (one.status === 'waiting' || one.status === 'streaming'));
@@ -184,14 +184,14 @@ export class Runner {
   }
 }
 
-/** It still writes, or has not begun. */
+/** It is still writing, or has not begun. */
 export const isOpen = (one: Column): boolean => one.status === 'waiting' || one.status === 'streaming';
-/** The name of a model without that of its provider. */
+/** The model's name without its provider. */
 export const nameOf = (model: string): string => model.slice(model.indexOf('/') + 1);
 
 export interface Row { label: string; cells: { text: string; share: number; isBest: boolean }[] }
 
-/** Bars are shares of the greatest; the least is best. */
+/** Bars are shares of the largest value; the smallest value is the best. */
 export function compareRow(label: string, values: readonly (number | null)[], say: (value: number, i: number) => string): Row {
   const known = values.filter((one): one is number => one !== null);
   const most = Math.max(0, ...known);

@@ -1,4 +1,4 @@
-/** What the server says of two versions, as blocks to be drawn: in the new order, what was removed where it stood. */
+/** The server's diff of two versions as blocks to draw: in the new order, with removed blocks at their old places. */
 import { counts, type Part } from '../model/words';
 import type { Diff, DiffBlock } from '../model/types';
 
@@ -8,7 +8,7 @@ export function shownBlocks(diff: Diff, textOf: (id: string) => string): Shown[]
   const kept = diff.blocks.filter((one) => one.to_index !== null).sort((a, b) => a.to_index! - b.to_index!);
   const gone = diff.blocks.filter((one) => one.to_index === null).sort((a, b) => b.from_index! - a.from_index!);
   const order = [...kept];
-  // Backwards, so that several in a row keep their order: each behind the nearest that stood before it.
+  // Backwards, so that adjacent blocks keep their order: each goes after its nearest predecessor.
   for (const one of gone) {
     let at = 0;
     order.forEach((other, i) => {
@@ -24,7 +24,7 @@ export function shownBlocks(diff: Diff, textOf: (id: string) => string): Shown[]
 
 export const isText = (one: Shown): boolean => one.change !== 'same';
 
-/** Settings and variables apart: members of the document by their pointers. */
+/** Settings and variables separately: members of the document by their pointers. */
 export function members(diff: Diff): { settings: Diff['members']; variables: Diff['members'] } {
   const spread = (part: string): Diff['members'] => diff.members.filter((one) => one.pointer === `/${part}` || one.pointer.startsWith(`/${part}/`)).flatMap((one) => {
     if (one.pointer !== `/${part}`) return [one];
