@@ -1,5 +1,5 @@
-# The front door. Meson and Ninja do the work; every target here is one or two lines.
-# Two commands are enough to begin with: make run, make test.
+# Entry points; Meson and Ninja do the work, and every target here is one or two lines.
+# To begin, two commands are enough: make run, make test.
 
 export PYTHONDONTWRITEBYTECODE := 1
 PYTHON  ?= python3
@@ -11,12 +11,12 @@ TIME    ?= 60
 NINJA    = ninja -j $(JOBS)
 VERSION  = $(shell sed -n "s/^  version: '\(.*\)',$$/\1/p" meson.build)
 SOURCES  = $(shell find src include tests bench docs tools -name '*.[ch]' -not -path '*/node_modules/*')
-# What a released tarball would be built with, and what the sanitizers need instead.
+# The options of a released tarball, and those of a build with sanitizers.
 RELEASE  = --buildtype=release --optimization=2 --prefix=$(PREFIX) -Dtests=false
 CHECKED  = --buildtype=debugoptimized -Db_lundef=false
-# Runs of the simulated cluster in `make soak`.
+# Number of seeds for the simulated cluster in `make soak`.
 SIM_SEEDS ?= 200000
-# The formats that tests/property has a grammar for.
+# The formats for which tests/property has a grammar.
 PROPERTIES = anthropic envelope gemini gpt-oss harmony openai-chat openai-responses structured-chat turns
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -116,7 +116,7 @@ deps-%:
 build/build.ninja:
 	@CC=$${CC:-gcc} meson setup build $(RELEASE)
 
-# clang where it is installed: then this is also the compile of everything with clang -Werror.
+# Uses clang if it is installed: this build then also compiles everything with clang -Werror.
 build-asan/build.ninja:
 	@CC=$(or $(CLANG),gcc) meson setup build-asan $(CHECKED) -Db_sanitize=address,undefined
 
@@ -126,11 +126,11 @@ build-tsan/build.ninja:
 build-fuzz/build.ninja:
 	@CC=clang meson setup build-fuzz $(CHECKED) -Db_sanitize=address,undefined -Dfuzz=true
 
-# Millions of edits: without the sanitizers, which `make test` has for a part of them.
+# For millions of edits: without the sanitizers. `make test` runs a part of them with sanitizers.
 build-soak/build.ninja:
 	@CC=$${CC:-gcc} meson setup build-soak --buildtype=release
 
-# Counts its steps, for tests/growth.
+# Counts its steps; tests/growth reads the counts.
 build-steps/build.ninja:
 	@CC=$${CC:-gcc} meson setup build-steps --buildtype=debugoptimized -Ddebug=false -Db_lundef=false \
 	    -Dtests=false -Dsteps=true
@@ -138,7 +138,7 @@ build-steps/build.ninja:
 build-cover/build.ninja:
 	@CC=gcc meson setup build-cover --buildtype=debug -Db_coverage=true
 
-# With the types in it that abidw reads.
+# With debug information: abidw reads the types from it.
 build-abi/build.ninja:
 	@CC=$${CC:-gcc} meson setup build-abi --buildtype=debugoptimized -Dtests=false
 
