@@ -89,6 +89,8 @@ test('a prompt whose messages and variables have one name twice is edited, compa
   await go(page, `/p/${id}`);
   const field = (at, on = page) => on.getByRole('textbox', { name: `User, block ${at} of 3` });
   await field(3).waitFor();
+  // the variables are drawn a moment after the messages
+  await page.locator('[data-var=v]').first().waitFor();
   assert.equal(await page.locator('[data-var=v]').count(), 1);
   const other = await context.newPage();
   await go(other, `/p/${id}`);
