@@ -66,7 +66,7 @@ static void a_server_that_may_forget_is_refused(void **state)
     struct fixture *f = *state;
     struct pl_error err;
     size_t n = strlen(f->url);
-    snprintf(f->url + n, sizeof f->url - n, "%%20-csynchronous_commit%%3Doff");
+    snprintf(f->url + n, sizeof f->url - n, "&options=-csynchronous_commit%%3Doff");
     assert_int_equal(try_open(f, &err), PL_INVALID);
     assert_non_null(strstr(err.message, "synchronous_commit"));
 }

@@ -22,9 +22,9 @@ struct pl_str str_of(const char *text)
     return pl_str_of(text);
 }
 
-static void run_postgres(const char *sql)
+static void run_postgres(const char *url, const char *sql)
 {
-    PGconn *conn = PQconnectdb(getenv("PARLEY_TEST_POSTGRES"));
+    PGconn *conn = PQconnectdb(url);
     PGresult *result = PQexec(conn, sql);
     ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
@@ -33,19 +33,52 @@ static void run_postgres(const char *sql)
     PQfinish(conn);
 }
 
-/* Each test gets its own schema. */
-static void choose_schema(struct fixture *fixture)
+/* The address of another database of the server: postgres://USER@/DATABASE?host=DIRECTORY. */
+static void write_url(char to[URL_MAX], const char *database)
 {
-    static int n_schemas;
+    const char *url = getenv("PARLEY_TEST_POSTGRES"), *end = strstr(url, "/postgres?");
+    assert_non_null(end);
+    snprintf(to, URL_MAX, "%.*s/%s%s", (int)(end - url), url, database, strchr(end, '?'));
+}
+
+static void run_beside(const char *sql)
+{
+    run_postgres(getenv("PARLEY_TEST_POSTGRES"), sql);
+}
+
+/* Runs the migrations once. The store's own row would be the row of another server in a copy. */
+static void make_template(void)
+{
+    char url[URL_MAX];
+    struct pl_error err = {0};
+    struct pl_store *store = NULL;
+    write_url(url, "migrated");
+    run_beside("CREATE DATABASE migrated");
+    if (pl_store_open(&(struct pl_store_config){.url = url}, &store, &err) != PL_OK)
+        fail_msg("the store does not open: %s", err.message);
+    pl_store_close(store);
+    run_postgres(url, "DELETE FROM commits");
+}
+
+/* Each test gets a database of its own. */
+static void choose_database(struct fixture *fixture)
+{
+    static int n_databases;
     char sql[128];
-    snprintf(sql, sizeof sql,
-             "SET client_min_messages = error; DROP SCHEMA IF EXISTS t%d CASCADE; "
-             "CREATE SCHEMA t%d",
-             n_schemas, n_schemas);
-    run_postgres(sql);
-    snprintf(fixture->path, sizeof fixture->path, "t%d", n_schemas);
-    snprintf(fixture->url, sizeof fixture->url, "%s&options=-csearch_path%%3Dt%d",
-             getenv("PARLEY_TEST_POSTGRES"), n_schemas++);
+    if (!n_databases)
+        make_template();
+    snprintf(fixture->path, sizeof fixture->path, "t%d", n_databases++);
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE migrated", fixture->path);
+    run_beside(sql);
+    write_url(fixture->url, fixture->path);
+}
+
+/* A test may leave connections of servers that it killed. */
+static void drop_database(struct fixture *fixture)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "DROP DATABASE %s WITH (FORCE)", fixture->path);
+    run_beside(sql);
 }
 
 static void choose_file(struct fixture *fixture)
@@ -131,7 +164,7 @@ static struct fixture *create(const char *kind, const char *copied)
     if (strcmp(kind, "sqlite") == 0)
         choose_file(fixture);
     else if (strcmp(kind, "postgres") == 0)
-        choose_schema(fixture);
+        choose_database(fixture);
     if (copied)
         copy_file(copied, fixture->path);
     pl_arena_init(&fixture->arena, 0);
@@ -172,6 +205,8 @@ void fixture_destroy(struct fixture *fixture)
     pl_arena_deinit(&fixture->arena);
     if (*fixture->dir)
         remove_dir(fixture->dir);
+    if (strcmp(fixture->kind, "postgres") == 0)
+        drop_database(fixture);
     free(fixture);
 }
 
@@ -250,9 +285,7 @@ struct pl_turn_query turns_of(const struct pl_id *session)
 void run_sql(struct fixture *fixture, const char *sql)
 {
     if (strcmp(fixture->kind, "postgres") == 0) {
-        char text[1024];
-        snprintf(text, sizeof text, "SET search_path = %s; %s", fixture->path, sql);
-        run_postgres(text);
+        run_postgres(fixture->url, sql);
         return;
     }
     sqlite3 *conn = NULL;
