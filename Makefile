@@ -5,7 +5,9 @@ export PYTHONDONTWRITEBYTECODE := 1
 PYTHON  ?= python3
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
-CLANG   := $(shell command -v clang)
+# Looked up when they are used: the target before may have installed them.
+CLANG    = $(shell command -v clang)
+LLD      = $(shell command -v ld.lld)
 T       ?= json
 TIME    ?= 60
 NINJA    = ninja -j $(JOBS)
@@ -116,9 +118,10 @@ deps-%:
 build/build.ninja:
 	@CC=$${CC:-gcc} meson setup build $(RELEASE)
 
-# Uses clang if it is installed: this build then also compiles everything with clang -Werror.
+# Uses clang if it is installed: this build then also compiles everything with clang -Werror. lld links the 300 tests
+# in half of the time.
 build-asan/build.ninja:
-	@CC=$(or $(CLANG),gcc) meson setup build-asan $(CHECKED) -Db_sanitize=address,undefined
+	@CC=$(or $(CLANG),gcc) $(if $(LLD),CC_LD=lld) meson setup build-asan $(CHECKED) -Db_sanitize=address,undefined
 
 build-tsan/build.ninja:
 	@CC=$(or $(CLANG),gcc) meson setup build-tsan $(CHECKED) -Db_sanitize=thread
