@@ -133,9 +133,14 @@ test('every route of a session answers on another node as on its owner', { skip 
   assert.deepEqual(described.filter((route) => !covered.has(route)), [], 'every route is asked from another node');
 });
 
+// Every node has heard of all others.
+const acquainted = (made) => until(async () => (await Promise.all(made.there.map((node) => node.ask('GET', '/api/cluster'))))
+  .every(({ json }) => json.nodes.length === made.there.length), 'the nodes know each other');
+
 test('event streams, live lists and questions reach every node', { skip }, async (t) => {
   const made = await cluster(t, 3);
   const [a, b, c] = made.nodes;
+  await acquainted(made);
   const lists = [];
   for (const node of [b, c]) {
     const socket = closing(t, await new Socket(node).opened);
@@ -157,6 +162,20 @@ test('event streams, live lists and questions reach every node', { skip }, async
   await a.ask('DELETE', `/api/sessions/${id}`);
   for (const list of lists) await list.next(({ event }) => event === 'session:deleted', 'the end is told');
   await socket.next(({ event, data }) => event?.includes('error') || event?.includes('lost') || event?.includes('unsubscribed') || data?.session_id === id, 'its reader is told');
+});
+
+test('who listens on a node that another one does not know yet is told to read the lists again', { skip }, async (t) => {
+  const made = await cluster(t, 1);
+  const [a] = made.nodes;
+  made.hold(a); // it does not hear of the next node
+  const b = await made.add();
+  const socket = closing(t, await new Socket(b).opened);
+  assert.equal((await socket.ask('user:subscribe')).ok, true);
+  made.letGo(a);
+  await socket.next(({ event }) => event === 'user:missed', 'some events may be missing');
+  await acquainted(made);
+  const { id } = await a.client.createSession();
+  await socket.next(({ event, data }) => event === 'session:updated' && data.session?.id === id, 'the events come from now on');
 });
 
 test('a command longer than a letter arrives, and a frame longer than one is a new beginning', { skip }, async (t) => {

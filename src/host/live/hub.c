@@ -243,11 +243,17 @@ bool pl_hub_close_user_everywhere(struct pl_server *server, struct pl_str user_i
 
 /* --- what a user is told --------------------------------------------------------------------- */
 
+enum audience {
+    OF_USER,       /* all sockets of a user */
+    LISTS_OF_USER, /* those that follow lists */
+    LISTS_OF_ALL,  /* the same of every user */
+};
+
 struct telling {
     struct pl_letter letter;
     struct pl_hub *hub;
     struct pl_chunk *chunk; /* a reference */
-    bool is_list;           /* for sockets that follow lists */
+    enum audience audience;
     size_t n_user;
     char user[];
 };
@@ -259,16 +265,18 @@ static void open_telling(struct pl_letter *letter)
     for (struct pl_live *live = telling->hub->lives, *next; live; live = next) {
         next = live->next;
         bool hears = live->kind->hears_user && live->who && !pl_live_is_closing(live) &&
-                     (!telling->is_list || live->hears_lists);
-        if (hears && pl_str_eq(pl_live_user(live), user_id))
+                     (telling->audience == OF_USER || live->hears_lists);
+        bool is_theirs =
+            telling->audience == LISTS_OF_ALL || pl_str_eq(pl_live_user(live), user_id);
+        if (hears && is_theirs)
             pl_live_push(live, telling->chunk);
     }
     pl_chunk_unref(telling->chunk);
     pl_mem_free(telling);
 }
 
-static void tell(struct pl_server *server, struct pl_str user_id, const char *event,
-                 struct pl_str data, bool is_list)
+static void tell(struct pl_server *server, enum audience audience, struct pl_str user_id,
+                 const char *event, struct pl_str data)
 {
     struct pl_buf frame PL_CLEANUP_BUF;
     pl_buf_init(&frame, 0);
@@ -276,12 +284,12 @@ static void tell(struct pl_server *server, struct pl_str user_id, const char *ev
     struct pl_chunk *chunk = frame.status == PL_OK ? pl_chunk_create(pl_buf_str(&frame), 1) : NULL;
     for (size_t s = 0; chunk && s < server->n_shards; s++) {
         struct pl_hub *hub = server->shards[s]->hub;
-        if (is_list && !atomic_load_explicit(&hub->n_lists, memory_order_relaxed))
+        if (audience != OF_USER && !atomic_load_explicit(&hub->n_lists, memory_order_relaxed))
             continue;
         struct telling *telling = pl_mem_alloc(1, sizeof *telling + user_id.len);
         if (!telling)
             continue;
-        *telling = (struct telling){.hub = hub, .is_list = is_list, .n_user = user_id.len};
+        *telling = (struct telling){.hub = hub, .audience = audience, .n_user = user_id.len};
         telling->chunk = pl_chunk_ref(chunk);
         telling->letter.open = open_telling;
         memcpy(telling->user, user_id.ptr, user_id.len);
@@ -331,13 +339,13 @@ void pl_hub_hear_user(struct pl_server *server, struct pl_str text)
         return;
     memcpy(event, name.ptr, name.len);
     event[name.len] = '\0';
-    tell(server, user_id, event, data, is_list);
+    tell(server, is_list ? LISTS_OF_USER : OF_USER, user_id, event, data);
 }
 
 void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
                       struct pl_str data)
 {
-    tell(server, user_id, event, data, false);
+    tell(server, OF_USER, user_id, event, data);
     ring(server, user_id, event, data, false);
 }
 
@@ -346,6 +354,11 @@ void pl_lists_tell(struct pl_server *server, struct pl_str user_id, const char *
 {
     if (!pl_lists_are_followed(server))
         return;
-    tell(server, user_id, event, data, true);
+    tell(server, LISTS_OF_USER, user_id, event, data);
     ring(server, user_id, event, data, true);
+}
+
+void pl_lists_say_missed_everywhere(struct pl_server *server)
+{
+    tell(server, LISTS_OF_ALL, PL_STR(""), "user:missed", PL_STR("{}"));
 }

@@ -11,6 +11,8 @@ struct pl_live;
 /* On the shard of the socket. */
 void pl_lists_follow(struct pl_live *live, bool follows);
 void pl_lists_say_missed(struct pl_live *live);
+/* The same to every follower of any list on this node. Any thread; dropped when out of memory. */
+void pl_lists_say_missed_everywhere(struct pl_server *server);
 
 /* Whether anybody follows any list. If not, no event needs to be made. Any thread. */
 bool pl_lists_are_followed(struct pl_server *server);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "io/clock.h"
 #include "node/node_int.h"
+#include "shard/bell.h"
 #include "shard/log.h"
 #include "store/node/owners.h"
 
@@ -154,6 +155,18 @@ static void look_for_gone(struct pl_node *node, const struct pl_node_view *befor
     }
 }
 
+/* A node that has just come may have readers who missed events that this node told nobody. */
+static void look_for_new(struct pl_node *node, const struct pl_node_view *before,
+                         const struct pl_node_view *now)
+{
+    for (size_t i = 0; i < now->n_nodes; i++) {
+        const struct pl_node_id *id = &now->nodes[i].writer;
+        if (!pl_node_id_eq(id, &node->me) && !find(before, id))
+            pl_node_ring(node, PL_BELL_MET,
+                         (struct pl_str){(const char *)id->bytes, sizeof id->bytes});
+    }
+}
+
 /* True if nobody is there: NATS has no listener for it, or the database has lost its connection, as
  * after kill -9. A frozen node has both; its lease has to expire. */
 static bool is_unheard(struct pl_node *node, const struct pl_node_seen *other)
@@ -213,6 +226,7 @@ void pl_node_renew(struct pl_node *node)
             pl_bus_look(node->bus);
         look_for_end(node, &view);
         look_for_gone(node, &before, &view);
+        look_for_new(node, &before, &view);
         look_at_others(node, &view);
     } else if (status == PL_CONFLICT) {
         pl_node_fenced(node);

@@ -7,6 +7,7 @@
 #include "agent/driver.h"
 #include "ext/run/ext.h"
 #include "live/hub.h"
+#include "live/lists.h"
 #include "io/clock.h"
 #include "node/node.h"
 #include "service/tasks/scheduler.h"
@@ -67,6 +68,14 @@ static void end(struct pl_server *server)
     pl_loop_post(server->shards[0]->loop, &own->node_end);
 }
 
+/* Until now the sender told this node nothing. */
+static void met(struct pl_server *server, struct pl_str id)
+{
+    struct pl_node_id me = pl_node_me(server->node);
+    if (pl_str_eq(id, (struct pl_str){(const char *)me.bytes, sizeof me.bytes}))
+        pl_lists_say_missed_everywhere(server);
+}
+
 static void bell(struct pl_server *server, int64_t number, struct pl_str text)
 {
     switch (number) {
@@ -75,6 +84,9 @@ static void bell(struct pl_server *server, int64_t number, struct pl_str text)
         break;
     case PL_BELL_USER:
         pl_hub_hear_user(server, text);
+        break;
+    case PL_BELL_MET:
+        met(server, text);
         break;
     case PL_BELL_EXT:
         pl_ext_follow(server, PL_EXT_VERSION_UNKNOWN);
