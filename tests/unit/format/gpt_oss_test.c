@@ -40,6 +40,8 @@ static const char *const texts[] = {
     "b",
     "<|start|>assistant<|start|>assistant<|channel|>final<|message|>a<|end|>\v\f<|start|>assistant",
     "<|message|>Done<|return|>",
+    " to=functions.f<|channel|>commentary json<|message|>{}<|call|>",
+    "<|channel|>analysis<|message|>a<|channel|>final<|message|>b<|return|>",
 };
 
 /* Renders a document as text. */
@@ -99,6 +101,7 @@ static void test_tokens_out_of_place_are_refused_with_a_position(void **state)
         {"<|start|>user<|message|>a<|endoftext|>", 25},
         {"<|start|>assistant<|channel|>final<|endoftext|>", 34},
         {"<|endoftext|>", 0},
+        {"<|channel|>final<|message|>a<|return|><|endoftext|>", 38},
         {"<|channel|>1<|channel|>2<|channel|>3<|channel|>4<|channel|>5<|channel|>6<|channel|>7"
          "<|channel|>8<|channel|>9<|message|>a",
          96},
@@ -111,6 +114,27 @@ static void test_tokens_out_of_place_are_refused_with_a_position(void **state)
         assert_true(err.has_position);
         assert_int_equal(err.offset, bad[i].offset);
     }
+}
+
+static void test_a_text_is_known_by_its_first_token(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_text;
+    } cases[] = {
+        {"\n<|start|>user<|message|>a<|end|>", true},
+        {"<|channel|>final<|message|>a", true},
+        {" to=functions.f<|channel|>commentary<|message|>{}<|call|>", true},
+        {"to=functions.f <|message|>{}", true},
+        {"to=functions.f", false},
+        {"to=me:\na <|start|> begins a message", false},
+        {"A <|start|> begins a message.", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (pl_gpt_oss_is_text(pl_str_of(cases[i].text)) != cases[i].is_text)
+            fail_msg("%s", cases[i].text);
 }
 
 static void test_a_token_in_a_string_is_never_rendered(void **state)
@@ -279,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_text_comes_back_byte_for_byte),
         cmocka_unit_test(test_the_document_says_what_the_text_says),
         cmocka_unit_test(test_tokens_out_of_place_are_refused_with_a_position),
+        cmocka_unit_test(test_a_text_is_known_by_its_first_token),
         cmocka_unit_test(test_a_token_in_a_string_is_never_rendered),
         cmocka_unit_test(test_a_conversation_is_written_on_its_channels),
         cmocka_unit_test(test_tools_are_typescript),

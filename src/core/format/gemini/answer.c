@@ -77,23 +77,10 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
 
 /* Words of other vendors that mean exactly the same as this format's word. */
 static const char *const equal_words[] = {
-    "stop",
-    "length",
-    "tool_calls",
-    "content_filter",
-    "function_call",
-    "end_turn",
-    "max_tokens",
-    "tool_use",
-    "refusal",
-    "stop_sequence",
-    "completed",
-    "incomplete",
-    "SAFETY",
-    "STOP",
-    "MAX_TOKENS",
-    "max_output_tokens",
-    NULL,
+    "stop",       "length",   "tool_calls", "content_filter",    "function_call", "end_turn",
+    "max_tokens", "tool_use", "refusal",    "stop_sequence",     "completed",     "incomplete",
+    "SAFETY",     "STOP",     "MAX_TOKENS", "max_output_tokens", "return",        "call",
+    "end",        NULL,
 };
 
 void pl_gemini_write_finish(struct pl_writer *w)

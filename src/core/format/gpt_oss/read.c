@@ -7,7 +7,8 @@
  * first unanswered call of its name.
  *
  * Headers come in every form that a model or a program writes: the recipient after the role or the
- * channel, a channel twice, a data type with or without <|constrain|>. */
+ * channel, with or without to=, a channel twice, a data type with or without <|constrain|>. A
+ * completion goes on where its prompt ended, so it may begin with the rest of a role. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "base/map.h"
@@ -95,6 +96,7 @@ struct header {
     struct pl_str channel;
     bool has_channel;
     bool has_content; /* otherwise words of the header may be the content */
+    bool is_call;     /* it ends as only a call does */
 };
 
 /* The number of bytes of white space at `at`, escaped or not. */
@@ -158,10 +160,12 @@ static bool read_piece(struct pl_conv *conv, struct header *h, const struct pl_j
             take_recipient(h, node, pl_str_slice(word, 3, word.len));
         else if (is_first)
             *ret_first = word;
+        else if (is_one_of(word, types))
+            continue;
         else if (h->has_content && !pl_val_is_set(h->recipient) &&
-                 memchr(word.ptr, '.', word.len - 1))
+                 (h->is_call || memchr(word.ptr, '.', word.len - 1)))
             take_recipient(h, node, word);
-        else if (!is_one_of(word, types)) {
+        else {
             is_strange = true;
             h->rest = span(node, pl_str_slice(raw, (size_t)(word.ptr - raw.ptr), raw.len));
             break;
@@ -175,11 +179,14 @@ static void read_channel(struct pl_conv *conv, struct header *h, const struct pl
     static const char *const channels[] = {"analysis", "commentary", "final", NULL};
     if (!node)
         return;
-    struct pl_str channel = {0};
+    struct pl_str raw = pl_json_raw(conv->doc, node), channel = {0};
     bool is_plain = read_piece(conv, h, node, &channel);
-    /* An unknown channel is reported. */
-    if (is_plain && (!channel.len || is_one_of(channel, channels)))
+    bool is_known = !channel.len || is_one_of(channel, channels);
+    /* An unknown channel is reported, or is the beginning of a text without <|message|>. */
+    if (is_plain && is_known)
         pl_conv_know(conv, node);
+    else if (!is_known && h->rest.node == node)
+        h->rest.str = pl_str_slice(raw, (size_t)(channel.ptr - raw.ptr), raw.len);
     h->channel = channel.len ? channel : h->channel;
     h->has_channel = true;
 }
@@ -198,7 +205,8 @@ static void read_type(struct pl_conv *conv, const struct pl_json_node *node)
 
 static struct header read_header(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    struct header h = {.has_content = pl_conv_node(conv, m, "content")};
+    struct header h = {.has_content = pl_conv_node(conv, m, "content"),
+                       .is_call = pl_conv_says(conv, pl_conv_node(conv, m, "end"), "call")};
     struct pl_str author = {0};
     const struct pl_json_node *role = pl_conv_member(conv, m, "role", PL_WANT_STRING);
     const struct pl_json_node *list = pl_conv_member(conv, m, "header", PL_WANT_ARRAY);
@@ -284,21 +292,31 @@ static void read_assistant(struct reader *r, const struct pl_json_node *m, uint3
     pl_conv_add_part(conv, is_analysis ? PL_PART_THINKING : PL_PART_TEXT, m)->text = content;
 }
 
-/* Text between two messages is the assistant's. Before a header it is an unfinished role. */
-static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t element,
-                       bool is_alone)
+/* Text between two messages is the assistant's. */
+static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t element)
 {
-    static const char *const fillers[] = {"assistant", "commentary", NULL};
     struct pl_val words = pl_conv_get(r->conv, m, "words", PL_WANT_STRING);
     /* An empty one is not visible in the text of the document. */
     if (!pl_val_is_set(words) || !pl_conv_text(r->conv, words).len)
         return;
-    if (is_alone) {
-        add_assistant(r, m, element);
-        pl_conv_add_part(r->conv, PL_PART_TEXT, m)->text = words;
-    } else if (is_one_of(pl_json_raw(r->conv->doc, words.node), fillers)) {
-        pl_conv_know(r->conv, words.node);
-    }
+    add_assistant(r, m, element);
+    pl_conv_add_part(r->conv, PL_PART_TEXT, m)->text = words;
+}
+
+/* Text before a header is the rest of a role, as in "to=functions.f"; other text is reported. */
+static void read_rest_of_role(struct pl_conv *conv, struct header *h, const struct pl_json_node *m)
+{
+    static const char *const fillers[] = {"assistant", "commentary", NULL};
+    const struct pl_json_node *words = pl_conv_member(conv, m, "words", PL_WANT_STRING);
+    struct pl_str raw = words ? pl_json_raw(conv->doc, words) : PL_STR(""), word, ignored;
+    size_t at = 0;
+    bool has_word = next_word(raw, &at, &word);
+    if (has_word && is_one_of(word, fillers))
+        has_word = next_word(raw, &at, &word);
+    if (!has_word)
+        pl_conv_know(conv, words);
+    else if (pl_str_starts(word, PL_STR("to=")) && read_piece(conv, h, words, &ignored))
+        pl_conv_know(conv, words);
 }
 
 /* The tool of this result. Some results name only the namespace of the tool, or nothing. */
@@ -341,7 +359,10 @@ static void read_message(struct reader *r, const struct pl_json_node *m, uint32_
     struct pl_val content = pl_conv_get(conv, m, "content", PL_WANT_STRING);
     struct header h = read_header(conv, m);
     bool is_alone = !h.has_channel && !pl_val_is_set(content) && !pl_val_is_set(h.author);
-    read_words(r, m, element, is_alone);
+    if (is_alone)
+        read_words(r, m, element);
+    else
+        read_rest_of_role(conv, &h, m);
     if (is_alone && !pl_val_is_set(h.recipient))
         return;
     struct pl_str author = h.author.str;

@@ -57,8 +57,11 @@ bool pl_gpt_oss_is_text(struct pl_str text)
 {
     struct pl_str rest = pl_str_slice(text, skip_space(text, 0), text.len);
     struct found first = find_token(rest, 0);
-    return rest.len && first.at == 0 &&
-           (first.token == START || first.token == CHANNEL || first.token == MESSAGE);
+    if (first.token != START && first.token != CHANNEL && first.token != MESSAGE)
+        return false;
+    /* A completion may begin with the rest of its role. */
+    return first.at == 0 ||
+           (pl_str_starts(rest, PL_STR("to=")) && !memchr(rest.ptr, '\n', first.at));
 }
 
 /* ---- text to document ---- */
@@ -88,6 +91,9 @@ static enum pl_status refuse(struct parser *p, size_t at, const char *why)
     return status;
 }
 
+static const char other_token[] =
+    "this special token of the model is no part of a conversation; remove it";
+
 static void put(struct parser *p, const char *key, size_t from, size_t to)
 {
     pl_json_out_key(&p->out, key);
@@ -108,8 +114,10 @@ static enum pl_status take_content(struct parser *p, struct found open)
     struct found next = find_token(p->text, from);
     put(p, "content", from, next.at);
     p->at = next.at;
-    if (next.token == START || next.token == TEXT_END)
-        return PL_OK; /* not ended: cut off, or unfinished */
+    if (next.token == START || next.token == TEXT_END || (next.token == CHANNEL && p->is_assistant))
+        return PL_OK; /* not ended: cut off, unfinished, or the model forgot it */
+    if (next.token == OTHER)
+        return refuse(p, next.at, other_token);
     if (!is_end(next.token))
         return refuse(p, next.at,
                       "a message contains a token that only a header may have; end the message "
@@ -168,6 +176,8 @@ static enum pl_status take_header(struct parser *p, struct found next)
     p->at = next.at;
     if (next.token == TEXT_END || (next.token == START && p->is_assistant))
         return PL_OK;
+    if (next.token == OTHER)
+        return refuse(p, next.at, other_token);
     if (!is_end(next.token) || !p->is_assistant)
         return refuse(p, next.at,
                       "the header of a message is its role, optionally <|channel|> and "
@@ -181,6 +191,8 @@ static enum pl_status take_bare(struct parser *p, struct found next)
 {
     bool has_words = next.at > p->at;
     bool is_other_text = next.token == TEXT_END && find_token(p->text, 0).token == TEXT_END;
+    if (next.token == OTHER && !has_words)
+        return refuse(p, next.at, other_token);
     if (!p->is_assistant || next.token == OTHER || is_other_text)
         return refuse(p, p->at, "a message must begin with <|start|>");
     if (has_words)

@@ -34,10 +34,11 @@ const char *pl_chat_finish_word(enum pl_finish finish, bool has_calls)
 
 bool pl_chat_is_plain_finish(enum pl_finish finish, struct pl_str word)
 {
-    static const char *const plain[][6] = {
-        [PL_FINISH_STOP] = {"stop", "end_turn", "STOP", "completed", NULL},
+    static const char *const plain[][8] = {
+        [PL_FINISH_STOP] = {"stop", "end_turn", "STOP", "completed", "return", "end", NULL},
         [PL_FINISH_LENGTH] = {"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", NULL},
-        [PL_FINISH_TOOLS] = {"tool_calls", "tool_use", "STOP", "completed", "function_call", NULL},
+        [PL_FINISH_TOOLS] = {"tool_calls", "tool_use", "STOP", "completed", "function_call", "call",
+                             "end", NULL},
         [PL_FINISH_FILTER] = {"content_filter", "refusal", "SAFETY", NULL},
         [PL_FINISH_OTHER] = {NULL},
     };
