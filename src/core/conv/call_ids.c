@@ -161,7 +161,7 @@ static void take_result(struct pairing *p, struct pl_part *part, const struct pl
     }
     p->calls.ptr[call].is_answered = true;
     pl_conv_know(p->conv, part->id.node);
-    set_id(part, p->calls.ptr[call].part->id.str);
+    set_id(part, pl_conv_text(p->conv, p->calls.ptr[call].part->id));
 }
 
 /* Ids of the source are never given to another call, wherever they occur. */

@@ -251,6 +251,29 @@ static void say_perception(struct pl_conv *conv, const struct pl_format_task *ta
         pl_conv_wrap_pcm(conv);
 }
 
+static void report_name(struct pl_conv *conv, struct pl_val name)
+{
+    if (name.kind == PL_VAL_TEXT && name.node)
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, name.node,
+                     "another tool has this name; it is %.*s here", PL_STR_ARG(name.str));
+}
+
+/* Tools of several namespaces with one name got their namespaces into their names when they were
+ * read. */
+static void report_names(struct pl_conv *conv, const struct pl_format_task *task)
+{
+    bool has_spaces = false;
+    for (size_t i = 0; i < conv->tools.len && task->from != task->to; i++)
+        has_spaces |= pl_val_is_set(conv->tools.ptr[i].space);
+    if (!has_spaces)
+        return;
+    for (size_t i = 0; i < conv->tools.len; i++)
+        report_name(conv, conv->tools.ptr[i].name);
+    for (size_t i = 0; i < conv->parts.len; i++)
+        if (conv->parts.ptr[i].kind == PL_PART_CALL)
+            report_name(conv, conv->parts.ptr[i].name);
+}
+
 enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
                                  struct pl_error *err)
 {
@@ -259,6 +282,7 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
         pl_flag_errors(conv, task);
         pl_cite_back(conv, task);
         say_perception(conv, task);
+        report_names(conv, task);
         status = conv->status;
     }
     if (status != PL_OK)

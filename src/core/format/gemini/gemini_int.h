@@ -30,6 +30,12 @@ void pl_gemini_write_finish(struct pl_writer *w);
 void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task);
 void pl_gemini_write_answer(struct pl_writer *w);
 
+/* Writes the name of a function as a string. A name that Google refuses is replaced as in
+ * pieces/tool_name.h, and reported. */
+void pl_gemini_write_name(struct pl_writer *w, struct pl_val name);
+/* The same as a text: a view of the name, or arena memory. */
+struct pl_str pl_gemini_name(struct pl_conv *conv, struct pl_val name);
+
 /* Copies the members of an object of the source except those in `written` (in camelCase, ended by
  * NULL), so that a vendor gets its own extensions back. */
 void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,

@@ -249,7 +249,8 @@ static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
             is_open = true;
         }
         pl_w_open(w, '{');
-        pl_w_opt_string(w, "name", tool->name);
+        pl_w_key(w, "name");
+        pl_gemini_write_name(w, tool->name);
         pl_w_opt_string(w, "description", tool->description);
         if (tool->is_custom)
             write_custom_schema(w, task, tool);
@@ -281,7 +282,7 @@ static void write_allowed(struct pl_writer *w, const struct pl_json_node *list)
          e = pl_json_next(e)) {
         struct pl_val name = pl_choice_allowed_name(w->conv, e);
         if (pl_val_is_set(name))
-            pl_w_string(w, name);
+            pl_gemini_write_name(w, name);
     }
     pl_w_close(w, ']');
     pl_choice_know_allowed(w->conv);
@@ -310,7 +311,7 @@ static void write_choice(struct pl_writer *w)
     if (s->choice == PL_CHOICE_ONE && pl_val_is_set(s->choice_name)) {
         pl_w_key(w, "allowedFunctionNames");
         pl_w_open(w, '[');
-        pl_w_string(w, s->choice_name);
+        pl_gemini_write_name(w, s->choice_name);
         pl_w_close(w, ']');
     } else if (is_limited) {
         write_allowed(w, s->allowed);

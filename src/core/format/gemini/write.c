@@ -235,7 +235,7 @@ static void write_call(struct say *s, const struct pl_part *call, bool needs_sig
         pl_w_opt_string(s->w, "id", call->id);
     pl_w_key(s->w, "name");
     if (pl_conv_text(s->conv, call->name).len) {
-        pl_w_string(s->w, call->name);
+        pl_gemini_write_name(s->w, call->name);
     } else {
         pl_conv_know(s->conv, call->name.node);
         pl_w_word(s->w, NAMELESS);
@@ -267,13 +267,15 @@ static void write_result_name(struct say *s, const struct pl_part *result)
     struct pl_str called = call ? pl_conv_text(s->conv, call->name) : (struct pl_str){0};
     struct pl_str own = pl_conv_text(s->conv, result->name);
     pl_w_key(s->w, "name");
-    if (own.len && (!called.len || pl_str_eq(own, called))) {
-        pl_w_string(s->w, result->name);
+    bool is_own = own.len && (!call || result->name.node != call->name.node);
+    if (is_own && (!called.len || pl_str_eq(own, called))) {
+        pl_gemini_write_name(s->w, result->name);
     } else if (called.len) {
-        pl_w_string(s->w, pl_val_text(called));
+        pl_w_string(s->w, pl_val_text(pl_gemini_name(s->conv, call->name)));
     } else {
         struct pl_str id = call ? (struct pl_str){0} : pl_conv_text(s->conv, result->id);
-        pl_w_string(s->w, pl_val_text(id.len ? id : PL_STR(NAMELESS)));
+        pl_w_string(s->w, pl_val_text(pl_gemini_name(s->conv,
+                                                     pl_val_text(id.len ? id : PL_STR(NAMELESS)))));
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, result->node,
                      "a result needs the name of its function, but no call has it");
     }

@@ -24,7 +24,7 @@ static bool count_name(struct pl_conv *conv, struct pl_map *names, struct pl_val
     return ++entry->value > 1;
 }
 
-/* The source's node stays known; the writer reports the new name. */
+/* The name stays linked to its node, so that the new one can be reported (adapt/fit.c). */
 static void qualify(struct pl_conv *conv, const struct pl_map *names, struct pl_val space,
                     struct pl_val *name)
 {

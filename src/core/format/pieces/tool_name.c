@@ -68,10 +68,8 @@ static uint32_t number_of(struct pl_str name)
 
 #define NUMBER_LEN 9 /* "_%08x" */
 
-struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t max_len)
+struct pl_str pl_tool_name_made(struct pl_conv *conv, struct pl_str given, size_t max_len)
 {
-    if (pl_tool_name_is_accepted(given, max_len))
-        return given;
     size_t n = given.len < max_len - NUMBER_LEN ? given.len : max_len - NUMBER_LEN;
     struct pl_str made =
         pl_conv_printf(conv, "%.*s_%08x", (int)n, n ? given.ptr : "", (unsigned)number_of(given));
@@ -85,6 +83,12 @@ struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t 
     return (struct pl_str){text, made.len};
 }
 
+struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t max_len)
+{
+    return pl_tool_name_is_accepted(given, max_len) ? given
+                                                    : pl_tool_name_made(conv, given, max_len);
+}
+
 struct pl_str pl_tool_name(struct pl_conv *conv, struct pl_val name, size_t max_len)
 {
     return pl_tool_name_of(conv, pl_conv_text(conv, name), max_len);
@@ -95,9 +99,6 @@ void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len)
     struct pl_str given = pl_conv_text(w->conv, name);
     if (pl_tool_name_is_accepted(given, max_len)) {
         pl_w_string(w, name);
-        if (name.kind == PL_VAL_TEXT && name.node)
-            pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, name.node,
-                         "another tool has this name; it is %.*s here", PL_STR_ARG(given));
         return;
     }
     struct pl_str made = pl_tool_name_of(w->conv, given, max_len);

@@ -16,5 +16,7 @@ bool pl_tool_name_is_accepted(struct pl_str name, size_t max_len);
 struct pl_str pl_tool_name(struct pl_conv *conv, struct pl_val name, size_t max_len);
 /* The same for a text; returns the text itself if it is acceptable. */
 struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t max_len);
+/* The same for a text that is not acceptable for another reason. */
+struct pl_str pl_tool_name_made(struct pl_conv *conv, struct pl_str given, size_t max_len);
 
 #endif
