@@ -86,6 +86,17 @@ static void write_image(struct pl_writer *w, const struct pl_part *part)
         pl_w_opt_value(w, "video_metadata", part->context);
 }
 
+/* Whether the source's word for a media type is the word of this format: `word`, or for a type that
+ * has none, its second half. */
+static bool says_type(struct pl_conv *conv, struct pl_val mime, const char *word)
+{
+    struct pl_str own = pl_conv_text(conv, pl_val_node(mime.node));
+    struct pl_str type = pl_conv_text(conv, mime), head = PL_STR("audio/");
+    return word ? pl_str_eq(own, pl_str_of(word))
+                : pl_str_starts(type, head) &&
+                      pl_str_eq(own, pl_str_slice(type, head.len, type.len));
+}
+
 static void write_audio(struct pl_writer *w, const struct pl_part *part)
 {
     pl_w_key_word(w, "type", "input_audio");
@@ -95,7 +106,7 @@ static void write_audio(struct pl_writer *w, const struct pl_part *part)
     pl_w_string(w, part->data);
     struct pl_val mime = pl_content_mime(w->conv, part);
     const char *word = pl_harmony_audio_word(pl_conv_text(w->conv, mime));
-    if (word && mime.node && pl_conv_says(w->conv, mime.node, word)) {
+    if (mime.node && says_type(w->conv, mime, word)) {
         pl_w_opt_string(w, "format", pl_val_node(mime.node));
     } else if (word) {
         pl_w_key_word(w, "format", word);

@@ -1,5 +1,6 @@
 #include "format/pieces/content.h"
 
+#include "base/ascii.h"
 #include "conv/media/sniff.h"
 
 void pl_content_read_refusal(struct pl_conv *conv, const struct pl_json_node *n,
@@ -14,6 +15,30 @@ void pl_content_set_url(struct pl_conv *conv, struct pl_part *part, struct pl_va
         part->url = url;
 }
 
+/* Whether a word may be the second half of a media type. */
+static bool is_subtype(struct pl_str word)
+{
+    for (size_t i = 0; i < word.len; i++)
+        if (!pl_ascii_is_alnum(word.ptr[i]) && !memchr(".+-_", word.ptr[i], 4))
+            return false;
+    return word.len > 0;
+}
+
+/* The media type of a sound whose format is in no table: the format's own word, unless the bytes say
+ * what they are. */
+static struct pl_val type_of_unknown(struct pl_conv *conv, const struct pl_part *part,
+                                     const struct pl_json_node *format)
+{
+    struct pl_str word = pl_conv_text(conv, pl_val_node(format)), head = PL_STR("audio/");
+    if (pl_str_starts(word, head) && is_subtype(pl_str_slice(word, head.len, word.len)))
+        return pl_val_node(format);
+    if (!is_subtype(word) || pl_sniff_mime(pl_conv_text(conv, part->data)))
+        return (struct pl_val){0};
+    struct pl_val type = pl_val_text(pl_conv_printf(conv, "audio/%.*s", PL_STR_ARG(word)));
+    type.node = format;
+    return type;
+}
+
 void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part,
                            const char *(*mime_of)(const struct pl_conv *conv,
                                                   const struct pl_json_node *format))
@@ -22,8 +47,10 @@ void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, s
     const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
     pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
     const char *type = mime_of(conv, format);
-    if (!type)
+    if (!type) {
+        part->mime = type_of_unknown(conv, part, format);
         return;
+    }
     part->mime = pl_val_text(pl_str_of(type));
     part->mime.node = format;
     /* Every target with audio has a word for its type. */
