@@ -46,6 +46,42 @@ test('reports and carries stand beside, and the carries lead home', () => {
   assert.equal(read(home, 'a.json'), read(from, 'a.json'));
 });
 
+test('the directory of the results leads home, under the old names', () => {
+  const files = { 'a.json': pretty(chat('a', { seed: 1 })), 'x/q.report.json': pretty(chat('b')), 'x/b.json': pretty(chat('c')) };
+  const from = tree({ ...files, 'n.ndjson': `${JSON.stringify(chat('d', { seed: 2 }))}\n` });
+  const there = tree({}), home = tree({});
+  assert.equal(run(['convert', '--to', 'anthropic', '--out', there, '--report', there, '--carry', there, '--from', 'openai-chat', from]).code, 0);
+  const { code, err } = run(['convert', '--from', 'anthropic', '--to', 'openai-chat', '--out', home, '--with-carry', there, there]);
+  assert.deepEqual([code, err], [0, 'parley: 4 files: 4 converted, 0 failed\n']);
+  assert.deepEqual(list(home), list(from));
+  for (const name of list(from))
+    assert.equal(read(home, name), read(from, name));
+});
+
+test('texts lead home from JSON, and JSON from texts', () => {
+  const text = '<|start|>user<|message|>q<|end|><|start|>assistant';
+  const pairs = [
+    [tree({ 'a.json': pretty(chat('a', { seed: 1 })), 'x/b.json': pretty(chat('b')) }), 'openai-chat', 'gpt-oss', 'a.json.txt'],
+    [tree({ 'a.json': pretty({ messages: [{ role: 'user', content: 'q' }], user: 'u' }) }), 'openai-chat', 'yaml', 'a.json.yaml'],
+    [tree({ 'a.txt': text, 'x/b.txt': text, 'notes.json': 'no' }), 'gpt-oss', 'anthropic', 'a.txt.json'],
+  ];
+  for (const [from, here, to, name] of pairs) {
+    const there = tree({}), home = tree({});
+    assert.equal(run(['convert', '--from', here, '--to', to, '--out', there, '--carry', there, '--report', there, from]).code, 0);
+    assert.ok(list(there).includes(name));
+    const { code, err } = run(['convert', '--from', to, '--to', here, '--out', home, '--with-carry', there, there]);
+    assert.deepEqual([code, err.includes('0 failed')], [0, true], err);
+    const sources = list(from).filter((it) => it !== 'notes.json');
+    assert.deepEqual(list(home), sources);
+    for (const it of sources)
+      assert.equal(read(home, it), read(from, it));
+  }
+  const named = tree({});
+  assert.equal(run(['convert', '--from', 'gpt-oss', '--to', 'gemini', '--out', named, tree({ 'a.json': text })]).code, 0);
+  assert.deepEqual(list(named), ['a.json']);
+  assert.match(run(['convert', '--from', 'gpt-oss', '--to', 'gemini', '--out', tree({}), tree({ 'a.md': '' })]).err, /it contains no \*\.txt files/);
+});
+
 test('a file that fails does not stop the run, and the highest exit code wins', () => {
   const from = tree({ 'a.json': '{"a":1}', 'b.json': '{"messages": [', 'c.json': pretty(chat('c')) });
   const out = tree({});

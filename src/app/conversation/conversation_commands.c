@@ -105,7 +105,11 @@ const char *const pl_convert_paragraphs[] = {
     "files of a directory under their relative path. A suffix is added if the result is not JSON "
     "or the source has another suffix. A failed file does not stop the run; the exit code is the "
     "highest. --report, --carry and --with-carry then name directories with NAME.report.json and "
-    "NAME.carry.json for NAME.json (.ndjson for NDJSON); DIR itself is allowed.",
+    "NAME.carry.json for NAME.json (.ndjson for NDJSON); DIR itself is allowed. With --with-carry "
+    "a "
+    "result gets its old name back. A directory stands for its *.json and *.ndjson files; with "
+    "--from "
+    "gpt-oss, yaml or markdown for its *.txt, *.yaml, *.yml or *.md files.",
     "NDJSON is processed line by line. A result with line breaks is written without white space. A "
     "failed line is reported with its number and produces no output line, so the carry has the "
     "same lines as the result. The report has a line for every document, with \"line\" first.",

@@ -36,6 +36,38 @@ static bool is_json_name(struct pl_str name)
     return ends_in(name, ".json") || ends_in(name, ".ndjson");
 }
 
+static bool is_text_name(struct pl_str name)
+{
+    return ends_in(name, ".txt");
+}
+
+static bool is_yaml_name(struct pl_str name)
+{
+    return ends_in(name, ".yaml") || ends_in(name, ".yml");
+}
+
+static bool is_markdown_name(struct pl_str name)
+{
+    return ends_in(name, ".md");
+}
+
+/* What a directory contains for a run, by the format of the sources. */
+struct wanted {
+    pl_file_tree_wants_fn *wants;
+    const char *if_none;
+};
+
+static struct wanted wanted_by(const struct pl_converting *how)
+{
+    if (how->import == &pl_export_yaml)
+        return (struct wanted){is_yaml_name, "it contains no *.yaml or *.yml files"};
+    if (how->import == &pl_export_markdown)
+        return (struct wanted){is_markdown_name, "it contains no *.md files"};
+    if (how->opts.from == &pl_format_gpt_oss)
+        return (struct wanted){is_text_name, "it contains no *.txt files"};
+    return (struct wanted){is_json_name, "it contains no *.json or *.ndjson files"};
+}
+
 /* The ending of a result if the ending of its source does not fit. */
 static const char *ending_of(const struct pl_converting *how, bool is_ndjson)
 {
@@ -75,16 +107,40 @@ static enum pl_exit fail_memory(struct run *run)
     return pl_console_fail(run->how->console, NULL, &err);
 }
 
+/* On the way home, without the ending that was added on the way out: a.json.txt was a.json, and
+ * a.txt.json was a.txt. */
+static struct pl_str old_name(struct pl_str name, const char *ending, bool is_json)
+{
+    static const char *const added[] = {".txt", ".yaml", ".md", ".sh", ".json"};
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        if (!ends_in(name, added[i]) || is_json == is_json_name(name))
+            continue;
+        struct pl_str rest = pl_str_slice(name, 0, name.len - strlen(added[i]));
+        if (is_json ? is_json_name(rest) : ends_in(rest, ending))
+            return rest;
+    }
+    return name;
+}
+
+/* The name without the ending of JSON. */
+static struct pl_str stem_of(struct pl_str name)
+{
+    if (is_json_name(name))
+        name.len -= strlen(ends_in(name, ".json") ? ".json" : ".ndjson");
+    return name;
+}
+
 static enum pl_exit plan_file(struct run *run, const struct pl_file_tree_entry *file)
 {
-    struct pl_str name = pl_str_of(file->name), stem = name;
     bool is_ndjson = pl_converting_is_ndjson(run->args, file->name);
     const char *lines = is_ndjson ? ".ndjson" : ".json", *ending = ending_of(run->how, is_ndjson);
+    bool is_json = strcmp(ending, lines) == 0;
+    struct pl_str name = pl_str_of(file->name);
     if (is_ndjson && pl_converting_check_ndjson(run->how, file->path) != PL_EXIT_OK)
         return PL_EXIT_USAGE;
-    if (is_json_name(name))
-        stem.len -= strlen(ends_in(name, ".json") ? ".json" : ".ndjson");
-    bool is_json = strcmp(ending, lines) == 0;
+    if (run->with_carry)
+        name = old_name(name, ending, is_json);
+    struct pl_str stem = stem_of(name);
     bool fits = is_json ? is_json_name(name) : ends_in(name, ending);
     struct pl_converting_at at = {
         .in = file->path,
@@ -103,6 +159,32 @@ static enum pl_exit plan_file(struct run *run, const struct pl_file_tree_entry *
     return PL_EXIT_OK;
 }
 
+/* Whether a file is a report or a carry among the results of the way out: its name says so, and it
+ * has no carry of its own. */
+static bool is_beside(struct run *run, struct pl_str name)
+{
+    static const char *const endings[] = {".report.json", ".carry.json", ".report.ndjson",
+                                          ".carry.ndjson"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        if (!ends_in(name, endings[i]))
+            continue;
+        const char *lines = strrchr(endings[i], '.');
+        const char *carry = place(run, run->with_carry, stem_of(name), ".carry", lines);
+        return carry && !pl_path_exists(carry);
+    }
+    return false;
+}
+
+/* Takes reports and carries off the files that were found since `n_before`. */
+static void leave_out_beside(struct run *run, size_t n_before)
+{
+    size_t n = n_before;
+    for (size_t i = n_before; i < run->tree.files.len; i++)
+        if (!is_beside(run, pl_str_of(run->tree.files.ptr[i].name)))
+            run->tree.files.ptr[n++] = run->tree.files.ptr[i];
+    run->tree.files.len = n;
+}
+
 /* Adds the files of an operand to run->tree. */
 static enum pl_exit list_operand(struct run *run, const char *operand)
 {
@@ -116,10 +198,17 @@ static enum pl_exit list_operand(struct run *run, const char *operand)
         return pl_vec_push(&run->tree.files, file) ? PL_EXIT_OK : fail_memory(run);
     }
     size_t n_before = run->tree.files.len;
-    if (pl_file_tree_list(&run->tree, &run->arena, operand, is_json_name, &err) != PL_OK)
+    struct wanted wanted = wanted_by(run->how);
+    enum pl_status status = pl_file_tree_list(&run->tree, &run->arena, operand, wanted.wants, &err);
+    /* Texts may have the names of JSON, if all of them do. */
+    if (status == PL_OK && run->tree.files.len == n_before && wanted.wants != is_json_name)
+        status = pl_file_tree_list(&run->tree, &run->arena, operand, is_json_name, &err);
+    if (status != PL_OK)
         return pl_console_fail(run->how->console, operand, &err);
+    if (run->with_carry)
+        leave_out_beside(run, n_before);
     if (run->tree.files.len == n_before) {
-        err.status = pl_fail(&err, PL_UNREADABLE, "it contains no *.json or *.ndjson files");
+        err.status = pl_fail(&err, PL_UNREADABLE, "%s", wanted.if_none);
         run->code = pl_console_fail(run->how->console, operand, &err);
     }
     return PL_EXIT_OK;

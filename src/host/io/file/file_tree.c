@@ -94,6 +94,12 @@ void pl_file_tree_deinit(struct pl_file_tree *tree)
     pl_vec_deinit(&tree->files);
 }
 
+bool pl_path_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
 bool pl_path_is_directory(const char *path)
 {
     struct stat st;

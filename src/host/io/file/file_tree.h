@@ -25,6 +25,7 @@ enum pl_status pl_file_tree_list(struct pl_file_tree *tree, struct pl_arena *are
                                  pl_file_tree_wants_fn *wants, struct pl_error *err);
 void pl_file_tree_deinit(struct pl_file_tree *tree);
 
+bool pl_path_exists(const char *path);
 bool pl_path_is_directory(const char *path);
 /* Whether both paths name the same existing file. */
 bool pl_path_is_same(const char *a, const char *b);
