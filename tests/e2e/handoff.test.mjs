@@ -79,3 +79,10 @@ test('what cannot be done with a packet is said', () => {
   assert.equal(run(['handoff', 'eat', first.path]).code, 2);
   assert.equal(run(['handoff', 'make', chat]).code, 2);
 });
+
+test('a packet can be made of gpt-oss text', () => {
+  const text = '<|start|>user<|message|>Count<|end|><|start|>assistant to=functions.f<|channel|>commentary<|message|>{}<|call|><|start|>functions.f<|message|>1<|end|>';
+  const { code, out } = run(['handoff', 'make', '--target', 'b', '-'], { input: text });
+  assert.equal(code, 0);
+  assert.deepEqual([JSON.parse(out).context.primary_objective, JSON.parse(out).context.completed_steps], ['Count', ['f {}']]);
+});

@@ -113,3 +113,14 @@ test('a schema that takes too many steps is told once, and the calls behind it a
   assert.equal(light.filter(([, code]) => code === 'tool.arguments_invalid').length > 0, true);
   assert.equal(light.some(([, , pointer]) => pointer === place), false);
 });
+
+test('gpt-oss text is checked too, and calls without ids have the name of their tool', () => {
+  const call = '<|start|>user<|message|>q<|end|><|start|>assistant to=functions.f<|channel|>commentary<|message|>{}<|call|>';
+  const { code, out } = run(['lint', '-'], { input: call });
+  assert.deepEqual([code, out], [0, '<stdin>: warning tool.missing: this call of f has no result; add one, even if the tool failed or never ran (at /messages/1)\n']);
+  const orphan = `${call}<|start|>functions.f to=assistant<|message|>r<|end|><|start|>functions.g to=assistant<|message|>r<|end|>`;
+  const found = JSON.parse(run(['lint', '--json', '--as', 'gpt-oss', '-'], { input: orphan }).out).findings;
+  assert.deepEqual(found, [{ code: 'tool.orphan', severity: 'error', pointer: '/messages/3',
+    message: 'no earlier call of g waits for this result; remove it or restore its call' }]);
+  assert.match(run(['lint', '-'], { input: '<|start|>user<|end|>' }).err, /<stdin>:1:14: the header of a message/);
+});

@@ -88,3 +88,12 @@ test('cite looks a snippet up in its source', () => {
   assert.equal(missing.code, 1);
   assert.equal(JSON.parse(missing.out)[0].snippet, 'missing');
 });
+
+test('cite reads turns too, and refuses a conversation that cannot have anchors', () => {
+  const turn = { id: 't', sequence: 0, turn_id: 'u', loop_id: 'root', kind: 'message', role: 'assistant', status: 'completed', tool_calls: [],
+    blocks: [{ type: 'text', content: 'x <cite id="c"/>' }], metadata: { citation_map: { c: { source_name: 'A.pdf', location: { page_number: 2 } } } } };
+  assert.match(run(['cite', '-'], { input: JSON.stringify([turn]) }).out, /\[c\] A\.pdf, page 2/);
+  const other = run(['cite', '-'], { input: '{"contents":[{"role":"user","parts":[{"text":"q"}]}]}' });
+  assert.deepEqual([other.code, other.out], [1, '']);
+  assert.match(other.err, /cite reads harmony and turns, but this is gemini; convert it to harmony first/);
+});

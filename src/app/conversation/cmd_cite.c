@@ -44,6 +44,22 @@ static enum pl_exit read_source(struct job *job, const char *arg)
                : pl_console_fail_as(job->console, NULL, PL_NOMEM, &err);
 }
 
+/* Anchors and citation maps are of harmony; turns have them too. Chats are read as harmony, so that
+ * anchors without a map are found. */
+static enum pl_status choose_reader(const struct pl_json_doc *doc,
+                                    const struct pl_format **ret_format, struct pl_error *err)
+{
+    const struct pl_format *format = pl_format_detect(doc);
+    bool is_chat =
+        !format || format == &pl_format_openai_chat || format == &pl_format_structured_chat;
+    if (!is_chat && format != &pl_format_harmony && format != &pl_format_turns)
+        return pl_fail(err, PL_INVALID,
+                       "cite reads harmony and turns, but this is %s; convert it to harmony first",
+                       format->name);
+    *ret_format = is_chat ? &pl_format_harmony : format;
+    return PL_OK;
+}
+
 static enum pl_exit read_inputs(struct job *job)
 {
     enum pl_exit code = PL_EXIT_OK;
@@ -58,10 +74,13 @@ static enum pl_exit read_inputs(struct job *job)
     if (status == PL_OK)
         status = pl_json_parse_lenient(&job->arena, job->file.bytes, &pl_json_any, &job->doc,
                                        &notes, &err);
+    const struct pl_format *format = NULL;
+    if (status == PL_OK)
+        status = choose_reader(&job->doc, &format, &err);
     if (status == PL_OK)
         status = pl_conv_init(&job->conv, &job->arena, &job->doc);
     if (status == PL_OK)
-        status = pl_format_harmony.read(&job->conv, PL_KIND_REQUEST, &err);
+        status = format->read(&job->conv, PL_KIND_REQUEST, &err);
     if (status == PL_OK)
         status = pl_cites_find(&job->conv, job->sources.ptr, job->sources.len, &job->cites);
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail_as(job->console, job->name, status, &err);

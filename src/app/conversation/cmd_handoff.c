@@ -6,7 +6,7 @@
 #include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "handoff/handoff.h"
-#include "format/format.h"
+#include "format/source.h"
 #include "io/clock.h"
 #include "json/parse/lenient.h"
 #include "json/text.h"
@@ -17,7 +17,9 @@
 /* A parsed document. */
 struct reading {
     struct pl_file file; /* owned */
+    struct pl_buf inner; /* owned; the document of gpt-oss text */
     struct pl_json_doc doc;
+    const struct pl_format *format; /* gpt-oss; NULL: JSON */
 };
 
 struct job {
@@ -44,9 +46,11 @@ static enum pl_exit read_document(struct job *job, const char *path, struct read
     struct pl_error err = {0};
     struct pl_json_notes notes;
     enum pl_status status = pl_input_read(path, &to->file, &err);
+    struct pl_str text = to->file.bytes;
     if (status == PL_OK)
-        status = pl_json_parse_lenient(&job->arena, to->file.bytes, &pl_json_any, &to->doc, &notes,
-                                       &err);
+        status = pl_source_unwrap(&text, &to->format, &to->inner, &err);
+    if (status == PL_OK)
+        status = pl_json_parse_lenient(&job->arena, text, &pl_json_any, &to->doc, &notes, &err);
     return status == PL_OK ? PL_EXIT_OK
                            : pl_console_fail_as(job->console, pl_input_name(path), status, &err);
 }
@@ -103,7 +107,8 @@ static enum pl_exit gather_artifacts(struct job *job)
 static enum pl_status make_packet(struct job *job, struct pl_handoff_opts *opts,
                                   struct pl_error *err)
 {
-    const struct pl_format *format = pl_format_detect(&job->input.doc);
+    const struct pl_format *format =
+        job->input.format ? job->input.format : pl_format_detect(&job->input.doc);
     if (!format)
         return pl_fail(err, PL_INVALID, "this is not a conversation in a known format");
     struct pl_conv conv;
@@ -258,6 +263,8 @@ static enum pl_exit with_packet(struct pl_deed *deed, enum pl_exit (*fn)(struct 
     struct job job = {.console = deed->console, .args = deed->args, .path = deed->words[0]};
     job.name = pl_input_name(job.path);
     pl_arena_init(&job.arena, 0);
+    pl_buf_init(&job.input.inner, 0);
+    pl_buf_init(&job.previous.inner, 0);
     pl_utc_write(job.timestamp, pl_clock_unix_ms());
     enum pl_exit code = read_inputs(&job);
     if (code == PL_EXIT_OK)
@@ -266,6 +273,8 @@ static enum pl_exit with_packet(struct pl_deed *deed, enum pl_exit (*fn)(struct 
     pl_vec_deinit(&job.texts);
     pl_vec_deinit(&job.artifacts);
     pl_arena_deinit(&job.arena);
+    pl_buf_deinit(&job.input.inner);
+    pl_buf_deinit(&job.previous.inner);
     pl_file_close(&job.input.file);
     pl_file_close(&job.previous.file);
     return code;

@@ -3,6 +3,7 @@
 #include "app/frame/input.h"
 
 #include "format/convert.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "document/lint.h"
 #include "format/profile.h"
 #include "io/clock.h"
@@ -52,6 +53,17 @@ static const char *severity_word(const struct job *job, enum pl_severity severit
     return job->request.lang == PL_SCHEMA_ZH ? chinese[severity] : pl_severity_name(severity);
 }
 
+/* The name, and the position in the file: the document of gpt-oss text has other positions. */
+static void put_place(struct job *job, struct pl_locator *locator, const struct pl_finding *finding)
+{
+    pl_console_put_safe(job->console, pl_str_of(job->name));
+    if (job->linted.as != &pl_format_gpt_oss) {
+        struct pl_position at = pl_locator_find(locator, finding->node->off);
+        pl_console_putf(job->console, ":%zu:%zu", at.line, at.column);
+    }
+    pl_console_puts(job->console, ": ");
+}
+
 static void put_findings(struct job *job)
 {
     static const char *const opens[] = {" (at ", "（位于 "}, *const closes[] = {")", "）"};
@@ -61,9 +73,7 @@ static void put_findings(struct job *job)
     struct pl_locator locator = pl_locator(job->linted.doc.text);
     for (size_t i = 0; i < job->linted.findings.list.len; i++) {
         const struct pl_finding *finding = &job->linted.findings.list.ptr[i];
-        struct pl_position at = pl_locator_find(&locator, finding->node->off);
-        pl_console_put_safe(console, pl_str_of(job->name));
-        pl_console_putf(console, ":%zu:%zu: ", at.line, at.column);
+        put_place(job, &locator, finding);
         pl_console_put_styled(console,
                               finding->severity == PL_SEVERITY_ERROR ? PL_STYLE_BAD : PL_STYLE_BOLD,
                               severity_word(job, finding->severity));

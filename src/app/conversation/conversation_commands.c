@@ -261,7 +261,8 @@ const struct pl_option pl_cite_options[] = {
 };
 
 const char *const pl_cite_paragraphs[] = {
-    "Reads a harmony conversation and prints each <cite id=\"...\"/> anchor in its texts with its "
+    "Reads a conversation (harmony or turns) and prints each <cite id=\"...\"/> anchor in its "
+    "texts with its "
     "source from metadata.citation_map of the message.",
     "An id without an entry is a warning; the anchor is shown as plain text. A page below 1, an "
     "empty bbox, or a snippet that is not in its source is an error and gives exit 1.",

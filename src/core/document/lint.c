@@ -3,6 +3,7 @@
 #include "document/edits.h"
 
 #include "format/adapt/fit.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/profile.h"
 #include "format/rules.h"
 #include "format/source.h"
@@ -14,6 +15,19 @@
 void pl_linted_deinit(struct pl_linted *linted)
 {
     pl_findings_deinit(&linted->findings);
+}
+
+/* A text that is not JSON becomes the document with the same content, in the arena. */
+static enum pl_status unwrap(struct pl_arena *arena, struct pl_str *text,
+                             const struct pl_format **as, struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf inner;
+    pl_buf_init(&inner, 0);
+    enum pl_status status = pl_source_unwrap(text, as, &inner, err);
+    if (status != PL_OK || !inner.len)
+        return status;
+    *text = pl_arena_dup(arena, pl_buf_str(&inner));
+    return text->ptr ? PL_OK : PL_NOMEM;
 }
 
 /* Parses strictly first. JSON that only the lenient reader accepts is a finding, not a failure. */
@@ -141,7 +155,8 @@ static enum pl_status close_findings(struct pl_arena *arena, const struct pl_lin
                                      struct pl_linted *linted)
 {
     enum pl_status status = find_pointers(arena, linted);
-    if (status == PL_OK && request->wants_edits)
+    /* Edits are of JSON, and a text has none. */
+    if (status == PL_OK && request->wants_edits && linted->as != &pl_format_gpt_oss)
         status = pl_edits_find(arena, request, linted);
     if (status == PL_OK && !pl_findings_close(&linted->findings, arena, linted->doc.root))
         status = PL_NOMEM;
@@ -157,7 +172,9 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
 {
     struct pl_linted made = {.as = request->as};
     struct pl_conv conv = {0};
-    enum pl_status status = parse(arena, text, &made, err);
+    enum pl_status status = unwrap(arena, &text, &made.as, err);
+    if (status == PL_OK)
+        status = parse(arena, text, &made, err);
     if (status == PL_OK)
         status = pl_source_detect(&made.doc, "--as", &made.as, err);
     if (status == PL_OK)

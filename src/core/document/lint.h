@@ -18,13 +18,13 @@ struct pl_lint_request {
 };
 
 struct pl_linted {
-    struct pl_json_doc doc;      /* memory of the arena */
+    struct pl_json_doc doc;      /* memory of the arena; of gpt-oss text: its document */
     const struct pl_format *as;  /* the format that was recognised */
     struct pl_findings findings; /* owned */
 };
 void pl_linted_deinit(struct pl_linted *linted);
 
-/* PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: not a conversation of that format. `text` and the
+/* PL_SYNTAX or PL_LIMIT: neither JSON nor gpt-oss text. PL_INVALID: not a conversation of that format. `text` and the
  * arena must outlive *ret_linted. */
 enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
                                 const struct pl_lint_request *request, struct pl_linted *ret_linted,

@@ -57,6 +57,42 @@ static void note_told(struct tool_lint *t, const struct pl_pairing *pairing)
     }
 }
 
+/* The last turn may be waiting for its tools to run. Some formats have no ids. */
+static void add_missing(struct pl_lint *lint, const struct pl_json_node *node,
+                        const struct pl_part *call, bool is_last)
+{
+    struct pl_str id = pl_lint_label(lint, call->id), name = pl_lint_label(lint, call->name);
+    if (id.len)
+        pl_lint_add_fixable(lint, "tool.missing", is_last ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR,
+                            node,
+                            "the call %.*s of %.*s has no result; add one, even if the tool failed "
+                            "or never ran",
+                            PL_STR_ARG(id), PL_STR_ARG(name));
+    else
+        pl_lint_add_fixable(lint, "tool.missing", is_last ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR,
+                            node,
+                            "this call of %.*s has no result; add one, even if the tool failed or "
+                            "never ran",
+                            PL_STR_ARG(name));
+}
+
+/* A result without an id belongs to a call of its name. */
+static void add_orphan(struct pl_lint *lint, const struct pl_json_node *node,
+                       const struct pl_part *result)
+{
+    struct pl_str id = pl_lint_label(lint, result->id), name = pl_lint_label(lint, result->name);
+    if (id.len || !name.len)
+        pl_lint_add_fixable(lint, "tool.orphan", PL_SEVERITY_ERROR, node,
+                            "no earlier call has the id \"%.*s\"; remove this result or restore "
+                            "its call",
+                            PL_STR_ARG(id));
+    else
+        pl_lint_add_fixable(lint, "tool.orphan", PL_SEVERITY_ERROR, node,
+                            "no earlier call of %.*s waits for this result; remove it or restore "
+                            "its call",
+                            PL_STR_ARG(name));
+}
+
 static void lint_pairs(struct tool_lint *t)
 {
     struct pl_lint *lint = t->lint;
@@ -71,32 +107,22 @@ static void lint_pairs(struct tool_lint *t)
         const struct pl_conv_call *call = &pairing.calls.ptr[i];
         const struct pl_message *message = &conv->messages.ptr[call->message];
         const struct pl_part *part = &conv->parts.ptr[call->part];
-        /* The last turn may be waiting for its tools to run. */
         bool is_last = call->message + 1 == conv->messages.len;
         if (call->result == PL_UNPAIRED)
-            pl_lint_add_fixable(lint, "tool.missing",
-                                is_last ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR,
-                                pl_lint_node(message, part),
-                                "the call %.*s of %.*s has no result; add one, even if the tool "
-                                "failed or never ran",
-                                PL_STR_ARG(pl_lint_label(lint, part->id)),
-                                PL_STR_ARG(pl_lint_label(lint, part->name)));
+            add_missing(lint, pl_lint_node(message, part), part, is_last);
     }
     for (size_t i = 0; i < pairing.results.len; i++) {
         const struct pl_result *result = &pairing.results.ptr[i];
         const struct pl_message *message = &conv->messages.ptr[result->message];
         const struct pl_part *part = &conv->parts.ptr[result->part];
         const struct pl_json_node *node = pl_lint_node(message, part);
-        struct pl_str id = pl_lint_label(lint, part->id);
+        struct pl_str id = pl_lint_label(lint, pl_val_is_set(part->id) ? part->id : part->name);
         if (result->is_duplicate)
             pl_lint_add_fixable(lint, "tool.duplicate", PL_SEVERITY_ERROR, node,
                                 "the call %.*s already has a result; keep one of them",
                                 PL_STR_ARG(id));
         else if (result->call == PL_UNPAIRED && !t->may_orphan)
-            pl_lint_add_fixable(lint, "tool.orphan", PL_SEVERITY_ERROR, node,
-                                "no earlier call has the id \"%.*s\"; remove this result or "
-                                "restore its call",
-                                PL_STR_ARG(id));
+            add_orphan(lint, node, part);
         else if (result->is_late && lint->opts->wants_results_adjacent)
             pl_lint_add_fixable(lint, "tool.late", PL_SEVERITY_ERROR, node,
                                 "the result of %.*s comes after another message; it belongs "

@@ -8,9 +8,13 @@ static const struct pl_phrase sentences[] = {
     /* calls and their results */
     {"the call * of * has no result; add one, even if the tool failed or never ran",
      "$2 的调用 $1 没有结果；请补上一个，即使工具失败或从未运行"},
+    {"this call of * has no result; add one, even if the tool failed or never ran",
+     "$1 的这个调用没有结果；请补上一个，即使工具失败或从未运行"},
     {"the call * already has a result; keep one of them", "调用 $1 已经有结果；请只保留一个"},
     {"no earlier call has the id \"*\"; remove this result or restore its call",
      "前面没有 id 为 \"$1\" 的调用；请删除这个结果，或恢复它的调用"},
+    {"no earlier call of * waits for this result; remove it or restore its call",
+     "前面没有等待这个结果的 $1 调用；请删除这个结果，或恢复它的调用"},
     {"the result of * comes after another message; it belongs directly after its call",
      "$1 的结果隔着另一条消息；它应紧跟在调用之后"},
     {"the schema of this tool cannot be used: *", "这个工具的 schema 无法使用：$1"},
