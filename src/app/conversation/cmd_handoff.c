@@ -166,9 +166,23 @@ static enum pl_exit look(struct job *job)
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail_as(job->console, job->name, status, &err);
 }
 
+static void put_problem(struct job *job, const struct pl_handoff_reason *problem)
+{
+    static const char *const opens[] = {" (at ", "（位于 "}, *const closes[] = {")", "）"};
+    enum pl_schema_lang lang = job->reasons.lang;
+    pl_console_put_safe(job->console, pl_str_of(job->name));
+    pl_console_puts(job->console, ": ");
+    pl_console_put_safe(job->console, problem->message);
+    if (problem->pointer.len) {
+        pl_console_puts(job->console, opens[lang]);
+        pl_console_put_safe(job->console, problem->pointer);
+        pl_console_puts(job->console, closes[lang]);
+    }
+    pl_console_puts(job->console, "\n");
+}
+
 static enum pl_exit check(struct job *job)
 {
-    static const char *const opens[] = {" (at ", "（位于 "}, *const closes[] = {")\n", "）\n"};
     static const char *const fine[] = {"ok", "没有问题"};
     enum pl_schema_lang lang = job->console->is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
     job->reasons.lang = lang;
@@ -187,14 +201,8 @@ static enum pl_exit check(struct job *job)
         pl_console_puts(job->console, "\n");
         return is_valid ? PL_EXIT_OK : PL_EXIT_NO;
     }
-    for (size_t i = 0; i < job->reasons.list.len; i++) {
-        pl_console_put_safe(job->console, pl_str_of(job->name));
-        pl_console_puts(job->console, ": ");
-        pl_console_put_safe(job->console, job->reasons.list.ptr[i].message);
-        pl_console_puts(job->console, opens[lang]);
-        pl_console_put_safe(job->console, job->reasons.list.ptr[i].pointer);
-        pl_console_puts(job->console, closes[lang]);
-    }
+    for (size_t i = 0; i < job->reasons.list.len; i++)
+        put_problem(job, &job->reasons.list.ptr[i]);
     if (is_valid) {
         pl_console_put_safe(job->console, pl_str_of(job->name));
         pl_console_puts(job->console, ": ");

@@ -415,9 +415,8 @@ static enum pl_status may_go(struct make *m, struct pl_str source, struct pl_str
     char hash[PL_HANDOFF_HASH + 1], hash_was[PL_HANDOFF_HASH + 1];
     pl_handoff_hash(objective, hash);
     if (!objective.len)
-        return pl_fail(
-            err, PL_INVALID,
-            "there is no objective, because there is no user message; say it (objective)");
+        return pl_fail(err, PL_INVALID,
+                       "there is no user message to take the objective from; give the objective");
     if (m->previous &&
         (!pl_handoff_hash_of(m->conv->arena, m->previous, hash_was, &m->conv->status) ||
          strcmp(hash, hash_was) != 0))
