@@ -95,6 +95,19 @@ test('another answer that begins inside the first one ends it with an error', ()
   assert.equal(stream('anthropic', 'anthropic', input).out, input);
 });
 
+test('content in message_start is in the stream as in a whole answer', () => {
+  const message = { ...begin('m').message, stop_reason: 'tool_use', content: [{ type: 'text', text: 'Rolling.' },
+    { type: 'tool_use', id: 'toolu_a', name: 'roll', input: { player: 'one' } }] };
+  const input = sse({ type: 'message_start', message }, { type: 'message_stop' });
+  for (const to of ['openai-chat', 'openai-responses', 'gemini', 'patches']) {
+    const it = stream('anthropic', to, input);
+    assert.equal(it.code, 0, it.err);
+    for (const word of ['Rolling.', 'toolu_a', 'roll', 'player']) assert.ok(it.out.includes(word), `${to}: ${word} in ${it.out}`);
+    if (to !== 'patches') assert.deepEqual(it.report.losses.filter(({ pointer, detail }) => /content|stop_reason/.test(pointer) && /though/.test(detail)), []);
+  }
+  assert.equal(stream('anthropic', 'openai-chat', input).events.at(-2).choices[0].finish_reason, 'tool_calls');
+});
+
 test('the same message_start twice is one answer', () => {
   const it = stream('anthropic', 'openai-chat', sse(begin('msg_first'), begin('msg_first'), ...text(0, 'one'), ...stop));
   assert.equal(it.code, 0, it.err);

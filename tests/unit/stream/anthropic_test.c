@@ -74,9 +74,76 @@ static void passes_over_what_it_does_not_know(void **state)
     (void)state;
     assert_reads(": hello\n\n" EVENT("ping", "") "event: new\ndata: no json\n\n" START BLOCK(
                      "0", "{\"type\":\"server_tool_use\",\"id\":\"s\",\"name\":\"web\"}") ARGS("{}")
-                     END("0") TEXT("1", "A")
-                         DELTA("1", "{\"type\":\"text_delta\",\"text\":\"closed\"}") TURN,
+                     END("0") TEXT("1", "A") TURN,
                  "+0 text\n0:A\n-0\n" TURNED);
+}
+
+/* A program at the vendor calls a tool of the client: its answers have no block events. */
+static void blocks_of_the_start_are_whole(void **state)
+{
+    (void)state;
+    const char *start = EVENT(
+        "message_start", ",\"message\":{\"id\":\"i\",\"stop_reason\":\"tool_use\",\"content\":["
+                         "{\"type\":\"text\",\"text\":\"A\"},{\"type\":\"tool_use\",\"id\":\"a\","
+                         "\"name\":\"f\",\"input\":{\"x\":1}}]}");
+    PL_CLEANUP_BUF struct pl_buf input;
+    pl_buf_init(&input, 0);
+    pl_buf_adds(&input, start);
+    pl_buf_adds(&input, start); /* a duplicate */
+    pl_buf_adds(&input, EVENT("message_stop", ""));
+    pl_buf_addc(&input, '\0');
+    assert_reads(input.ptr, "+0 text\n0:A\n-0\n+1 call a f\n1:{\\\"x\\\":1}\n-1\n"
+                            "stop tools tool_use\nend\n");
+}
+
+static void a_call_whose_block_does_not_end_has_its_input(void **state)
+{
+    (void)state;
+    assert_reads(START TOOL("{\"x\":1}") TURN, "+0 call a f\n0:{\\\"x\\\":1}\n-0\n" TURNED);
+    assert_reads(START TOOL("\"{\\\"x\\\":1}\"") END("0") TURN,
+                 "+0 call a f\n0:{\\\"x\\\":1}\n-0\n" TURNED);
+}
+
+#define BROKEN(message) "error api_error  " message "\n"
+#define CLOSED(event, index)                                                                       \
+    BROKEN("content_block_" event " for content block " index ", which is not open")
+
+static void a_stream_with_missing_or_misplaced_events_is_broken(void **state)
+{
+    (void)state;
+    assert_reads(TEXT("0", "A") TURN, BROKEN("the stream does not begin with message_start"));
+    assert_reads(TURN, BROKEN("the stream does not begin with message_start"));
+    assert_reads(START TEXT("0", "A") ARGS("late") TURN, "+0 text\n0:A\n-0\n" CLOSED("delta", "0"));
+    assert_reads(START TEXT("0", "A") DELTA("1", "{\"type\":\"text_delta\",\"text\":\"B\"}") TURN,
+                 "+0 text\n0:A\n-0\n" CLOSED("delta", "1"));
+    assert_reads(START TEXT("0", "A") END("0") END("1") TURN,
+                 "+0 text\n0:A\n-0\n" CLOSED("stop", "1"));
+    assert_reads(START BLOCK("0", "{\"type\":\"text\",\"text\":\"\"}")
+                     BLOCK("1", "{\"type\":\"text\",\"text\":\"\"}")
+                         DELTA("0", "{\"type\":\"text_delta\",\"text\":\"A\"}") TURN,
+                 "+0 text\n-0\n+1 text\n" CLOSED("delta", "0"));
+    assert_reads(START TOOL("{}") TOOL("{}") TURN,
+                 "+0 call a f\n" BROKEN("content block 0 begins twice"));
+    assert_reads(START BLOCK("0", "{\"type\":\"tool_use\",\"id\":\"a\"}") TURN,
+                 "" BROKEN("content block 0 is a tool_use without a name"));
+    assert_reads(
+        START TEXT("0", "A") EVENT("message_stop", ""),
+        "+0 text\n0:A\n-0\n" BROKEN("message_stop comes without a message_delta before it"));
+}
+
+static void too_many_open_blocks_are_refused(void **state)
+{
+    (void)state;
+    PL_CLEANUP_BUF struct pl_buf input;
+    pl_buf_init(&input, 0);
+    pl_buf_adds(&input, START);
+    for (unsigned i = 0; i <= 256; i++)
+        pl_buf_addf(&input,
+                    "data: {\"type\":\"content_block_start\",\"index\":%u,\"content_block\":"
+                    "{\"type\":\"server_tool_use\"}}\n\n",
+                    i);
+    pl_buf_addc(&input, '\0');
+    assert_reads(input.ptr, BROKEN("more than 256 content blocks are open"));
 }
 
 static void the_type_may_stand_in_the_data_alone(void **state)
@@ -112,8 +179,8 @@ static void an_error_event_or_an_early_end_is_an_error(void **state)
 static void pieces_like_the_last_one_go_to_the_block_they_name(void **state)
 {
     (void)state;
-    assert_reads(START TOOL("{}") ARGS("{\\\"a\\\":") ARGS("[") ARGS("]}") END("0") ARGS("late")
-                     TEXT("1", "A") BLOCK("0", "{\"type\":\"thinking\"}") ARGS("no thought") TURN,
+    assert_reads(START TOOL("{}") ARGS("{\\\"a\\\":") ARGS("[") ARGS("]}") END("0") TEXT("1", "A")
+                     BLOCK("0", "{\"type\":\"thinking\"}") ARGS("no thought") TURN,
                  "+0 call a f\n0:{\\\"a\\\":\n0:[\n0:]}\n-0\n+1 text\n1:A\n-1\n+2 thinking\n"
                  "-2\n" TURNED);
 }
@@ -257,6 +324,10 @@ int main(void)
         cmocka_unit_test(input_of_the_start_counts_when_no_piece_follows),
         cmocka_unit_test(citations_follow_the_text_they_belong_to),
         cmocka_unit_test(passes_over_what_it_does_not_know),
+        cmocka_unit_test(blocks_of_the_start_are_whole),
+        cmocka_unit_test(a_call_whose_block_does_not_end_has_its_input),
+        cmocka_unit_test(a_stream_with_missing_or_misplaced_events_is_broken),
+        cmocka_unit_test(too_many_open_blocks_are_refused),
         cmocka_unit_test(the_type_may_stand_in_the_data_alone),
         cmocka_unit_test(a_refusal_comes_with_its_explanation),
         cmocka_unit_test(pieces_like_the_last_one_go_to_the_block_they_name),

@@ -112,6 +112,9 @@ struct shape {
     RESPONSES("completed", "\"response\":{\"status\":\"completed\",\"output\":[]}")
 
 #define BLOCK(type, more) "event: " type "\ndata: {\"type\":\"" type "\"" more "}\n\n"
+#define ANTHROPIC_START   BLOCK("message_start", ",\"message\":{\"id\":\"i\"}")
+#define ANTHROPIC_TEXT                                                                             \
+    BLOCK("content_block_start", ",\"index\":0,\"content_block\":{\"type\":\"text\"}")
 #define ANTHROPIC_END                                                                              \
     BLOCK("message_delta", ",\"delta\":{\"stop_reason\":\"end_turn\"}") BLOCK("message_stop", "")
 
@@ -164,19 +167,17 @@ static const struct shape shapes[] = {
      RESPONSES("output_text.delta", "\"output_index\":1,\"content_index\":0,\"delta\":\"@\""),
      RESPONSES_END,
      RESPONSES("function_call_arguments.done", "\"output_index\":0,\"arguments\":\"{}\"")},
-    {"anthropic text", &pl_dialect_anthropic,
-     BLOCK("content_block_start", ",\"index\":0,\"content_block\":{\"type\":\"text\"}"),
+    {"anthropic text", &pl_dialect_anthropic, ANTHROPIC_START ANTHROPIC_TEXT,
      BLOCK("content_block_delta",
            ",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"@\"}"),
-     ANTHROPIC_END, BLOCK("content_block_stop", ",\"index\":0")},
+     ANTHROPIC_END, BLOCK("content_block_stop", ",\"index\":0") ANTHROPIC_TEXT},
     {"anthropic arguments", &pl_dialect_anthropic,
-     BLOCK("content_block_start",
-           ",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\"}"),
+     ANTHROPIC_START BLOCK(
+         "content_block_start",
+         ",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\"}"),
      BLOCK("content_block_delta",
            ",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"@\"}"),
-     ANTHROPIC_END,
-     BLOCK("content_block_stop", ",\"index\":0")
-         BLOCK("content_block_start", ",\"index\":0,\"content_block\":{\"type\":\"text\"}")},
+     ANTHROPIC_END, BLOCK("content_block_stop", ",\"index\":0") ANTHROPIC_TEXT},
     {"gemini events", &pl_dialect_gemini, "", "data: " GEMINI("{\"text\":\"@\"}") "\n\n",
      "data: " GEMINI_STOP "\n\n", "data: " GEMINI_CALL "\n\n"},
     {"gemini array", &pl_dialect_gemini, "[{}", ",\n" GEMINI("{\"text\":\"@\",\"thought\":true}"),

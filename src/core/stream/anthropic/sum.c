@@ -18,7 +18,7 @@ static void start_block(struct pl_sum *sum, const struct pl_json_doc *doc, int64
                         const struct pl_json_node *block)
 {
     struct pl_anthropic_sum *state = sum->state;
-    if (state->n_open == PL_ANTHROPIC_SUM_MAX_OPEN) {
+    if (state->n_open == PL_ANTHROPIC_MAX_OPEN) {
         sum->trees.status = PL_LIMIT;
         return;
     }
