@@ -152,10 +152,10 @@ static enum pl_status compare_data(struct pl_str a, struct pl_str b, bool *ret_i
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     struct pl_json_doc x, y;
+    pl_arena_init(&arena, 0);
     *ret_is_same = pl_str_eq(a, b);
     if (*ret_is_same)
         return PL_OK;
-    pl_arena_init(&arena, 0);
     enum pl_status status = pl_json_parse(&arena, a, &pl_json_any, &x, NULL);
     if (status == PL_OK)
         status = pl_json_parse(&arena, b, &pl_json_any, &y, NULL);
