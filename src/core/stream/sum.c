@@ -69,12 +69,49 @@ void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail
         sum->trees.status = PL_NOMEM;
 }
 
+void pl_sum_refuse(struct pl_sum *sum, const struct pl_tree *at, struct pl_str key)
+{
+    char where[200];
+    struct pl_buf pointer = {.ptr = where, .cap = sizeof where - 1, .max = sizeof where - 1};
+    pl_tree_point(&pointer, at, key);
+    pl_sum_stray(sum, PL_LOSS_DROPPED, "an event has a value of another type", (struct pl_str){0},
+                 "%.*s", pointer.status == PL_OK ? (int)pointer.len : 0, where);
+}
+
+bool pl_sum_fits(struct pl_sum *sum, const struct pl_sum_kind *table, size_t n,
+                 const struct pl_tree *at, struct pl_str key, const struct pl_json_node *value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pl_str_eq(key, table[i].key)) {
+            bool fits = (table[i].kinds | 1 << PL_JSON_NULL) >> pl_json_kind(value) & 1;
+            if (!fits)
+                pl_sum_refuse(sum, at, key);
+            return fits;
+        }
+    return true;
+}
+
+/* Whether a value may take the place of the one before. */
+static bool replaces(const struct pl_tree *old, const struct pl_json_node *value)
+{
+    static const enum pl_tree_kind kinds[] = {[PL_JSON_STRING] = PL_TREE_TEXT,
+                                              [PL_JSON_ARRAY] = PL_TREE_ARRAY,
+                                              [PL_JSON_OBJECT] = PL_TREE_OBJECT};
+    bool is_nothing = !old || pl_tree_is_null(old) || (old->kind == PL_TREE_TEXT && !old->first);
+    enum pl_json_kind kind = pl_json_kind(value);
+    return is_nothing || old->kind == (kind >= PL_JSON_STRING ? kinds[kind] : PL_TREE_LITERAL);
+}
+
 static void replace(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
                     const struct pl_json_doc *doc, const struct pl_json_node *value)
 {
-    bool is_null = pl_json_kind(value) == PL_JSON_NULL;
-    if (!is_null || !pl_tree_get(object, key))
+    struct pl_tree *old = pl_tree_get(object, key);
+    if (pl_json_kind(value) == PL_JSON_NULL && old)
+        return;
+    if (replaces(old, value))
         pl_tree_set(&sum->trees, object, key, pl_tree_copy(&sum->trees, doc, value));
+    else
+        pl_sum_refuse(sum, object, key);
 }
 
 void pl_sum_keep(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
@@ -113,6 +150,8 @@ static enum pl_status take_json(struct pl_sum *sum, struct pl_str data)
         return PL_NOMEM;
     if (status != PL_OK)
         return PL_SYNTAX;
+    if (sum->dialect->reads_json_framing && pl_json_is(doc.root, PL_JSON_ARRAY))
+        return PL_SYNTAX; /* of objects: take_objects reads them */
     take_object(sum, &doc);
     return sum->trees.status;
 }

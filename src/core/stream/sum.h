@@ -46,8 +46,30 @@ void pl_sum_write(const struct pl_sum *sum, struct pl_buf *to);
 /* Reports something as dropped: once for each place and detail. */
 void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail, struct pl_str of,
                   const char *pointer, ...) __attribute__((format(printf, 5, 6)));
-/* A member that every event may repeat: the last value counts. Null does not replace a value. An
- * object is merged member by member. */
+/* Reports a member of `at` that has the wrong type; the answer does not get it. */
+void pl_sum_refuse(struct pl_sum *sum, const struct pl_tree *at, struct pl_str key);
+/* The types that a member may have in an event, beside null. */
+struct pl_sum_kind {
+    struct pl_str key;
+    unsigned kinds; /* bits */
+};
+enum {
+    PL_SUM_NUMBER = 1 << PL_JSON_NUMBER,
+    PL_SUM_TEXT = 1 << PL_JSON_STRING,
+    PL_SUM_LIST = 1 << PL_JSON_ARRAY,
+    PL_SUM_OBJECT = 1 << PL_JSON_OBJECT,
+    PL_SUM_BOOL = 1 << PL_JSON_TRUE | 1 << PL_JSON_FALSE,
+};
+#define PL_SUM_KIND(key, kinds)                                                                    \
+    {                                                                                              \
+        {key, sizeof(key) - 1}, kinds                                                              \
+    }
+/* False if the table has the member with other types: it is reported then, and belongs to `at`. */
+bool pl_sum_fits(struct pl_sum *sum, const struct pl_sum_kind *table, size_t n,
+                 const struct pl_tree *at, struct pl_str key, const struct pl_json_node *value);
+/* A member that every event may repeat: the last value counts. Null does not replace a value, and
+ * a value of another type is reported instead of replacing it. An object is merged member by
+ * member. */
 void pl_sum_keep(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
                  const struct pl_json_doc *doc, const struct pl_json_node *value);
 

@@ -225,6 +225,32 @@ struct pl_str pl_tree_raw(struct pl_trees *t, const struct pl_tree *text)
     return (struct pl_str){all, len};
 }
 
+static void put_token(struct pl_buf *to, struct pl_str key)
+{
+    pl_buf_addc(to, '/');
+    for (size_t i = 0; i < key.len; i++)
+        if (key.ptr[i] == '~' || key.ptr[i] == '/')
+            pl_buf_adds(to, key.ptr[i] == '~' ? "~0" : "~1");
+        else
+            pl_buf_addc(to, key.ptr[i]);
+}
+
+void pl_tree_point(struct pl_buf *to, const struct pl_tree *tree, struct pl_str key)
+{
+    enum { MAX_DEPTH = 32 };
+    const struct pl_tree *path[MAX_DEPTH];
+    size_t n = 0;
+    for (; tree && tree->parent && n < MAX_DEPTH; tree = tree->parent)
+        path[n++] = tree;
+    while (n-- > 0)
+        if (path[n]->parent->kind == PL_TREE_ARRAY)
+            pl_buf_addf(to, "/%u", (unsigned)path[n]->at);
+        else
+            put_token(to, path[n]->key);
+    if (key.len)
+        put_token(to, key);
+}
+
 bool pl_tree_is_null(const struct pl_tree *tree)
 {
     return tree && tree->kind == PL_TREE_LITERAL && pl_str_eq(tree->literal, PL_STR("null"));

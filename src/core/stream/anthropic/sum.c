@@ -14,6 +14,16 @@ static struct pl_anthropic_sum_block *block_of(struct pl_anthropic_sum *state, i
     return NULL;
 }
 
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* Members of a block or a delta whose text grows. */
+static const struct pl_sum_kind texts[] = {
+    PL_SUM_KIND("text", PL_SUM_TEXT),         PL_SUM_KIND("thinking", PL_SUM_TEXT),
+    PL_SUM_KIND("signature", PL_SUM_TEXT),    PL_SUM_KIND("data", PL_SUM_TEXT),
+    PL_SUM_KIND("partial_json", PL_SUM_TEXT), PL_SUM_KIND("type", PL_SUM_TEXT),
+    PL_SUM_KIND("citations", PL_SUM_LIST),
+};
+
 static void start_block(struct pl_sum *sum, const struct pl_json_doc *doc, int64_t index,
                         const struct pl_json_node *block)
 {
@@ -27,6 +37,10 @@ static void start_block(struct pl_sum *sum, const struct pl_json_doc *doc, int64
                  pl_tree_need(&sum->trees, sum->answer, PL_STR("content"), PL_TREE_ARRAY), tree);
     state->open[state->n_open++] = (struct pl_anthropic_sum_block){
         .index = index, .tree = tree, .input = pl_tree_new(&sum->trees, PL_TREE_TEXT)};
+    for (const struct pl_json_node *k = pl_json_first_member(block); k < pl_json_end(block);
+         k = pl_json_next_member(k))
+        if (!pl_sum_fits(sum, texts, COUNT(texts), tree, pl_json_raw(doc, k), k + 1))
+            pl_tree_remove(tree, pl_json_raw(doc, k));
 }
 
 /* The pieces are JSON text of a value; if they are not JSON, they stay a string. */
@@ -66,7 +80,8 @@ static void add_delta(struct pl_sum *sum, struct pl_anthropic_sum_block *block,
         struct pl_str key = pl_json_raw(doc, k);
         bool is_text = pl_json_kind(k + 1) == PL_JSON_STRING;
         struct pl_tree *old = pl_tree_get_kind(block->tree, key, PL_TREE_TEXT);
-        if (pl_str_eq(key, PL_STR("type")))
+        bool fits = pl_sum_fits(sum, texts, COUNT(texts), block->tree, key, k + 1);
+        if (!fits || pl_str_eq(key, PL_STR("type")))
             continue;
         if (is_text && pl_str_eq(key, PL_STR("partial_json")))
             pl_tree_say(&sum->trees, block->input, pl_json_raw(doc, k + 1));
@@ -103,7 +118,7 @@ static void take_block_event(struct pl_sum *sum, struct pl_str type, const struc
 static void keep_members(struct pl_sum *sum, const struct pl_json_doc *doc,
                          const struct pl_json_node *object)
 {
-    if (!pl_json_is(object, PL_JSON_OBJECT))
+    if (!object)
         return;
     for (const struct pl_json_node *k = pl_json_first_member(object); k < pl_json_end(object);
          k = pl_json_next_member(k))
@@ -130,14 +145,16 @@ static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
 /* Keeps the members of an event beside the one that its type names. */
 static void keep_beside(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
-    static const struct pl_str own[] = {{"type", 4},           {"index", 5},   {"delta", 5},
-                                        {"content_block", 13}, {"message", 7}, {"p", 1}};
+    static const struct pl_sum_kind own[] = {
+        PL_SUM_KIND("type", PL_SUM_TEXT),    PL_SUM_KIND("index", PL_SUM_NUMBER),
+        PL_SUM_KIND("delta", PL_SUM_OBJECT), PL_SUM_KIND("content_block", PL_SUM_OBJECT),
+        PL_SUM_KIND("p", PL_SUM_TEXT),       PL_SUM_KIND("message", PL_SUM_OBJECT)};
     for (const struct pl_json_node *k = pl_json_first_member(doc->root); k < pl_json_end(doc->root);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
-        bool is_own = false;
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-            is_own |= pl_str_eq(key, own[i]);
+        bool is_own = !pl_sum_fits(sum, own, COUNT(own), sum->answer, key, k + 1);
+        for (size_t i = 0; i < COUNT(own); i++)
+            is_own |= pl_str_eq(key, own[i].key);
         if (!is_own)
             pl_sum_keep(sum, sum->answer, key, doc, k + 1);
     }

@@ -25,6 +25,8 @@ static struct pl_tree *get_tree(const struct pl_tree *object, const char *name, 
     return value ? value : pl_tree_get(object, pl_str_of(snake));
 }
 
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
 /* ---- calls that come in pieces ---- */
 
 static void finish_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice)
@@ -52,9 +54,15 @@ static void finish_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice)
 static void keep_call(struct pl_sum *sum, struct pl_tree *call, const struct pl_json_doc *doc,
                       const struct pl_json_node *piece)
 {
+    static const struct pl_sum_kind kinds[] = {
+        PL_SUM_KIND("name", PL_SUM_TEXT), PL_SUM_KIND("partialArgs", PL_SUM_LIST),
+        PL_SUM_KIND("partial_args", PL_SUM_LIST), PL_SUM_KIND("willContinue", PL_SUM_BOOL),
+        PL_SUM_KIND("will_continue", PL_SUM_BOOL)};
     for (const struct pl_json_node *k = pl_json_first_member(piece); k < pl_json_end(piece);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
+        if (!pl_sum_fits(sum, kinds, COUNT(kinds), call, key, k + 1))
+            continue;
         if (!is_key(key, "partialArgs", "partial_args") &&
             !is_key(key, "willContinue", "will_continue"))
             pl_sum_keep(sum, call, key, doc, k + 1);
@@ -177,7 +185,10 @@ static void add_content(struct pl_sum *sum, struct pl_gemini_sum_choice *choice,
         struct pl_tree *parts = pl_tree_need(&sum->trees, to, key, PL_TREE_ARRAY);
         for (const struct pl_json_node *n = pl_json_first(k + 1); parts && n < pl_json_end(k + 1);
              n = pl_json_next(n))
-            add_part(sum, choice, parts, doc, n);
+            if (pl_json_is(n, PL_JSON_OBJECT) || pl_json_is(n, PL_JSON_STRING))
+                add_part(sum, choice, parts, doc, n);
+            else
+                pl_sum_refuse(sum, parts, (struct pl_str){0});
     }
 }
 
@@ -205,9 +216,14 @@ static void add_citations(struct pl_sum *sum, struct pl_tree *candidate, struct 
 static void add_candidate(struct pl_sum *sum, const struct pl_json_doc *doc,
                           const struct pl_json_node *candidate)
 {
+    static const struct pl_sum_kind kinds[] = {
+        PL_SUM_KIND("content", PL_SUM_OBJECT), PL_SUM_KIND("finishReason", PL_SUM_TEXT),
+        PL_SUM_KIND("finish_reason", PL_SUM_TEXT), PL_SUM_KIND("citationMetadata", PL_SUM_OBJECT),
+        PL_SUM_KIND("citation_metadata", PL_SUM_OBJECT)};
     struct pl_gemini_sum *state = sum->state;
     const struct pl_json_node *number = pl_json_get(doc, candidate, PL_STR("index"));
-    int64_t index = number ? pl_pick_count(doc, number) : 0;
+    bool has_number = number && pl_json_kind(number) != PL_JSON_NULL;
+    int64_t index = has_number ? pl_pick_count(doc, number) : 0;
     if (index < 0 || index >= PL_GEMINI_MAX_CHOICES) {
         pl_sum_stray(sum, PL_LOSS_DROPPED, "there are more candidates than Google returns",
                      (struct pl_str){0}, "/candidates");
@@ -224,6 +240,8 @@ static void add_candidate(struct pl_sum *sum, const struct pl_json_doc *doc,
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
         bool is_object = pl_json_kind(k + 1) == PL_JSON_OBJECT;
+        if (!pl_sum_fits(sum, kinds, COUNT(kinds), choice->tree, key, k + 1))
+            continue;
         if (is_object && pl_str_eq(key, PL_STR("content")))
             add_content(sum, choice, choice->tree, doc, k + 1);
         else if (is_object && is_key(key, "citationMetadata", "citation_metadata"))
@@ -233,15 +251,29 @@ static void add_candidate(struct pl_sum *sum, const struct pl_json_doc *doc,
     }
 }
 
+static void add_candidates(struct pl_sum *sum, const struct pl_json_doc *doc,
+                           const struct pl_json_node *candidates)
+{
+    for (const struct pl_json_node *n = pl_json_first(candidates); n < pl_json_end(candidates);
+         n = pl_json_next(n))
+        if (pl_json_is(n, PL_JSON_OBJECT))
+            add_candidate(sum, doc, n);
+        else
+            pl_sum_refuse(sum, sum->answer, PL_STR("candidates"));
+}
+
 void pl_gemini_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
+    static const struct pl_sum_kind kinds[] = {PL_SUM_KIND("candidates", PL_SUM_LIST),
+                                               PL_SUM_KIND("usageMetadata", PL_SUM_OBJECT),
+                                               PL_SUM_KIND("usage_metadata", PL_SUM_OBJECT)};
     for (const struct pl_json_node *k = pl_json_first_member(doc->root); k < pl_json_end(doc->root);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
+        if (!pl_sum_fits(sum, kinds, COUNT(kinds), sum->answer, key, k + 1))
+            continue;
         if (pl_str_eq(key, PL_STR("candidates")) && pl_json_kind(k + 1) == PL_JSON_ARRAY)
-            for (const struct pl_json_node *n = pl_json_first(k + 1); n < pl_json_end(k + 1);
-                 n = pl_json_next(n))
-                add_candidate(sum, doc, n);
+            add_candidates(sum, doc, k + 1);
         else
             pl_sum_keep(sum, sum->answer, key, doc, k + 1);
         if (pl_str_eq(key, PL_STR("error")) && pl_json_kind(k + 1) != PL_JSON_NULL)

@@ -6,6 +6,8 @@
 
 #include "stream/pick.h"
 
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
 /* Members of a delta that are repeated in full, not continued. */
 static bool is_said_again(struct pl_str key)
 {
@@ -215,22 +217,45 @@ static void add_call(struct pl_sum *sum, struct pl_tree *list, const struct pl_j
 
 /* ---- chunks ---- */
 
+static void add_calls(struct pl_sum *sum, struct pl_tree *list, const struct pl_json_doc *doc,
+                      const struct pl_json_node *entries)
+{
+    for (const struct pl_json_node *n = pl_json_first(entries); list && n < pl_json_end(entries);
+         n = pl_json_next(n))
+        if (pl_json_is(n, PL_JSON_OBJECT))
+            add_call(sum, list, doc, n);
+        else
+            pl_sum_refuse(sum, list, (struct pl_str){0});
+}
+
 static void add_delta(struct pl_sum *sum, struct pl_tree *message, const struct pl_json_doc *doc,
                       const struct pl_json_node *delta)
 {
+    static const struct pl_sum_kind kinds[] = {
+        PL_SUM_KIND("role", PL_SUM_TEXT),
+        PL_SUM_KIND("content", PL_SUM_TEXT | PL_SUM_LIST),
+        PL_SUM_KIND("refusal", PL_SUM_TEXT),
+        PL_SUM_KIND("reasoning_content", PL_SUM_TEXT),
+        PL_SUM_KIND("reasoning", PL_SUM_TEXT),
+        PL_SUM_KIND("tool_calls", PL_SUM_LIST),
+        PL_SUM_KIND("function_call", PL_SUM_OBJECT),
+        PL_SUM_KIND("reasoning_details", PL_SUM_LIST),
+        PL_SUM_KIND("annotations", PL_SUM_LIST),
+        PL_SUM_KIND("images", PL_SUM_LIST),
+        PL_SUM_KIND("audio", PL_SUM_OBJECT),
+    };
     for (const struct pl_json_node *k = pl_json_first_member(delta); k < pl_json_end(delta);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
         const struct pl_json_node *value = k + 1;
         bool is_list = pl_json_kind(value) == PL_JSON_ARRAY;
         struct pl_tree *old = pl_tree_get_kind(message, key, PL_TREE_OBJECT);
+        if (!pl_sum_fits(sum, kinds, COUNT(kinds), message, key, value))
+            continue;
         if (pl_str_eq(key, PL_STR("content")) && pl_json_kind(value) != PL_JSON_NULL) {
             add_content(sum, message, doc, value);
         } else if (is_list && pl_str_eq(key, PL_STR("tool_calls"))) {
-            struct pl_tree *list = pl_tree_need(&sum->trees, message, key, PL_TREE_ARRAY);
-            for (const struct pl_json_node *n = pl_json_first(value);
-                 list && n < pl_json_end(value); n = pl_json_next(n))
-                add_call(sum, list, doc, n);
+            add_calls(sum, pl_tree_need(&sum->trees, message, key, PL_TREE_ARRAY), doc, value);
         } else if (is_list && pl_str_eq(key, PL_STR("reasoning_details"))) {
             add_details(sum, pl_tree_need(&sum->trees, message, key, PL_TREE_ARRAY), doc, value);
         } else if (old && pl_json_kind(value) == PL_JSON_OBJECT) {
@@ -261,16 +286,20 @@ static void add_choice(struct pl_sum *sum, const struct pl_json_doc *doc,
                        const struct pl_json_node *choice)
 {
     static const struct pl_str message = {"message", 7};
+    static const struct pl_sum_kind kinds[] = {
+        PL_SUM_KIND("index", PL_SUM_NUMBER), PL_SUM_KIND("delta", PL_SUM_OBJECT),
+        PL_SUM_KIND("message", PL_SUM_OBJECT), PL_SUM_KIND("finish_reason", PL_SUM_TEXT)};
     struct pl_tree *to = choice_of(sum, doc, choice);
     for (const struct pl_json_node *k = pl_json_first_member(choice); k < pl_json_end(choice);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
         struct pl_tree *old = pl_tree_get_kind(to, key, PL_TREE_OBJECT);
-        if (pl_str_eq(key, PL_STR("index")))
+        bool fits = pl_sum_fits(sum, kinds, COUNT(kinds), to, key, k + 1);
+        if (!fits || pl_str_eq(key, PL_STR("index")))
             continue;
         if (pl_str_eq(key, PL_STR("delta")))
             add_delta(sum, pl_tree_need(&sum->trees, to, message, PL_TREE_OBJECT), doc, k + 1);
-        else if (old && pl_str_eq(key, PL_STR("logprobs")))
+        else if (old && pl_json_is(k + 1, PL_JSON_OBJECT) && pl_str_eq(key, PL_STR("logprobs")))
             add_members(sum, old, doc, k + 1, (struct pl_str){0});
         else if (pl_str_eq(key, PL_STR("text")) || pl_str_eq(key, PL_STR("token_ids")))
             add_member(sum, to, key, doc, k + 1);
@@ -285,21 +314,34 @@ static bool is_head(struct pl_str key)
     return pl_str_eq(key, PL_STR("id")) || pl_str_eq(key, PL_STR("model"));
 }
 
+static void add_choices(struct pl_sum *sum, const struct pl_json_doc *doc,
+                        const struct pl_json_node *choices)
+{
+    for (const struct pl_json_node *n = pl_json_first(choices); n < pl_json_end(choices);
+         n = pl_json_next(n))
+        if (pl_json_is(n, PL_JSON_OBJECT))
+            add_choice(sum, doc, n);
+        else
+            pl_sum_refuse(sum, sum->answer, PL_STR("choices"));
+}
+
 void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
+    static const struct pl_sum_kind kinds[] = {
+        PL_SUM_KIND("object", PL_SUM_TEXT), PL_SUM_KIND("obfuscation", PL_SUM_TEXT),
+        PL_SUM_KIND("choices", PL_SUM_LIST), PL_SUM_KIND("usage", PL_SUM_OBJECT)};
     const struct pl_json_node *root = doc->root;
     for (const struct pl_json_node *k = pl_json_first_member(root); k < pl_json_end(root);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
-        if (pl_str_eq(key, PL_STR("obfuscation")))
+        bool fits = pl_sum_fits(sum, kinds, COUNT(kinds), sum->answer, key, k + 1);
+        if (!fits || pl_str_eq(key, PL_STR("obfuscation")))
             continue;
         if (pl_str_eq(key, PL_STR("object")))
             pl_tree_set(&sum->trees, sum->answer, key,
                         pl_tree_text(&sum->trees, PL_STR("chat.completion")));
         else if (pl_str_eq(key, PL_STR("choices")) && pl_json_kind(k + 1) == PL_JSON_ARRAY)
-            for (const struct pl_json_node *n = pl_json_first(k + 1); n < pl_json_end(k + 1);
-                 n = pl_json_next(n))
-                add_choice(sum, doc, n);
+            add_choices(sum, doc, k + 1);
         else if (!is_head(key) || !pl_tree_get_kind(sum->answer, key, PL_TREE_TEXT))
             pl_sum_keep(sum, sum->answer, key, doc, k + 1);
         if (pl_str_eq(key, PL_STR("error")) && pl_json_kind(k + 1) != PL_JSON_NULL)

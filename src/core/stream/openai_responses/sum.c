@@ -226,24 +226,37 @@ static void take_annotation(struct pl_sum *sum, const struct pl_json_doc *doc)
 /* ---- events ---- */
 
 /* Members that are in the item or the response anyway, or only identify them. */
+static const struct pl_sum_kind grammar[] = {
+    PL_SUM_KIND("type", PL_SUM_TEXT),
+    PL_SUM_KIND("item_id", PL_SUM_TEXT),
+    PL_SUM_KIND("output_index", PL_SUM_NUMBER),
+    PL_SUM_KIND("content_index", PL_SUM_NUMBER),
+    PL_SUM_KIND("summary_index", PL_SUM_NUMBER),
+    PL_SUM_KIND("delta", PL_SUM_TEXT),
+    PL_SUM_KIND("item", PL_SUM_OBJECT),
+    PL_SUM_KIND("part", PL_SUM_OBJECT),
+    PL_SUM_KIND("response", PL_SUM_OBJECT),
+    PL_SUM_KIND("sequence_number", PL_SUM_NUMBER),
+    PL_SUM_KIND("text", PL_SUM_TEXT),
+    PL_SUM_KIND("arguments", PL_SUM_TEXT),
+    PL_SUM_KIND("input", PL_SUM_TEXT),
+    PL_SUM_KIND("refusal", PL_SUM_TEXT),
+    PL_SUM_KIND("obfuscation", PL_SUM_TEXT),
+    PL_SUM_KIND("annotation", PL_SUM_OBJECT),
+    PL_SUM_KIND("code", PL_SUM_TEXT),
+    PL_SUM_KIND("annotation_index", PL_SUM_NUMBER),
+    PL_SUM_KIND("logprobs", PL_SUM_LIST),
+    PL_SUM_KIND("command_index", PL_SUM_NUMBER),
+    PL_SUM_KIND("diff", PL_SUM_TEXT),
+    PL_SUM_KIND("command", PL_SUM_TEXT),
+    PL_SUM_KIND("output", PL_SUM_LIST | PL_SUM_TEXT | PL_SUM_OBJECT),
+    PL_SUM_KIND("partial_image_index", PL_SUM_NUMBER),
+};
+
 static bool is_grammar(struct pl_str key)
 {
-    static const char *const keys[] = {
-        "type",          "item_id",
-        "output_index",  "content_index",
-        "summary_index", "delta",
-        "item",          "part",
-        "response",      "sequence_number",
-        "text",          "arguments",
-        "input",         "refusal",
-        "obfuscation",   "annotation",
-        "code",          "annotation_index",
-        "logprobs",      "command_index",
-        "diff",          "command",
-        "output",        "partial_image_index",
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (pl_str_eq(key, pl_str_of(keys[i])))
+    for (size_t i = 0; i < sizeof grammar / sizeof *grammar; i++)
+        if (pl_str_eq(key, grammar[i].key))
             return true;
     return false;
 }
@@ -252,7 +265,9 @@ static void find_strays(struct pl_sum *sum, const struct pl_json_doc *doc, struc
 {
     for (const struct pl_json_node *k = pl_json_first_member(doc->root); k < pl_json_end(doc->root);
          k = pl_json_next_member(k)) {
-        if (is_grammar(pl_json_raw(doc, k)) || pl_json_kind(k + 1) == PL_JSON_NULL)
+        bool fits = pl_sum_fits(sum, grammar, sizeof grammar / sizeof *grammar, sum->answer,
+                                pl_json_raw(doc, k), k + 1);
+        if (!fits || is_grammar(pl_json_raw(doc, k)) || pl_json_kind(k + 1) == PL_JSON_NULL)
             continue;
         int64_t item = item_at(sum, doc);
         if (!pl_json_get(doc, doc->root, PL_STR("output_index")) || item < 0)

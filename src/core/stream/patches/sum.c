@@ -106,6 +106,8 @@ void pl_patches_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
     struct pl_tree *turn = turn_of(sum, doc);
     const struct pl_json_node *data = pl_json_get(doc, doc->root, PL_STR("data"));
     struct pl_str type = raw_of(doc, doc->root, "patch_type");
+    if (data && !pl_json_is(data, PL_JSON_OBJECT))
+        pl_sum_refuse(sum, turn, PL_STR("data"));
     if (!pl_json_is(data, PL_JSON_OBJECT) || !turn)
         return;
     if (pl_str_eq(type, PL_STR("add_content")))
