@@ -146,6 +146,52 @@ static void repeated_done_events_change_nothing(void **state)
                 START "+0 call c1 f\n0:{}\n-0\nstop tools completed\nend\n");
 }
 
+/* A client runs what the arguments say. */
+static void arguments_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    const char *called = START "+0 call c1 f\n0:{\\\"a\\\":\n0:2}\n-0\nstop tools completed\nend\n";
+    const char *differ =
+        START "+0 call c1 f\n0:{\\\"a\\\":\nerror api_error  the pieces of a call's "
+              "arguments differ from its whole arguments\n";
+    expect_read(CREATED ADDED(0, CALL("c1", "\"\""))
+                    SAID("function_call_arguments", 0, "{\\\"a\\\":")
+                        DONE(0, CALL("c1", "\"{\\\"a\\\":2}\"")) COMPLETED(""),
+                called);
+    expect_read(CREATED ADDED(0, CALL("c1", "\"\""))
+                    SAID("function_call_arguments", 0, "{\\\"a\\\":")
+                        SAID("function_call_arguments", 0, "2}")
+                            DONE(0, CALL("c1", "\"{ \\\"a\\\": 2 }\"")) COMPLETED(""),
+                called);
+    expect_read_as(CREATED ADDED(0, CALL("c1", "\"\""))
+                       SAID("function_call_arguments", 0, "{\\\"a\\\":")
+                           DONE(0, CALL("c1", "\"{\\\"b\\\":2}\"")) COMPLETED(""),
+                   PL_INVALID, differ);
+    expect_read_as(
+        CREATED ADDED(0, CALL("c1", "\"\"")) SAID("function_call_arguments", 0, "{\\\"a\\\":")
+            COMPLETED(""),
+        PL_INVALID,
+        START
+        "+0 call c1 f\n0:{\\\"a\\\":\nerror api_error  the answer ended before the arguments of "
+        "a call were complete\n");
+    expect_read_as(CREATED SAID("function_call_arguments", 0, "{}") COMPLETED(""), PL_INVALID,
+                   START "error api_error  a call has arguments, but no name\n");
+}
+
+static void another_answer_or_a_failed_one_is_an_error(void **state)
+{
+    (void)state;
+    expect_read_as(
+        CREATED
+        "{\"type\":\"response.created\",\"response\":{\"id\":\"resp_other\"}}\n" COMPLETED(""),
+        PL_INVALID,
+        START "error api_error  another answer (response.created) begins before the first one has "
+              "ended\n");
+    expect_read(CREATED "{\"type\":\"response.completed\",\"response\":{\"status\":\"failed\","
+                        "\"error\":{\"code\":\"x\",\"message\":\"no\"}}}\n",
+                START "error server_error x no\n");
+}
+
 static void the_index_says_who_speaks_whatever_the_id(void **state)
 {
     (void)state;
@@ -516,6 +562,8 @@ int main(void)
         cmocka_unit_test(what_no_delta_said_is_taken_from_done),
         cmocka_unit_test(what_no_event_said_is_taken_from_the_response),
         cmocka_unit_test(deltas_win_over_done),
+        cmocka_unit_test(arguments_are_the_same_everywhere),
+        cmocka_unit_test(another_answer_or_a_failed_one_is_an_error),
         cmocka_unit_test(repeated_done_events_change_nothing),
         cmocka_unit_test(the_index_says_who_speaks_whatever_the_id),
         cmocka_unit_test(the_id_says_who_speaks_without_an_index),

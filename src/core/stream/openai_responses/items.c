@@ -1,10 +1,12 @@
 /* Events about the parts and items of an answer: finds the slot of an event and adds its content.
  *
  * The same text comes up to four times: as deltas, in the `done` of the part, in the `done` of the
- * item, and in the last event. The deltas win; later repetitions only fill gaps. */
+ * item, and in the last event. The deltas win; later repetitions only fill gaps. The arguments of a
+ * call must be the same everywhere, since a client runs what they say. */
 #include "stream/openai_responses/read_int.h"
 
 #include "base/hash.h"
+#include "json/equal.h"
 #include "json/text.h"
 
 /* A text. Some servers send arguments as an object: then its JSON is the text. */
@@ -113,11 +115,62 @@ static void offer(struct pl_responses_event *x, const struct pl_responses_slot *
         pl_repeat_offer_hole(repeat, pl_json_raw(&x->doc, padding), PL_RESPONSES_PADDING);
 }
 
+/* Decodes into the event's arena. */
+static struct pl_str decoded(struct pl_responses_event *x, struct pl_str raw)
+{
+    char *text = pl_arena_alloc(&x->s->arena, raw.len + 1, 1);
+    if (text)
+        return (struct pl_str){text, pl_json_decode(text, raw)};
+    x->s->status = PL_NOMEM;
+    return (struct pl_str){0};
+}
+
+static bool is_same_json(struct pl_responses_event *x, struct pl_str a, struct pl_str b)
+{
+    struct pl_json_doc one, other;
+    bool is_same = false;
+    enum pl_status status = pl_stream_json(x->s, a, &one, NULL);
+    if (status == PL_OK)
+        status = pl_stream_json(x->s, b, &other, NULL);
+    if (status == PL_OK)
+        status = pl_json_equal(&one, one.root, &other, other.root, &is_same);
+    if (status == PL_NOMEM)
+        x->s->status = PL_NOMEM;
+    return is_same;
+}
+
+/* The whole arguments of a call whose pieces have come: adds what the pieces lack. Some servers
+ * lay out the JSON of the two differently. */
+static void settle_args(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                        struct pl_str raw)
+{
+    struct pl_str said = pl_buf_str(&slot->said);
+    if (!raw.len || pl_str_eq(said, raw))
+        return;
+    struct pl_str before = decoded(x, said), whole = decoded(x, raw);
+    if (pl_str_starts(whole, before)) {
+        PL_CLEANUP_BUF struct pl_buf rest;
+        pl_buf_init(&rest, 0);
+        pl_json_quote(&rest, pl_str_slice(whole, before.len, whole.len));
+        if (rest.status == PL_OK)
+            pl_responses_slot_say(x->s, x->r, slot, 0,
+                                  pl_str_slice(pl_buf_str(&rest), 1, rest.len - 1));
+        else
+            x->s->status = PL_NOMEM;
+    } else if (!is_same_json(x, before, whole)) {
+        x->r->trouble = "the pieces of a call's arguments differ from its whole arguments";
+    }
+}
+
 void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_responses_rule *rule)
 {
     struct pl_responses_slot *slot = event_slot(x, rule->kind);
     uint64_t piece = piece_of(x, rule);
-    struct pl_str words = pl_event_string_of(x, x->fields[rule->said]);
+    const struct pl_json_node *delta = x->fields[rule->said];
+    struct pl_str words = pl_event_string_of(x, delta);
+    if (rule->kind == PL_PART_CALL && delta && pl_json_kind(delta) > PL_JSON_NULL &&
+        pl_json_kind(delta) != PL_JSON_STRING)
+        x->r->trouble = "a piece of a call's arguments is not a string";
     /* The text is complete and already emitted. */
     if (!slot || (slot->is_idle && piece == slot->piece))
         return;
@@ -134,6 +187,10 @@ void pl_responses_take_whole(struct pl_responses_event *x, const struct pl_respo
     uint64_t piece = piece_of(x, rule);
     if (!slot->has_text || piece > slot->piece)
         pl_responses_slot_say(x->s, x->r, slot, piece, text_of(x, x->fields[rule->said]));
+    else if (rule->kind == PL_PART_CALL)
+        settle_args(x, slot, text_of(x, x->fields[rule->said]));
+    if (x->r->trouble)
+        return;
     slot->is_idle = true;
     pl_responses_slots_advance(x->s, x->r);
 }
@@ -338,6 +395,15 @@ static void take_contents(struct pl_responses_event *x, uint32_t output,
         take_content(x, pl_responses_place(output, index++), p);
 }
 
+static void take_args(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                      const struct pl_json_node *args)
+{
+    if (slot->has_text)
+        settle_args(x, slot, text_of(x, args));
+    else
+        pl_responses_slot_say(x->s, x->r, slot, 0, text_of(x, args));
+}
+
 /* Takes a complete item. */
 void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
                             const struct pl_json_node *item)
@@ -350,10 +416,10 @@ void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
         take_own(x, output, item);
     else if (slot && type == ITEM_REASONING)
         take_reasoning(x, slot, item);
-    else if (slot && !slot->has_text)
-        pl_responses_slot_say(
-            x->s, x->r, slot, 0,
-            text_of(x, pl_event_get(x, item, type == ITEM_CALL ? "arguments" : "input")));
+    else if (slot)
+        take_args(x, slot, pl_event_get(x, item, type == ITEM_CALL ? "arguments" : "input"));
+    if (x->r->trouble)
+        return;
     pl_responses_slots_complete(x->r, pl_responses_place(output, 0));
     pl_responses_slots_advance(x->s, x->r);
 }

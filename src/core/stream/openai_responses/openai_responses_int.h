@@ -35,6 +35,7 @@ struct pl_responses_slot {
     size_t n_id;         /* bytes of the id in `words` */
     struct pl_buf words; /* of a call: id and name; of reasoning: id and signature */
     struct pl_buf held;  /* text that waits; for kind OTHER the item as JSON */
+    struct pl_buf said;  /* of a call: the arguments so far, raw */
     struct pl_buf cites; /* annotations as JSON, each after its length */
 };
 
@@ -44,6 +45,8 @@ struct pl_responses_reader {
     size_t last;                            /* index of the slot found last */
     uint32_t n_keys;
     bool has_call, is_full;
+    uint64_t id;            /* hash of the id in response.created; 0: none yet */
+    const char *trouble;    /* why the stream cannot be read on; NULL: it can */
     uint64_t next_sequence; /* of the source, when its bytes are passed through */
 };
 
@@ -67,6 +70,10 @@ bool pl_responses_slot_say_again(struct pl_stream *s, struct pl_responses_reader
                                  uint64_t piece, struct pl_str raw);
 /* Lets every slot that may continue do so, after something was added or completed. */
 void pl_responses_slots_advance(struct pl_stream *s, struct pl_responses_reader *r);
+/* Why the answer cannot have ended here; NULL: it can. The arguments of calls may be incomplete only
+ * if the answer was cut off. */
+const char *pl_responses_slots_check(struct pl_stream *s, const struct pl_responses_reader *r,
+                                     bool is_cut);
 /* Ends all slots. */
 void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *r);
 /* The stream ends before all slots are complete: emits the waiting text. */

@@ -1,6 +1,8 @@
 /* Turns events of Responses into deltas. The table `rules` has one row for each event type. */
 #include "stream/openai_responses/read_int.h"
 
+#include "base/hash.h"
+
 /* ---- fields ---- */
 
 /* Comparing with a literal of known length is a load or two; this runs for every member. */
@@ -90,6 +92,16 @@ static void take_start(struct pl_responses_event *x, const struct pl_responses_r
                          });
 }
 
+/* An answer is created once. Later events are not compared: some servers change the id. */
+static void take_created(struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    uint64_t id = pl_hash(pl_event_string(x, x->fields[PL_FIELD_RESPONSE], "id")) | 1;
+    if (x->r->id && x->r->id != id)
+        x->r->trouble = "another answer (response.created) begins before the first one has ended";
+    x->r->id = id;
+    take_start(x, rule);
+}
+
 static void take_usage(struct pl_responses_event *x)
 {
     const struct pl_json_node *usage = pl_event_get(x, x->fields[PL_FIELD_RESPONSE], "usage");
@@ -123,35 +135,6 @@ static void take_output(struct pl_responses_event *x)
             pl_responses_take_item(x, index, item);
 }
 
-static void take_stop(struct pl_responses_event *x, const struct pl_responses_rule *rule)
-{
-    static const struct {
-        struct pl_str reason;
-        enum pl_finish finish;
-    } finishes[] = {
-        {{"max_output_tokens", 17}, PL_FINISH_LENGTH},
-        {{"content_filter", 14}, PL_FINISH_FILTER},
-    };
-    const struct pl_json_node *response = x->fields[PL_FIELD_RESPONSE];
-    struct pl_delta stop = {.kind = PL_DELTA_STOP, .word = pl_event_string(x, response, "status")};
-    take_start(x, rule);
-    take_output(x);
-    pl_responses_slots_finish(x->s, x->r);
-    take_usage(x);
-    stop.finish = x->r->has_call ? PL_FINISH_TOOLS : PL_FINISH_STOP;
-    struct pl_str reason =
-        pl_event_string(x, pl_event_get(x, response, "incomplete_details"), "reason");
-    if (reason.len) {
-        stop.word = reason;
-        stop.finish = PL_FINISH_OTHER;
-        for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
-            if (pl_str_eq(reason, finishes[i].reason))
-                stop.finish = finishes[i].finish;
-    }
-    pl_stream_emit(x->s, &stop);
-    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_END});
-}
-
 static void emit_error(struct pl_responses_event *x, const struct pl_json_node *error)
 {
     static const struct {
@@ -180,6 +163,44 @@ static void take_failure(struct pl_responses_event *x, const struct pl_responses
 {
     take_start(x, rule);
     emit_error(x, pl_event_get(x, x->fields[PL_FIELD_RESPONSE], "error"));
+}
+
+static void take_stop(struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    static const struct {
+        struct pl_str reason;
+        enum pl_finish finish;
+    } finishes[] = {
+        {{"max_output_tokens", 17}, PL_FINISH_LENGTH},
+        {{"content_filter", 14}, PL_FINISH_FILTER},
+    };
+    const struct pl_json_node *response = x->fields[PL_FIELD_RESPONSE];
+    struct pl_delta stop = {.kind = PL_DELTA_STOP, .word = pl_event_string(x, response, "status")};
+    if (pl_json_is(pl_event_get(x, response, "error"), PL_JSON_OBJECT)) {
+        take_failure(x, rule); /* whatever the event is called */
+        return;
+    }
+    take_start(x, rule);
+    take_output(x);
+    struct pl_str reason =
+        pl_event_string(x, pl_event_get(x, response, "incomplete_details"), "reason");
+    bool is_cut = reason.len || pl_str_eq(stop.word, PL_STR("incomplete"));
+    if (!x->r->trouble)
+        x->r->trouble = pl_responses_slots_check(x->s, x->r, is_cut);
+    if (x->r->trouble && !x->s->passes_through)
+        return;
+    pl_responses_slots_finish(x->s, x->r);
+    take_usage(x);
+    stop.finish = x->r->has_call ? PL_FINISH_TOOLS : PL_FINISH_STOP;
+    if (reason.len) {
+        stop.word = reason;
+        stop.finish = PL_FINISH_OTHER;
+        for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
+            if (pl_str_eq(reason, finishes[i].reason))
+                stop.finish = finishes[i].finish;
+    }
+    pl_stream_emit(x->s, &stop);
+    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_END});
 }
 
 /* The event has the error's members itself or, from some servers, in an object. */
@@ -226,7 +247,7 @@ static const struct pl_responses_rule rules[] = {
     {TYPE("response.content_part.done"), pl_responses_take_part_done, 0, 0, 0},
     {TYPE("response.output_item.added"), pl_responses_take_item_added, 0, 0, 0},
     {TYPE("response.output_item.done"), pl_responses_take_item_done, 0, 0, 0},
-    {TYPE("response.created"), take_start, 0, 0, 0},
+    {TYPE("response.created"), take_created, 0, 0, 0},
     {TYPE("response.queued"), take_start, 0, 0, 0},
     {TYPE("response.in_progress"), take_start, 0, 0, 0},
     {TYPE("response.completed"), take_stop, 0, 0, 0},
@@ -260,6 +281,8 @@ static enum pl_status take_event(struct pl_responses_event *x, const struct pl_s
     const struct pl_responses_rule *rule = rule_of(type);
     if (rule)
         rule->take(x, rule);
+    if (x->r->trouble && !x->s->passes_through)
+        return pl_fail(err, PL_INVALID, "%s", x->r->trouble);
     if (x->r->is_full)
         return pl_fail(err, PL_LIMIT, "an answer has too many items");
     return x->s->status;
@@ -292,6 +315,7 @@ void pl_responses_stream_read_deinit(void *state)
     for (size_t i = 0; i < r->slots.len; i++) {
         pl_buf_deinit(&r->slots.ptr[i].words);
         pl_buf_deinit(&r->slots.ptr[i].held);
+        pl_buf_deinit(&r->slots.ptr[i].said);
         pl_buf_deinit(&r->slots.ptr[i].cites);
     }
     pl_vec_deinit(&r->slots);

@@ -5,6 +5,8 @@
  * keeps only its slot, so that a repeated event is recognised. */
 #include "stream/openai_responses/openai_responses_int.h"
 
+#include "json/text.h"
+
 /* Far more than any answer has; this bounds the work per event. */
 enum { MAX_SLOTS = 4096 };
 
@@ -60,6 +62,7 @@ struct pl_responses_slot *pl_responses_slot_need(struct pl_stream *s, struct pl_
     r->n_keys++;
     pl_buf_init(&slot.words, 0);
     pl_buf_init(&slot.held, 0);
+    pl_buf_init(&slot.said, 0);
     pl_buf_init(&slot.cites, 0);
     r->slots.len--;
     size_t at = lower_bound(r, place);
@@ -153,6 +156,7 @@ static void drop_bufs(struct pl_responses_slot *slot)
 {
     pl_buf_deinit(&slot->words);
     pl_buf_deinit(&slot->held);
+    pl_buf_deinit(&slot->said);
     pl_buf_deinit(&slot->cites);
 }
 
@@ -270,10 +274,12 @@ void pl_responses_slot_say(struct pl_stream *s, struct pl_responses_reader *r,
     slot->piece = piece;
     slot->has_text = true;
     slot->is_idle = false;
+    if (slot->kind == PL_PART_CALL)
+        add(s, &slot->said, raw);
     say(s, r, slot, raw);
 }
 
-static const struct pl_responses_slot *slot_of_key(struct pl_responses_reader *r, uint32_t key)
+static struct pl_responses_slot *slot_of_key(struct pl_responses_reader *r, uint32_t key)
 {
     if (r->last < r->slots.len && r->slots.ptr[r->last].key == key)
         return &r->slots.ptr[r->last];
@@ -288,11 +294,13 @@ static const struct pl_responses_slot *slot_of_key(struct pl_responses_reader *r
 bool pl_responses_slot_say_again(struct pl_stream *s, struct pl_responses_reader *r, uint32_t key,
                                  uint64_t piece, struct pl_str raw)
 {
-    const struct pl_responses_slot *slot = slot_of_key(r, key);
+    struct pl_responses_slot *slot = slot_of_key(r, key);
     if (!slot || slot->state != PL_SLOT_LIVE || slot->is_done || slot->is_idle ||
         slot->piece != piece)
         return false;
     struct pl_open_part *part = pl_stream_find(s, 0, key);
+    if (part && slot->kind == PL_PART_CALL)
+        add(s, &slot->said, raw);
     if (part)
         pl_stream_say(s, part, raw);
     return part != NULL;
@@ -310,6 +318,32 @@ void pl_responses_slots_advance(struct pl_stream *s, struct pl_responses_reader 
     }
     while (r->n_over < r->slots.len && r->slots.ptr[r->n_over].state == PL_SLOT_OVER)
         r->n_over++;
+}
+
+static bool is_json(struct pl_stream *s, struct pl_str raw)
+{
+    struct pl_json_doc doc;
+    char *text = pl_arena_alloc(&s->arena, raw.len + 1, 1);
+    if (!text)
+        s->status = PL_NOMEM;
+    return text &&
+           pl_stream_json(s, (struct pl_str){text, pl_json_decode(text, raw)}, &doc, NULL) == PL_OK;
+}
+
+const char *pl_responses_slots_check(struct pl_stream *s, const struct pl_responses_reader *r,
+                                     bool is_cut)
+{
+    for (size_t i = r->n_over; i < r->slots.len; i++) {
+        const struct pl_responses_slot *slot = &r->slots.ptr[i];
+        if (slot->state == PL_SLOT_OVER || !slot->is_known || slot->kind != PL_PART_CALL)
+            continue;
+        if (slot->held.len && !slot->words.len)
+            return "a call has arguments, but no name";
+        bool is_whole = is_cut || slot->is_custom || is_complete(slot) || !slot->said.len;
+        if (!is_whole && !is_json(s, pl_buf_str(&slot->said)))
+            return "the answer ended before the arguments of a call were complete";
+    }
+    return NULL;
 }
 
 void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *r)
