@@ -58,6 +58,58 @@ static void partial_arguments_are_merged_by_path(void **state)
           "0 signed S==\n-0\n+1 text\n1:more\n-1\nstop tools STOP\nend\n");
 }
 
+static void breaks(const char *input, const char *expected)
+{
+    check_stream(&pl_dialect_gemini, &trace_dialect, input, PL_INVALID, expected);
+}
+
+/* A client runs what the arguments say. */
+static void arguments_without_their_call_or_their_end_are_an_error(void **state)
+{
+    (void)state;
+    const char *nameless =
+        "start   \nerror api_error  arguments come without the name of their call\n";
+    breaks(PARTS("{\"functionCall\":{\"args\":{\"a\":1}}}") STOP, nameless);
+    breaks(PARTS("{\"functionCall\":{\"partialArgs\":[{\"jsonPath\":\"$.a\",\"numberValue\":1}]}}")
+               STOP,
+           nameless);
+    reads(PARTS("{\"functionCall\":{}},{\"text\":\"A\"}") STOP,
+          "start   \n+0 text\n0:A\n-0\nstop stop STOP\nend\n");
+    breaks(PARTS("{\"functionCall\":{\"name\":\"f\",\"willContinue\":true}}")
+               PARTS("{\"text\":\"A\"}") PARTS("{\"text\":\"B\"}") STOP,
+           "start   \n+0 call call_1 f\n-0\n+1 text\n1:A\nerror api_error  a call broke off before "
+           "all "
+           "of its arguments came\n");
+}
+
+static void arguments_may_be_json_text_but_nothing_else(void **state)
+{
+    (void)state;
+    reads(PARTS("{\"functionCall\":{\"name\":\"f\",\"args\":\"{\\\"a\\\":1}\"}}") STOP,
+          "start   \n+0 call call_1 f\n0:{\\\"a\\\":1}\n-0\nstop tools STOP\nend\n");
+    breaks(PARTS("{\"functionCall\":{\"name\":\"f\",\"willContinue\":true,\"args\":[1]}}") STOP,
+           "start   \n+0 call call_1 f\nerror api_error  the args of a call must be an object\n");
+    breaks(PARTS("{\"functionCall\":{\"name\":\"f\",\"partialArgs\":1}}") STOP,
+           "start   \n+0 call call_1 f\nerror api_error  the partialArgs of a call must be an "
+           "array\n");
+}
+
+#define SOURCES                                                                                    \
+    "\"groundingMetadata\":{\"groundingChunks\":[{\"web\":{\"uri\":\"u\",\"title\":\"t\"}}]}"
+
+static void sources_without_a_finish_reason_are_kept(void **state)
+{
+    (void)state;
+    const char *cited = "start   \n+0 text\n0:A\n0:B\n0 cites u t\n-0\nstop stop STOP\nend\n";
+    reads(CANDIDATE("\"content\":{\"parts\":[{\"text\":\"A\"}]}," SOURCES) PARTS("{\"text\":\"B\"}")
+              CANDIDATE(SOURCES ",\"x\":1") STOP,
+          cited);
+    reads(PARTS("{\"text\":\"A\"}") PARTS("{\"text\":\"B\"}") STOP CANDIDATE(SOURCES), cited);
+    reads(PARTS("{\"text\":\"A\"}") CANDIDATE("\"content\":{\"parts\":\"B\"}")
+              CANDIDATE("\"finishReason\":\"STOP\"," SOURCES) CANDIDATE(SOURCES),
+          cited);
+}
+
 static void a_call_that_never_says_it_is_complete_ends_with_the_answer(void **state)
 {
     (void)state;
@@ -325,12 +377,15 @@ static void an_open_call_is_freed_with_the_stream(void **state)
 static void running_out_of_memory_is_survived(void **state)
 {
     (void)state;
-    const char *input = PARTS("{\"text\":\"a\",\"thoughtSignature\":\"S==\"}")
+    const char *input = CANDIDATE("\"content\":{\"parts\":[{\"text\":\"a\"}]}," SOURCES)
         PARTS("{\"functionCall\":{\"name\":\"f\",\"partialArgs\":["
               "{\"jsonPath\":\"$.a[0]['b']\",\"stringValue\":\"c\"}],\"willContinue\":true}}")
-            PARTS("{\"functionCall\":{\"name\":\"g\",\"args\":{\"a\":1}}}") STOP;
+            PARTS("{\"functionCall\":{}},{\"functionCall\":{\"name\":\"g\",\"args\":{\"a\":1}}}")
+                STOP;
     check_memory(&pl_dialect_gemini, &pl_dialect_patches, input);
     check_memory(&pl_dialect_gemini, &trace_dialect, input);
+    check_memory(&pl_dialect_gemini, &trace_dialect,
+                 PARTS("{\"text\":\"a\",\"thoughtSignature\":\"S==\"}") STOP);
 }
 
 int main(void)
@@ -340,6 +395,9 @@ int main(void)
         cmocka_unit_test(only_thought_makes_a_text_thinking),
         cmocka_unit_test(a_call_comes_whole_with_an_id_and_its_signature),
         cmocka_unit_test(partial_arguments_are_merged_by_path),
+        cmocka_unit_test(arguments_without_their_call_or_their_end_are_an_error),
+        cmocka_unit_test(arguments_may_be_json_text_but_nothing_else),
+        cmocka_unit_test(sources_without_a_finish_reason_are_kept),
         cmocka_unit_test(a_call_that_never_says_it_is_complete_ends_with_the_answer),
         cmocka_unit_test(a_path_that_cannot_be_followed_breaks_the_stream),
         cmocka_unit_test(counters_are_snapshots_and_placeholders_do_not_erase),

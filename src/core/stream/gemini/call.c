@@ -100,11 +100,9 @@ static void end_call(struct pl_stream *s, uint32_t choice, uint32_t key, struct 
     pl_stream_close(s, choice, key);
 }
 
-void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice)
+void pl_gemini_end_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice)
 {
     struct pl_gemini_call *call = &r->choices[choice].call;
-    if (!choice)
-        pl_gemini_release_calls(s, r);
     if (!call->is_open)
         return;
     call->is_open = false;
@@ -114,6 +112,16 @@ void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint
         s->status = call->whole.status;
     end_call(s, choice, call->key, pl_buf_str(&call->whole), pl_buf_str(&call->signature));
     pl_gemini_args_deinit(&call->args);
+}
+
+void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice)
+{
+    if (!choice)
+        pl_gemini_release_calls(s, r);
+    if (s->passes_through)
+        pl_gemini_end_call(s, r, choice);
+    else
+        r->is_torn |= r->choices[choice].call.is_open;
 }
 
 static void begin_call(const struct pl_gemini_reading *x, uint32_t choice, struct pl_str id,
@@ -135,12 +143,36 @@ static enum pl_status add_pieces(const struct pl_gemini_reading *x, struct pl_ge
                                  const struct pl_json_node *partials)
 {
     enum pl_status status = PL_OK;
-    if (!pl_json_is(partials, PL_JSON_ARRAY))
+    if (!partials)
         return PL_OK;
+    if (!pl_json_is(partials, PL_JSON_ARRAY))
+        return pl_fail(x->err, PL_INVALID, "the partialArgs of a call must be an array");
     for (const struct pl_json_node *n = pl_json_first(partials);
          n < pl_json_end(partials) && status == PL_OK; n = pl_json_next(n))
         status = pl_gemini_args_add(&call->args, x->doc, n, x->err);
     return status;
+}
+
+/* Some servers give the arguments as JSON text. */
+static enum pl_status add_whole(const struct pl_gemini_reading *x, struct pl_gemini_call *call,
+                                const struct pl_json_node *args)
+{
+    struct pl_str text;
+    if (!args || (pl_json_is(args, PL_JSON_OBJECT) && !pl_json_count(args)))
+        return PL_OK;
+    if (pl_json_is(args, PL_JSON_OBJECT))
+        text = pl_json_span(x->doc, args);
+    else if (!pl_json_is(args, PL_JSON_STRING))
+        return pl_fail(x->err, PL_INVALID, "the args of a call must be an object");
+    else if (pl_json_text(&x->s->arena, x->doc, args, &text) != PL_OK)
+        return PL_NOMEM;
+    pl_gemini_keep(x->s, &call->whole, text);
+    return PL_OK;
+}
+
+static bool has_content(const struct pl_json_node *container)
+{
+    return container && !(pl_json_is_container(container) && !pl_json_count(container));
 }
 
 enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t choice,
@@ -160,16 +192,18 @@ enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t c
     struct pl_str id = pl_pick_raw(x->doc, f[ID]), name = pl_pick_raw(x->doc, f[NAME]);
     /* Only the first piece of a call has its name; some servers repeat it, together with the id. */
     bool is_more = call->is_open && (!name.len || (id.len && pl_str_eq(id, pl_buf_str(&call->id))));
+    if (!is_more && !name.len && (has_content(f[ARGS]) || has_content(f[PARTIAL])))
+        return pl_fail(x->err, PL_INVALID, "arguments come without the name of their call");
     if (!is_more && !name.len)
         return PL_OK;
     if (!is_more)
         begin_call(x, choice, id, name);
     if (signature.len)
         pl_gemini_keep(x->s, &call->signature, signature);
-    if (pl_json_is(f[ARGS], PL_JSON_OBJECT) && pl_json_count(f[ARGS]))
-        pl_gemini_keep(x->s, &call->whole, pl_json_span(x->doc, f[ARGS]));
-    enum pl_status status = add_pieces(x, call, f[PARTIAL]);
+    enum pl_status status = add_whole(x, call, f[ARGS]);
+    if (status == PL_OK)
+        status = add_pieces(x, call, f[PARTIAL]);
     if (status == PL_OK && !pl_json_is(f[CONTINUES], PL_JSON_TRUE))
-        pl_gemini_finish_call(x->s, x->r, choice);
+        pl_gemini_end_call(x->s, x->r, choice);
     return status;
 }

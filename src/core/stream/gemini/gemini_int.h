@@ -46,6 +46,10 @@ struct pl_gemini_choice {
     bool is_seen, is_finished, has_call;
     enum pl_finish finish;
     struct pl_buf word, detail;
+    /* The last grounding metadata, as JSON, until its sources are emitted: with the finishReason or
+     * at the end. */
+    struct pl_buf grounding;
+    bool has_sources; /* they are */
     struct pl_gemini_call call;
 };
 
@@ -63,6 +67,7 @@ enum {
 struct pl_gemini_reader {
     bool is_ready;
     bool has_usage;
+    bool is_torn; /* something else came while a call still waited for arguments */
     int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not given */
     uint32_t n_calls;                   /* so far: for keys, and for the ids of calls without id */
     struct pl_buf waiting; /* owned; parts with whole calls of the first candidate, as JSON */
@@ -111,8 +116,10 @@ void pl_gemini_keep(struct pl_stream *s, struct pl_buf *buf, struct pl_str text)
 /* A functionCall, or a piece of one. */
 enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t choice,
                                    const struct pl_json_node *node, struct pl_str signature);
-/* Completes the call that received its arguments in pieces: at its last piece, or when the
- * candidate continues with something else. Does nothing without such a call. */
+/* Completes the call that received its arguments in pieces. Does nothing without such a call. */
+void pl_gemini_end_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
+/* The candidate continues with something else than its open call: calls that wait are emitted. A
+ * call that still waits for arguments makes the stream torn. */
 void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
 
 /* Calls that Google may answer itself (served.c). True: the call waits for the next part. */

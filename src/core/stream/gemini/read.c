@@ -170,6 +170,8 @@ static enum pl_status read_content(const struct pl_gemini_reading *x, uint32_t c
     const struct pl_json_node *parts;
     enum pl_status status = PL_OK;
     pl_gemini_get(x->doc, content, fields, 1, &parts);
+    if (pl_json_is(parts, PL_JSON_STRING))
+        return read_part(x, choice, parts);
     if (!pl_json_is(parts, PL_JSON_ARRAY))
         return PL_OK;
     for (const struct pl_json_node *n = pl_json_first(parts);
@@ -213,8 +215,15 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
     struct pl_gemini_choice *choice = &x->r->choices[index];
     choice->is_seen = true;
     /* The grounding metadata is repeated; only the last one is complete. */
-    *x->sources = (struct pl_gemini_sources){f[CITATIONS], f[REASON] ? f[GROUNDING] : NULL};
+    bool is_last = f[REASON] != NULL;
+    *x->sources = (struct pl_gemini_sources){f[CITATIONS], is_last ? f[GROUNDING] : NULL};
+    if (f[GROUNDING] && is_last)
+        choice->has_sources = true;
+    else if (f[GROUNDING] && !choice->has_sources)
+        pl_gemini_keep(x->s, &choice->grounding, pl_json_span(x->doc, f[GROUNDING]));
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
+    if (status == PL_OK && x->r->is_torn)
+        status = pl_fail(x->err, PL_INVALID, "a call broke off before all of its arguments came");
     if (status != PL_OK)
         return status;
     if (f[SAFETY])
@@ -434,8 +443,9 @@ static void make_ready(struct pl_gemini_reader *r)
         r->counts[i] = -1;
     for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
         struct pl_gemini_choice *choice = &r->choices[i];
-        struct pl_buf *const bufs[] = {&choice->word, &choice->detail, &choice->call.id,
-                                       &choice->call.signature, &choice->call.whole};
+        struct pl_buf *const bufs[] = {&choice->word,       &choice->detail,
+                                       &choice->call.id,    &choice->call.signature,
+                                       &choice->call.whole, &choice->grounding};
         for (size_t k = 0; k < sizeof bufs / sizeof *bufs; k++)
             pl_buf_init(bufs[k], 0);
     }
@@ -463,6 +473,8 @@ bool pl_gemini_stream_say_again(struct pl_stream *s, void *state)
 {
     struct pl_gemini_reader *r = state;
     const struct pl_repeat *repeat = &s->repeat;
+    if (r->choices[repeat->of.choice].call.is_open)
+        return false;
     for (size_t i = 0; i < repeat->n_holes; i++)
         if (repeat->holes[i].name)
             merge(&r->counts[repeat->holes[i].name - 1], pl_repeat_number(repeat->holes[i].is));
@@ -486,6 +498,22 @@ static void emit_stop(struct pl_stream *s, uint32_t index, const struct pl_gemin
                                          .detail = pl_buf_str(&choice->detail)});
 }
 
+/* Emits the sources that came without a finishReason. */
+static void emit_sources(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t index)
+{
+    struct pl_gemini_choice *choice = &r->choices[index];
+    struct pl_json_doc doc;
+    if (choice->has_sources || !choice->grounding.len || s->status != PL_OK)
+        return;
+    if (pl_stream_json(s, pl_buf_str(&choice->grounding), &doc, NULL) != PL_OK) {
+        s->status = PL_NOMEM; /* it parsed before: memory ran out */
+        return;
+    }
+    struct pl_gemini_sources sources = {.grounding = doc.root};
+    read_sources(&(struct pl_gemini_reading){.s = s, .r = r, .doc = &doc, .sources = &sources},
+                 index);
+}
+
 void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
 {
     struct pl_gemini_reader *r = state;
@@ -500,7 +528,9 @@ void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
         emit_usage(s, r->counts);
     for (uint32_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++)
         if (r->choices[i].is_seen) {
+            pl_gemini_end_call(s, r, i);
             pl_gemini_finish_call(s, r, i);
+            emit_sources(s, r, i);
             emit_stop(s, i, &r->choices[i]);
         }
     pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_END});
@@ -514,6 +544,7 @@ void pl_gemini_stream_read_deinit(void *state)
         struct pl_gemini_choice *choice = &r->choices[i];
         pl_buf_deinit(&choice->word);
         pl_buf_deinit(&choice->detail);
+        pl_buf_deinit(&choice->grounding);
         pl_buf_deinit(&choice->call.id);
         pl_buf_deinit(&choice->call.signature);
         pl_buf_deinit(&choice->call.whole);
