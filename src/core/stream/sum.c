@@ -175,7 +175,7 @@ static enum pl_status take_event(struct pl_sum *sum, const struct pl_sse_event *
 {
     if (!event->data.len)
         return PL_OK;
-    if (pl_str_eq(event->data, PL_STR("[DONE]"))) {
+    if (pl_sse_is_done(event)) {
         sum->is_over |= sum->dialect == &pl_dialect_openai_chat;
         return PL_OK;
     }

@@ -256,9 +256,17 @@ bool pl_tree_is_null(const struct pl_tree *tree)
     return tree && tree->kind == PL_TREE_LITERAL && pl_str_eq(tree->literal, PL_STR("null"));
 }
 
-bool pl_tree_is(struct pl_trees *t, const struct pl_tree *text, struct pl_str raw)
+bool pl_tree_is(const struct pl_tree *text, struct pl_str raw)
 {
-    return text && text->kind == PL_TREE_TEXT && pl_str_eq(pl_tree_raw(t, text), raw);
+    size_t at = 0;
+    if (!text || text->kind != PL_TREE_TEXT)
+        return false;
+    for (const struct pl_tree_piece *piece = text->first; piece; piece = piece->next) {
+        if (!pl_str_starts(pl_str_slice(raw, at, raw.len), piece->raw))
+            return false;
+        at += piece->raw.len;
+    }
+    return at == raw.len;
 }
 
 /* ---- writing ---- */

@@ -63,7 +63,7 @@ void pl_tree_say(struct pl_trees *t, struct pl_tree *text, struct pl_str raw);
 struct pl_str pl_tree_raw(struct pl_trees *t, const struct pl_tree *text);
 bool pl_tree_is_null(const struct pl_tree *tree);
 /* Whether a text equals `raw`. */
-bool pl_tree_is(struct pl_trees *t, const struct pl_tree *text, struct pl_str raw);
+bool pl_tree_is(const struct pl_tree *text, struct pl_str raw);
 /* Appends the pointer to member `key` (raw) of a value. */
 void pl_tree_point(struct pl_buf *to, const struct pl_tree *tree, struct pl_str key);
 /* Writes the value as JSON text without white space. */

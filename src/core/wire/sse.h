@@ -59,6 +59,12 @@ static inline bool pl_sse_is_at_event(struct pl_sse *sse)
  * a line or an event is too long. PL_NOMEM. */
 enum pl_status pl_sse_next(struct pl_sse *sse, struct pl_sse_event *ret_event);
 
+/* Whether the event is OpenAI's mark of the end. As in the vendor's clients, more may follow it. */
+static inline bool pl_sse_is_done(const struct pl_sse_event *event)
+{
+    return pl_str_starts(event->data, PL_STR("[DONE]"));
+}
+
 /* At the end of the input: returns the event that was not closed by an empty line. The standard
  * discards it, but the last event of a vendor often lacks the empty line. PL_NOT_FOUND: no such
  * event. */

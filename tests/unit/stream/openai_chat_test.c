@@ -22,6 +22,56 @@ static void assert_reads(const char *input, const char *expected)
     check_deltas(&pl_dialect_openai_chat, input, expected);
 }
 
+#define NAMED(args)                                                                                \
+    CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"" args "\"}}")
+
+static void a_complete_call_said_once_more_is_one_call(void **state)
+{
+    (void)state;
+    assert_reads(NAMED("{}") NAMED("{}") FINISH("tool_calls") DONE,
+                 "+0 call a f\n0:{}\n-0\nstop tools tool_calls\nend\n");
+}
+
+static void a_call_has_one_name_and_text_for_arguments(void **state)
+{
+    (void)state;
+    assert_reads(NAMED("{") CALL("{\"index\":0,\"function\":{\"name\":\"g\"}}") DONE,
+                 "+0 call a f\n0:{\nerror api_error  tool call 0 has two names\n");
+    assert_reads(CALL("{\"index\":0,\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}")
+                     CALL("{\"index\":0,\"function\":{\"name\":\"g\",\"arguments\":\"\"}}")
+                         FINISH("tool_calls") DONE,
+                 "+0 call  f\n0:{}\n-0\n+1 call  g\n1:{}\n-1\nstop tools tool_calls\nend\n");
+    assert_reads(CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":[1]}}")
+                     DONE,
+                 "error api_error  the arguments of a tool call must be a string, not array\n");
+}
+
+static void arguments_are_complete_or_a_finish_reason_says_why_not(void **state)
+{
+    (void)state;
+    assert_reads(NAMED("{\\\"a\\\":") FINISH("length") DONE,
+                 "+0 call a f\n0:{\\\"a\\\":\n-0\nstop length length\nend\n");
+    assert_reads(
+        NAMED("{\\\"a\\\":") DONE,
+        "+0 call a f\n0:{\\\"a\\\":\nerror api_error  the stream ended before the arguments of "
+        "tool call 0 were complete\n");
+}
+
+static void words_may_be_spoken_or_come_as_a_message(void **state)
+{
+    (void)state;
+    assert_reads(CHUNK("{\"audio\":{\"id\":\"x\",\"transcript\":\"A\"}}")
+                     CHUNK("{\"audio\":{\"transcript\":\"B\",\"data\":\"AA==\"}}") FINISH("stop")
+                         DONE,
+                 "+0 text\n0:A\n0:B\n-0\nstop stop stop\nend\n");
+    assert_reads(
+        "data: "
+        "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"A\"},\"finish_reason\":\"stop\"}]}"
+        "\n\n"
+        "data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"A\"}}]}\n\ndata: [DONE] \n\n",
+        "+0 text\n0:A\n-0\nstop stop stop\nend\n");
+}
+
 static void reads_words_of_each_kind_in_their_order(void **state)
 {
     (void)state;
@@ -345,6 +395,10 @@ static void proof_of_other_vendors_is_not_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_complete_call_said_once_more_is_one_call),
+        cmocka_unit_test(a_call_has_one_name_and_text_for_arguments),
+        cmocka_unit_test(arguments_are_complete_or_a_finish_reason_says_why_not),
+        cmocka_unit_test(words_may_be_spoken_or_come_as_a_message),
         cmocka_unit_test(reads_words_of_each_kind_in_their_order),
         cmocka_unit_test(reads_reasoning_under_several_names_once),
         cmocka_unit_test(closes_a_call_when_its_arguments_are_whole_and_something_else_begins),

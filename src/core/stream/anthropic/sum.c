@@ -133,7 +133,7 @@ static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
     const struct pl_json_node *id =
         pl_json_is(message, PL_JSON_OBJECT) ? pl_json_get(doc, message, PL_STR("id")) : NULL;
     struct pl_tree *before = pl_tree_get(sum->answer, PL_STR("id"));
-    if (before && !pl_tree_is(&sum->trees, before, pl_pick_raw(doc, id))) {
+    if (before && !pl_tree_is(before, pl_pick_raw(doc, id))) {
         sum->is_over = true;
         sum->n_after++;
         return;

@@ -461,7 +461,7 @@ enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
     if (!r->is_ready)
         make_ready(r);
     /* Compatible servers may end their stream like OpenAI. */
-    if (!event->data.len || pl_str_eq(event->data, PL_STR("[DONE]")))
+    if (!event->data.len || pl_sse_is_done(event))
         return PL_OK;
     enum pl_status status = pl_stream_json(s, event->data, &doc, err);
     if (status == PL_SYNTAX)

@@ -87,8 +87,8 @@ static void add_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, st
     const struct pl_json_node *partials = get(doc, call, "partialArgs", "partial_args");
     struct pl_str name = pl_pick_raw(doc, pl_json_get(doc, call, PL_STR("name")));
     struct pl_str id = pl_pick_raw(doc, pl_json_get(doc, call, PL_STR("id")));
-    bool is_same = choice->is_open && id.len &&
-                   pl_tree_is(&sum->trees, pl_tree_get(choice->call, PL_STR("id")), id);
+    bool is_same =
+        choice->is_open && id.len && pl_tree_is(pl_tree_get(choice->call, PL_STR("id")), id);
     if (!choice->is_open || (name.len && !is_same))
         begin_call(sum, choice, parts);
     keep_call(sum, choice->call, doc, call);

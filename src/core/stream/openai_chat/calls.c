@@ -53,9 +53,18 @@ static void follow_byte(struct pl_chat_open_call *call, char c)
     call->depth += (c == '{' || c == '[') - (c == '}' || c == ']');
 }
 
+/* A hash of bytes that come in pieces (FNV-1a). */
+static uint64_t hash_on(uint64_t hash, struct pl_str raw)
+{
+    for (size_t i = 0; i < raw.len; i++)
+        hash = (hash ^ (uint8_t)raw.ptr[i]) * 0x100000001b3;
+    return hash;
+}
+
 /* Scans the arguments for the end of their JSON text. */
 static void follow_args(struct pl_chat_in *in, struct pl_chat_open_call *call, struct pl_str raw)
 {
+    call->args = hash_on(call->args, raw);
     if (raw.len && memchr(raw.ptr, '\\', raw.len)) {
         char *text = pl_arena_alloc(&in->s->arena, raw.len, 1);
         if (!text) {
@@ -74,12 +83,18 @@ void pl_chat_deinit_call(struct pl_chat_open_call *call)
     pl_buf_deinit(&call->call_id);
 }
 
-enum pl_status pl_chat_check_names(const struct pl_chat_in *in)
+enum pl_status pl_chat_check_calls(const struct pl_chat_in *in)
 {
-    for (size_t i = 0; i < in->r->calls.len; i++)
-        if (in->r->calls.ptr[i].is_nameless)
+    for (size_t i = 0; i < in->r->calls.len; i++) {
+        const struct pl_chat_open_call *call = &in->r->calls.ptr[i];
+        if (call->is_nameless)
             return pl_fail(in->err, PL_INVALID, "tool call %lld has arguments, but no name",
-                           (long long)in->r->calls.ptr[i].index);
+                           (long long)call->index);
+        if (!in->s->is_stopped && call->has_args && !is_whole(call) && !in->s->passes_through)
+            return pl_fail(in->err, PL_INVALID,
+                           "the stream ended before the arguments of tool call %lld were complete",
+                           (long long)call->index);
+    }
     return PL_OK;
 }
 
@@ -199,13 +214,13 @@ void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str ra
 /* The members of one entry of tool_calls. */
 struct piece {
     int64_t index;
-    uint64_t id_hash;
+    uint64_t id_hash, name_hash; /* 0: none */
     bool is_custom;
     struct pl_str id, name, args, signature;
 };
 
 /* Finds the call that an entry continues. A different id under the same index starts another call,
- * and so does a name with arguments after complete arguments. An entry without index continues the
+ * and so does, without an id, a name with arguments or another name after complete arguments. An entry without index continues the
  * call with its id or, without id, the latest call. */
 static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct piece *piece)
 {
@@ -214,8 +229,9 @@ static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct p
         bool is_other_id = piece->id_hash && call->id && piece->id_hash != call->id;
         bool is_it =
             piece->index >= 0 ? call->index == piece->index : piece->id_hash || !piece->name.len;
-        bool is_again = !piece->id_hash && piece->name.len && piece->args.len && is_whole(call) &&
-                        !call->is_nameless;
+        bool is_new = piece->args.len || call->name != piece->name_hash;
+        bool is_again =
+            !piece->id_hash && piece->name.len && is_new && is_whole(call) && !call->is_nameless;
         if (call->choice == in->choice && is_it && !is_other_id && !is_again)
             return call;
     }
@@ -247,6 +263,7 @@ static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piec
         .key = r->n_calls++,
         .index = piece->index,
         .id = piece->id_hash,
+        .name = piece->name_hash,
         .is_custom = piece->is_custom,
         .is_nameless = !piece->name.len,
     };
@@ -277,6 +294,7 @@ static enum pl_status wait_for_name(struct pl_chat_in *in, struct pl_chat_open_c
     if (!piece->name.len)
         return in->s->status;
     call->is_nameless = false;
+    call->name = piece->name_hash;
     open_call(in, call, piece);
     struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
     if (part)
@@ -322,6 +340,13 @@ bool pl_chat_take_args_again(struct pl_chat_in *in)
     return true;
 }
 
+/* Whether an entry says a complete call once more. */
+static bool is_repetition(const struct pl_chat_open_call *call, const struct piece *piece)
+{
+    return piece->id_hash && piece->id_hash == call->id && piece->name.len && call->has_args &&
+           !call->is_custom && is_whole(call) && hash_on(0, piece->args) == call->args;
+}
+
 static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piece)
 {
     struct pl_chat_open_call *call = find_call(in, piece);
@@ -344,6 +369,12 @@ static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piec
     }
     if (call->is_nameless)
         return wait_for_name(in, call, piece);
+    if (piece->name_hash && piece->name_hash != call->name && !in->s->passes_through)
+        return pl_fail(in->err, PL_INVALID, "tool call %lld has two names", (long long)call->index);
+    if (is_repetition(call, piece)) {
+        pl_repeat_spoil(&in->s->repeat);
+        return PL_OK;
+    }
     struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
     if (!part)
         return in->s->status;
@@ -378,6 +409,15 @@ static struct pl_str args_of(struct pl_chat_in *in, const struct pl_json_node *a
     if (!raw.len)
         in->s->status = PL_NOMEM;
     return raw;
+}
+
+static enum pl_status check_args(const struct pl_chat_in *in, const struct pl_json_node *args)
+{
+    bool is_known = !args || pl_json_is(args, PL_JSON_STRING) || pl_json_is(args, PL_JSON_OBJECT);
+    if (is_known || in->s->passes_through)
+        return PL_OK;
+    return pl_fail(in->err, PL_INVALID, "the arguments of a tool call must be a string, not %s",
+                   pl_json_kind_name(pl_json_kind(args)));
 }
 
 /* Google's compatible server: extra_content.google.thought_signature. */
@@ -424,7 +464,11 @@ enum pl_status pl_chat_take_calls(struct pl_chat_in *in, const struct pl_json_no
         };
         if (piece.id.len)
             piece.id_hash = pl_hash(piece.id) | 1;
-        status = take_piece(in, &piece);
+        if (piece.name.len)
+            piece.name_hash = pl_hash(piece.name) | 1;
+        status = check_args(in, body[is_custom ? INPUT : ARGUMENTS]);
+        if (status == PL_OK)
+            status = take_piece(in, &piece);
     }
     return status;
 }
@@ -436,9 +480,14 @@ enum pl_status pl_chat_take_function_call(struct pl_chat_in *in, const struct pl
     if (!n)
         return PL_OK;
     pl_pick(&in->doc, n, body_names, BODY_COUNT, body);
+    struct pl_str name = pl_pick_raw(&in->doc, body[NAME]);
+    enum pl_status status = check_args(in, body[ARGUMENTS]);
+    if (status != PL_OK)
+        return status;
     return take_piece(in, &(struct piece){
                               .index = LEGACY_INDEX,
-                              .name = pl_pick_raw(&in->doc, body[NAME]),
+                              .name = name,
+                              .name_hash = name.len ? pl_hash(name) | 1 : 0,
                               .args = args_of(in, body[ARGUMENTS]),
                           });
 }

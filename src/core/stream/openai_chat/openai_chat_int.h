@@ -10,6 +10,8 @@ struct pl_chat_open_call {
     uint32_t choice, key;
     int64_t index; /* the source's own; -1: none */
     uint64_t id;   /* hash of the source's id; 0: none */
+    uint64_t name; /* hash; 0: none yet */
+    uint64_t args; /* hash of all arguments so far, raw */
     bool is_custom;
     /* Scanner state of the arguments: for JSON text, whether its end was reached. */
     bool has_args, is_in_string, is_escaped;
@@ -61,8 +63,9 @@ void pl_chat_say_early(struct pl_chat_in *in);
 /* Closes complete calls, since something else begins; at the end, closes all calls. */
 void pl_chat_settle(struct pl_chat_in *in, bool is_end);
 
-/* PL_INVALID when a call has arguments but never got a name. */
-enum pl_status pl_chat_check_names(const struct pl_chat_in *in);
+/* The answer has ended: PL_INVALID when a call has arguments but never got a name, or when they are
+ * incomplete although no finish_reason says that the model had ended. */
+enum pl_status pl_chat_check_calls(const struct pl_chat_in *in);
 void pl_chat_deinit_call(struct pl_chat_open_call *call);
 
 /* The answer breaks off: closes complete calls and emits what waited for the others. */

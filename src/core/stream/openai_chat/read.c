@@ -70,6 +70,7 @@ enum {
     FUNCTION_CALL,
     ANNOTATIONS,
     IMAGES,
+    AUDIO,
     DELTA_COUNT,
 };
 static const struct pl_str delta_names[] = {
@@ -82,22 +83,25 @@ static const struct pl_str delta_names[] = {
     [FUNCTION_CALL] = {"function_call", 13},
     [ANNOTATIONS] = {"annotations", 11},
     [IMAGES] = {"images", 6},
+    [AUDIO] = {"audio", 5},
 };
 
 /* Content is a string; some servers send a list of parts instead. */
 static void take_content(struct pl_chat_in *in, const struct pl_json_node *content)
 {
-    static const struct pl_str names[] = {{"text", 4}, {"thinking", 8}};
+    static const struct pl_str names[] = {{"text", 4}, {"thinking", 8}, {"image_url", 9}};
     if (!pl_json_is(content, PL_JSON_ARRAY)) {
         pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, content));
         return;
     }
     for (const struct pl_json_node *n = pl_json_first(content), *end = pl_json_end(content);
          n < end; n = pl_json_next(n)) {
-        const struct pl_json_node *part[2];
-        pl_pick(&in->doc, n, names, 2, part);
+        const struct pl_json_node *part[3];
+        pl_pick(&in->doc, n, names, 3, part);
         if (pl_json_is(part[1], PL_JSON_ARRAY))
             take_details(in, part[1], false);
+        else if (pl_json_is(part[2], PL_JSON_OBJECT))
+            pl_chat_say(in, PL_PART_OTHER, pl_json_span(&in->doc, n));
         else
             pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, part[0]));
     }
@@ -183,6 +187,15 @@ static void take_images(struct pl_chat_in *in, const struct pl_json_node *images
         pl_chat_say(in, PL_PART_OTHER, pl_json_span(&in->doc, n));
 }
 
+/* Spoken answers have their words beside the sound. */
+static void take_audio(struct pl_chat_in *in, const struct pl_json_node *audio)
+{
+    static const struct pl_str name = {"transcript", 10};
+    const struct pl_json_node *transcript;
+    pl_pick(&in->doc, audio, &name, 1, &transcript);
+    pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, transcript));
+}
+
 /* If the chunk is only text of one kind, the next chunk may be like it. */
 static void offer_words(struct pl_chat_in *in, const struct pl_json_node *const *d)
 {
@@ -219,6 +232,7 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
         take_details(in, d[REASONING_DETAILS], thought.len > 0);
     if (d[CONTENT])
         take_content(in, d[CONTENT]);
+    take_audio(in, d[AUDIO]);
     pl_chat_say(in, PL_PART_REFUSAL, pl_pick_raw(&in->doc, d[REFUSAL]));
     if (d[ANNOTATIONS])
         take_annotations(in, d[ANNOTATIONS]);
@@ -228,11 +242,12 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
     return status == PL_OK ? pl_chat_take_calls(in, d[TOOL_CALLS]) : status;
 }
 
-enum { CHOICE_INDEX, CHOICE_DELTA, FINISH_REASON, FILTER_RESULTS, CHOICE_COUNT };
+enum { CHOICE_INDEX, CHOICE_DELTA, FINISH_REASON, FILTER_RESULTS, MESSAGE, CHOICE_COUNT };
 static const struct pl_str choice_names[] = {[CHOICE_INDEX] = {"index", 5},
                                              [CHOICE_DELTA] = {"delta", 5},
                                              [FINISH_REASON] = {"finish_reason", 13},
-                                             [FILTER_RESULTS] = {"content_filter_results", 22}};
+                                             [FILTER_RESULTS] = {"content_filter_results", 22},
+                                             [MESSAGE] = {"message", 7}};
 
 static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_node *choice)
 {
@@ -244,7 +259,9 @@ static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_no
     if (index > 0 && (!is_taken || index > UINT8_MAX))
         return PL_OK;
     in->choice = index > 0 ? (uint32_t)index : 0;
-    enum pl_status status = take_delta(in, c[CHOICE_DELTA]);
+    /* Some servers give the whole message in the first chunk; later ones repeat what was said. */
+    bool is_whole = !c[CHOICE_DELTA] && !in->s->n_parts;
+    enum pl_status status = take_delta(in, is_whole ? c[MESSAGE] : c[CHOICE_DELTA]);
     struct pl_str word = pl_pick_raw(&in->doc, c[FINISH_REASON]);
     /* The last chunk has an empty object. */
     if (pl_json_is(c[FILTER_RESULTS], PL_JSON_OBJECT) && pl_json_count(c[FILTER_RESULTS]))
@@ -374,10 +391,10 @@ enum pl_status pl_chat_read(struct pl_stream *s, void *state, const struct pl_ss
                             struct pl_error *err)
 {
     struct pl_chat_in in = {.s = s, .r = state, .err = err};
-    if (pl_str_eq(event->data, PL_STR("[DONE]"))) {
+    if (pl_sse_is_done(event)) {
         if (!s->is_started)
             return pl_fail(err, PL_INVALID, "the stream ended before the answer began");
-        enum pl_status named = pl_chat_check_names(&in);
+        enum pl_status named = pl_chat_check_calls(&in);
         if (named == PL_OK)
             take_end(&in);
         return named;
@@ -402,7 +419,7 @@ bool pl_chat_say_again(struct pl_stream *s, void *state)
 void pl_chat_read_end(struct pl_stream *s, void *state)
 {
     struct pl_chat_in in = {.s = s, .r = state};
-    if (s->is_stopped && pl_chat_check_names(&in) == PL_OK)
+    if (s->is_stopped && pl_chat_check_calls(&in) == PL_OK)
         take_end(&in);
 }
 

@@ -142,9 +142,9 @@ static void add_details(struct pl_sum *sum, struct pl_tree *list, const struct p
         const struct pl_json_node *index = pl_json_get(doc, n, PL_STR("index"));
         const struct pl_json_node *type = pl_json_get(doc, n, PL_STR("type"));
         struct pl_tree *last = last_of(list);
-        bool is_more = index && has_index(last, pl_pick_count(doc, index)) &&
-                       (!type || pl_tree_is(&sum->trees, pl_tree_get(last, PL_STR("type")),
-                                            pl_pick_raw(doc, type)));
+        bool is_more =
+            index && has_index(last, pl_pick_count(doc, index)) &&
+            (!type || pl_tree_is(pl_tree_get(last, PL_STR("type")), pl_pick_raw(doc, type)));
         if (is_more)
             add_members(sum, last, doc, n, PL_STR("index"));
         else
@@ -189,11 +189,27 @@ static struct pl_tree *find_call(struct pl_sum *sum, struct pl_tree *list,
         struct pl_str its = pl_tree_raw(&sum->trees, pl_tree_get(call, PL_STR("id")));
         bool is_other = id.len && its.len && !pl_str_eq(id, its);
         bool is_it = index >= 0 ? has_index(call, index) : id.len || !has_name;
-        bool is_again = !id.len && has_name && has_args && is_whole(sum, call);
+        struct pl_tree *named = pl_tree_get(body_of(call), PL_STR("name"));
+        bool is_new = has_args || !pl_tree_is(named, pl_pick_raw(doc, name));
+        bool is_again = !id.len && has_name && is_new && is_whole(sum, call);
         if (is_it && !is_other && !is_again)
             return call;
     }
     return NULL;
+}
+
+/* Whether an entry says a complete call once more. */
+static bool is_repetition(struct pl_sum *sum, const struct pl_tree *call,
+                          const struct pl_json_doc *doc, const struct pl_json_node *entry)
+{
+    const struct pl_json_node *body = pl_json_member(doc, entry, "function", PL_JSON_OBJECT);
+    const struct pl_json_node *name = pl_json_member(doc, body, "name", PL_JSON_STRING);
+    const struct pl_json_node *args = pl_json_member(doc, body, "arguments", PL_JSON_STRING);
+    struct pl_str id = pl_pick_raw(doc, pl_json_get(doc, entry, PL_STR("id")));
+    return id.len && args && args->len > 2 && pl_pick_raw(doc, name).len &&
+           pl_tree_is(pl_tree_get(call, PL_STR("id")), id) &&
+           pl_tree_is(pl_tree_get(body_of(call), PL_STR("arguments")), pl_json_raw(doc, args)) &&
+           is_whole(sum, call);
 }
 
 static void add_call(struct pl_sum *sum, struct pl_tree *list, const struct pl_json_doc *doc,
@@ -204,6 +220,8 @@ static void add_call(struct pl_sum *sum, struct pl_tree *list, const struct pl_j
         pl_tree_push(&sum->trees, list, pl_tree_copy(&sum->trees, doc, entry));
         return;
     }
+    if (is_repetition(sum, call, doc, entry))
+        return;
     for (const struct pl_json_node *k = pl_json_first_member(entry); k < pl_json_end(entry);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);

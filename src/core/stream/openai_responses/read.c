@@ -292,7 +292,7 @@ enum pl_status pl_responses_stream_read(struct pl_stream *s, void *state,
                                         const struct pl_sse_event *event, struct pl_error *err)
 {
     struct pl_responses_event x = {.s = s, .r = state};
-    if (!event->data.len || pl_str_eq(event->data, PL_STR("[DONE]")))
+    if (!event->data.len || pl_sse_is_done(event))
         return PL_OK;
     return take_event(&x, event, err);
 }

@@ -35,7 +35,7 @@ static int64_t item_at(struct pl_sum *sum, const struct pl_json_doc *doc)
     if (index >= 0 || !items)
         return items && index < items->n ? index : -1;
     for (uint32_t i = items->n; i-- > 0;)
-        if (id.len && pl_tree_is(&sum->trees, pl_tree_get(items->kids[i], PL_STR("id")), id))
+        if (id.len && pl_tree_is(pl_tree_get(items->kids[i], PL_STR("id")), id))
             return i;
     return (int64_t)items->n - 1;
 }
@@ -324,7 +324,7 @@ static bool has_words(struct pl_sum *sum, const struct pl_tree *top, const struc
     struct pl_str raw = pl_tree_raw(&sum->trees, words);
     const struct pl_tree *at = top;
     while (at) {
-        if (pl_tree_is(&sum->trees, at, raw))
+        if (pl_tree_is(at, raw))
             return true;
         const struct pl_tree *next = at->n ? at->kids[0] : NULL;
         while (!next && at != top) {

@@ -41,8 +41,7 @@ static void add_content(struct pl_sum *sum, struct pl_tree *turn, const struct p
     const struct pl_json_node *delta = pl_json_get(doc, data, PL_STR("text_delta"));
     const struct pl_json_node *content = pl_json_get(doc, data, PL_STR("content"));
     struct pl_str type = raw_of(doc, data, "type");
-    bool is_more =
-        last && delta && pl_tree_is(&sum->trees, pl_tree_get(last, PL_STR("type")), type);
+    bool is_more = last && delta && pl_tree_is(pl_tree_get(last, PL_STR("type")), type);
     struct pl_tree *block = is_more ? last : pl_tree_new(&sum->trees, PL_TREE_OBJECT);
     for (const struct pl_json_node *k = pl_json_first_member(data); k < pl_json_end(data);
          k = pl_json_next_member(k))
@@ -69,8 +68,7 @@ static void add_call(struct pl_sum *sum, struct pl_tree *turn, const struct pl_j
     const struct pl_json_node *name = pl_json_get(doc, data, PL_STR("tool_name"));
     struct pl_tree *call = NULL;
     for (uint32_t i = 0; calls && i < calls->n && !call; i++)
-        if (pl_tree_is(&sum->trees, pl_tree_get(calls->kids[i], PL_STR("id")),
-                       pl_pick_raw(doc, id)))
+        if (pl_tree_is(pl_tree_get(calls->kids[i], PL_STR("id")), pl_pick_raw(doc, id)))
             call = calls->kids[i];
     if (!call) {
         struct pl_tree *block = pl_tree_new(&sum->trees, PL_TREE_OBJECT);
