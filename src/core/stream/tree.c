@@ -269,6 +269,22 @@ bool pl_tree_is(const struct pl_tree *text, struct pl_str raw)
     return at == raw.len;
 }
 
+static size_t blank_at_end(struct pl_str raw)
+{
+    if (raw.len && raw.ptr[raw.len - 1] == ' ')
+        return 1;
+    bool is_escape = raw.len > 1 && raw.ptr[raw.len - 2] == '\\';
+    return is_escape && memchr("nrt", raw.ptr[raw.len - 1], 3) ? 2 : 0;
+}
+
+bool pl_tree_ends(const struct pl_tree *text, char end)
+{
+    struct pl_str last = text && text->last ? text->last->raw : (struct pl_str){0};
+    for (size_t n; (n = blank_at_end(last)) > 0;)
+        last.len -= n;
+    return !last.len || last.ptr[last.len - 1] == end;
+}
+
 /* ---- writing ---- */
 
 static void open(const struct pl_tree *tree, struct pl_buf *to)

@@ -66,6 +66,8 @@ bool pl_tree_is_null(const struct pl_tree *tree);
 bool pl_tree_is(const struct pl_tree *text, struct pl_str raw);
 /* Appends the pointer to member `key` (raw) of a value. */
 void pl_tree_point(struct pl_buf *to, const struct pl_tree *tree, struct pl_str key);
+/* Whether a text may end in that byte, apart from white space: its last piece does, or is blank. */
+bool pl_tree_ends(const struct pl_tree *text, char end);
 /* Writes the value as JSON text without white space. */
 void pl_tree_write(const struct pl_tree *tree, struct pl_buf *to);
 

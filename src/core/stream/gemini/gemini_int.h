@@ -71,6 +71,7 @@ struct pl_gemini_reader {
     int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not given */
     uint32_t n_calls;                   /* so far: for keys, and for the ids of calls without id */
     struct pl_buf waiting; /* owned; parts with whole calls of the first candidate, as JSON */
+    uint32_t n_waiting;
     struct pl_gemini_choice choices[PL_GEMINI_MAX_CHOICES];
 };
 

@@ -7,6 +7,9 @@
 
 #include "stream/pick.h"
 
+/* Far more than Google answers at once; each result searches the calls that wait. */
+enum { MAX_SERVED = 256 };
+
 enum { ID, NAME, PARTIAL, CONTINUES, N };
 static const struct pl_gemini_field fields[N] = {
     PL_GEMINI_FIELD("id", "id"),
@@ -28,6 +31,7 @@ bool pl_gemini_hold_call(const struct pl_gemini_reading *x, uint32_t choice,
     if (waiting->len)
         pl_buf_addc(waiting, ',');
     pl_buf_add(waiting, pl_json_span(x->doc, part));
+    x->r->n_waiting++;
     if (waiting->status != PL_OK)
         x->s->status = waiting->status;
     return true;
@@ -49,6 +53,7 @@ static bool take_waiting(struct pl_stream *s, struct pl_gemini_reader *r,
     text[r->waiting.len + 1] = ']';
     struct pl_str list = {text, r->waiting.len + 2};
     pl_buf_clear(&r->waiting);
+    r->n_waiting = 0;
     if (pl_stream_json(s, list, ret_doc, NULL) == PL_OK)
         return true;
     s->status = PL_NOMEM; /* it parsed before: memory ran out */
@@ -112,7 +117,7 @@ bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_jso
 {
     struct pl_json_doc doc;
     const struct pl_json_node *served = NULL, *call;
-    if (!take_waiting(x->s, x->r, &doc))
+    if (x->r->n_waiting > MAX_SERVED || !take_waiting(x->s, x->r, &doc))
         return false;
     for (const struct pl_json_node *n = pl_json_first(doc.root); n < pl_json_end(doc.root);
          n = pl_json_next(n)) {
@@ -124,6 +129,7 @@ bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_jso
         if (x->r->waiting.len)
             pl_buf_addc(&x->r->waiting, ',');
         pl_buf_add(&x->r->waiting, pl_json_span(&doc, n));
+        x->r->n_waiting++;
     }
     if (x->r->waiting.status != PL_OK)
         x->s->status = x->r->waiting.status;

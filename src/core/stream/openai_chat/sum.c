@@ -162,7 +162,10 @@ static struct pl_tree *body_of(const struct pl_tree *call)
 
 static bool is_whole(struct pl_sum *sum, const struct pl_tree *call)
 {
-    struct pl_str raw = pl_tree_raw(&sum->trees, pl_tree_get(body_of(call), PL_STR("arguments")));
+    const struct pl_tree *args = pl_tree_get(body_of(call), PL_STR("arguments"));
+    if (!pl_tree_ends(args, '}')) /* most pieces: no parsing */
+        return false;
+    struct pl_str raw = pl_tree_raw(&sum->trees, args);
     struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_json_doc doc;
     char *text = pl_arena_alloc(&sum->event, raw.len + 1, 1);
@@ -171,6 +174,9 @@ static bool is_whole(struct pl_sum *sum, const struct pl_tree *call)
     return text && pl_json_parse(&sum->event, (struct pl_str){text, pl_json_decode(text, raw)},
                                  &opts, &doc, NULL) == PL_OK;
 }
+
+/* A few calls may be open at once; each entry searches the last ones. */
+enum { MAX_PARALLEL = 64 };
 
 /* Finds the call that an entry continues, by the rules of pl_chat_take_calls. */
 static struct pl_tree *find_call(struct pl_sum *sum, struct pl_tree *list,
@@ -184,15 +190,17 @@ static struct pl_tree *find_call(struct pl_sum *sum, struct pl_tree *list,
     const struct pl_json_node *name = body ? pl_json_get(doc, body, PL_STR("name")) : NULL;
     const struct pl_json_node *args = body ? pl_json_get(doc, body, PL_STR("arguments")) : NULL;
     bool has_name = pl_pick_raw(doc, name).len, has_args = pl_pick_raw(doc, args).len;
-    for (uint32_t i = list->n; i-- > 0;) {
+    for (uint32_t i = list->n; i-- > 0 && i + MAX_PARALLEL >= list->n;) {
         struct pl_tree *call = list->kids[i];
-        struct pl_str its = pl_tree_raw(&sum->trees, pl_tree_get(call, PL_STR("id")));
-        bool is_other = id.len && its.len && !pl_str_eq(id, its);
         bool is_it = index >= 0 ? has_index(call, index) : id.len || !has_name;
+        if (!is_it)
+            continue;
+        struct pl_tree *its = pl_tree_get_kind(call, PL_STR("id"), PL_TREE_TEXT);
         struct pl_tree *named = pl_tree_get(body_of(call), PL_STR("name"));
+        bool is_other = id.len && its && its->first && !pl_tree_is(its, id);
         bool is_new = has_args || !pl_tree_is(named, pl_pick_raw(doc, name));
         bool is_again = !id.len && has_name && is_new && is_whole(sum, call);
-        if (is_it && !is_other && !is_again)
+        if (!is_other && !is_again)
             return call;
     }
     return NULL;
