@@ -78,6 +78,29 @@ test('a member nobody knows is named, in an event, a chunk, a choice and a delta
   assert.ok(it.report.losses.some((loss) => /event novelty/.test(loss.detail)), JSON.stringify(it.report));
 });
 
+test('a value of another type is named, and no text is lost for it', () => {
+  const chunk = (delta, more = {}) => sse({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: null }], ...more });
+  const begin = chunk({ role: 'assistant', content: 'kept ' }), end = chunk({ content: 'words' }) + sse({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }) + 'data: [DONE]\n\n';
+  for (const [wrong, pointer] of [
+    [chunk({ content: 918273645 }), '/choices/0/message/content'],
+    [chunk({ reasoning_content: { a: 1 } }), '/choices/0/message/reasoning_content'],
+    [chunk({}, { choices: [['q']] }), '/choices'], [chunk({}, { choices: 'q' }), '/choices'],
+    [chunk({}, { object: ['q'] }), '/object'], [chunk({}, { model: { q: 1 } }), '/model'],
+  ]) {
+    const it = report('openai-chat', 'openai-responses', begin + wrong + end);
+    assert.ok(lost(it).includes(`dropped ${pointer}`), `${pointer} in ${JSON.stringify(it.report)}`);
+    assert.ok(it.out.includes('"kept words"'), it.out);
+    assert.ok(!it.report.losses.some(({ detail }) => /though a whole/.test(detail)), JSON.stringify(it.report));
+  }
+  for (const delta of [{ type: 'text_delta', text: { a: 1 } }, { type: 'text_delta', text: 918273645 }]) {
+    const it = report('anthropic', 'openai-chat', message(block(0, { type: 'text', text: '' }, { type: 'text_delta', text: 'kept ' }, delta, { type: 'text_delta', text: 'words' })));
+    assert.deepEqual(lost(it), ['dropped /content/0/text']);
+  }
+  const typeless = report('anthropic', 'openai-chat', searched.replace('{"type":"content_block_stop"', '{"type":5'));
+  assert.equal(typeless.code, 3);
+  assert.match(typeless.err, /the type of an event must be a string/);
+});
+
 test('what comes after the end of an answer is named', () => {
   const it = report('anthropic', 'openai-chat', searched + searched);
   assert.ok(it.report.losses.some((loss) => loss.pointer === '' && /after the end/.test(loss.detail)));

@@ -234,7 +234,10 @@ static enum pl_status take_event(struct pl_anthropic_in *in, struct pl_str type)
         return pl_fail(in->err, PL_INVALID, "an event must be a JSON object, but this is %s",
                        pl_json_kind_name(pl_json_kind(in->doc.root)));
     pl_pick(&in->doc, in->doc.root, event_names, EVENT_COUNT, e);
-    if (pl_json_is(e[E_TYPE], PL_JSON_STRING))
+    if (e[E_TYPE] && !pl_json_is(e[E_TYPE], PL_JSON_STRING) && !in->s->passes_through)
+        return pl_fail(in->err, PL_INVALID, "the type of an event must be a string, but this is %s",
+                       pl_json_kind_name(pl_json_kind(e[E_TYPE])));
+    if (e[E_TYPE])
         type = raw_of(in, e[E_TYPE]);
     enum event event = event_of(type);
     enum pl_status status = check_started(in, event);

@@ -353,9 +353,12 @@ static void add_choices(struct pl_sum *sum, const struct pl_json_doc *doc,
 
 void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
-    static const struct pl_sum_kind kinds[] = {
-        PL_SUM_KIND("object", PL_SUM_TEXT), PL_SUM_KIND("obfuscation", PL_SUM_TEXT),
-        PL_SUM_KIND("choices", PL_SUM_LIST), PL_SUM_KIND("usage", PL_SUM_OBJECT)};
+    static const struct pl_sum_kind kinds[] = {PL_SUM_KIND("object", PL_SUM_TEXT),
+                                               PL_SUM_KIND("obfuscation", PL_SUM_TEXT),
+                                               PL_SUM_KIND("choices", PL_SUM_LIST),
+                                               PL_SUM_KIND("usage", PL_SUM_OBJECT),
+                                               PL_SUM_KIND("id", PL_SUM_TEXT | PL_SUM_NUMBER),
+                                               PL_SUM_KIND("model", PL_SUM_TEXT)};
     const struct pl_json_node *root = doc->root;
     for (const struct pl_json_node *k = pl_json_first_member(root); k < pl_json_end(root);
          k = pl_json_next_member(k)) {
