@@ -209,30 +209,48 @@ void pl_conv_give_ids(struct pl_conv *conv)
     pl_map_deinit(&p.by_name);
 }
 
+/* Finds the call of a result, or remembers a call under its id. False: a result is without one. */
+static bool index_part(struct pl_call_index *index, struct pl_conv *conv, struct pl_map *by_id,
+                       size_t i)
+{
+    const struct pl_part *part = &conv->parts.ptr[i];
+    struct pl_str id = pl_conv_text(conv, part->id);
+    if (part->kind == PL_PART_RESULT && !index->calls[i]) {
+        const struct pl_map_entry *entry = pl_map_get(by_id, id);
+        index->calls[i] = entry ? (uint32_t)entry->value : 0;
+        return entry != NULL;
+    }
+    bool is_new = false;
+    struct pl_map_entry *entry = part->kind == PL_PART_CALL ? pl_map_put(by_id, id, &is_new) : NULL;
+    if (entry)
+        entry->value = i + 1;
+    else if (part->kind == PL_PART_CALL)
+        conv->status = PL_NOMEM;
+    return true;
+}
+
 void pl_call_index_init(struct pl_call_index *index, struct pl_conv *conv)
 {
-    *index = (struct pl_call_index){0};
-    for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++) {
-        if (conv->parts.ptr[i].kind != PL_PART_CALL)
-            continue;
-        bool is_new = false;
-        struct pl_map_entry *entry =
-            pl_map_put(&index->by_id, pl_conv_text(conv, conv->parts.ptr[i].id), &is_new);
-        if (entry)
-            entry->value = i + 1;
-        else
-            conv->status = PL_NOMEM;
-    }
+    struct pl_map before = {0}, after = {0};
+    bool is_complete = true;
+    *index = (struct pl_call_index){.n_parts = conv->parts.len};
+    index->calls = pl_arena_zalloc(conv->arena, index->n_parts + 1, sizeof *index->calls);
+    if (!index->calls)
+        conv->status = PL_NOMEM;
+    for (size_t i = 0; i < index->n_parts && conv->status == PL_OK; i++)
+        is_complete &= index_part(index, conv, &before, i);
+    for (size_t i = index->n_parts; !is_complete && i > 0 && conv->status == PL_OK; i--)
+        (void)index_part(index, conv, &after, i - 1);
+    pl_map_deinit(&before);
+    pl_map_deinit(&after);
 }
 
-void pl_call_index_deinit(struct pl_call_index *index)
+const struct pl_part *pl_call_index_find(const struct pl_call_index *index,
+                                         const struct pl_conv *conv, const struct pl_part *result)
 {
-    pl_map_deinit(&index->by_id);
-}
-
-const struct pl_part *pl_call_index_find(const struct pl_call_index *index, struct pl_conv *conv,
-                                         struct pl_val id)
-{
-    const struct pl_map_entry *entry = pl_map_get(&index->by_id, pl_conv_text(conv, id));
-    return entry && entry->value ? &conv->parts.ptr[entry->value - 1] : NULL;
+    const struct pl_part *parts = conv->parts.ptr;
+    if (!index->calls || result < parts || result >= parts + index->n_parts)
+        return NULL;
+    uint32_t call = index->calls[result - parts];
+    return call ? &parts[call - 1] : NULL;
 }

@@ -13,15 +13,17 @@
  * ids. Linear. Running out of memory is in conv->status. */
 void pl_conv_give_ids(struct pl_conv *conv);
 
-/* Index of calls by id; if two have the same id, the later one. Running out of memory is in
- * conv->status. The conversation must not get new parts while the index is used. */
+/* The call of each result, by id. Vendors let a later turn use an id again: the call is then the
+ * nearest one before the result, or the nearest one after it if there is none before. Linear.
+ * Running out of memory is in conv->status. The conversation must not get new parts while the index
+ * is used. */
 struct pl_call_index {
-    struct pl_map by_id; /* index of the part + 1 */
+    uint32_t *calls; /* arena; by part, for a result: the part of its call + 1, or 0 */
+    size_t n_parts;
 };
 void pl_call_index_init(struct pl_call_index *index, struct pl_conv *conv);
-void pl_call_index_deinit(struct pl_call_index *index);
-/* The call with the id of a result, or NULL. */
-const struct pl_part *pl_call_index_find(const struct pl_call_index *index, struct pl_conv *conv,
-                                         struct pl_val id);
+/* The call of a result among the parts of the conversation, or NULL. */
+const struct pl_part *pl_call_index_find(const struct pl_call_index *index,
+                                         const struct pl_conv *conv, const struct pl_part *result);
 
 #endif

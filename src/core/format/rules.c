@@ -62,6 +62,7 @@ static const struct row {
       .wants_results_together = true,
       .joins_assistants = true,
       .wants_unique_ids = true,
+      .wants_ids_once = true,
       .wants_tools_for_calls = true,
       .wants_tools_for_choice = true,
       .wants_plain_base64 = true,
@@ -199,6 +200,8 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     rules.wants_argument_strings = is_same && has_argument_strings(task->to);
     rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
     rules.moves_leading_system = rules.wants_calls_last;
+    /* Responses pairs calls and outputs by id alone, wherever they are. */
+    rules.wants_ids_once |= !is_same && is_called(task->to, "openai-responses");
     /* Only a document of that format can refer to data that its vendor stores. */
     if (!is_same) {
         rules.open_history = NULL;

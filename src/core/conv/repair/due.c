@@ -5,6 +5,8 @@
  * facts are out of date, and all later passes run. */
 #include "conv/repair/repair_int.h"
 
+#include "base/map.h"
+
 enum {
     MOST_CALLS = 16, /* calls of one turn that are compared with each other here */
     THOUGHT = PL_PART_BIT(PL_PART_THINKING) | PL_PART_BIT(PL_PART_REDACTED),
@@ -196,10 +198,29 @@ bool pl_due_blank(const struct pl_repair *r)
     return f->has_blank || f->has_empty || (f->all_kinds & THOUGHT);
 }
 
+/* Whether two calls have one id. Running out of memory is in conv->status. */
+static bool has_repeated_id(const struct pl_repair *r)
+{
+    struct pl_conv *conv = r->conv;
+    struct pl_map seen = {0};
+    bool is_repeated = false;
+    for (size_t i = 0; i < conv->parts.len && !is_repeated && conv->status == PL_OK; i++) {
+        struct pl_str id;
+        bool is_new = true;
+        if (conv->parts.ptr[i].kind == PL_PART_CALL &&
+            is_plain_id(conv, conv->parts.ptr[i].id, &id) && !pl_map_put(&seen, id, &is_new))
+            conv->status = PL_NOMEM;
+        is_repeated = !is_new;
+    }
+    pl_map_deinit(&seen);
+    return is_repeated;
+}
+
 bool pl_due_tools(const struct pl_repair *r)
 {
-    return (r->rules->pairs_calls || r->rules->wants_unique_ids) &&
-           !pl_repair_calls_are_answered(r);
+    return ((r->rules->pairs_calls || r->rules->wants_unique_ids) &&
+            !pl_repair_calls_are_answered(r)) ||
+           (r->rules->wants_ids_once && has_repeated_id(r));
 }
 
 bool pl_due_calls_last(const struct pl_repair *r)

@@ -30,6 +30,7 @@ struct pl_repair_rules {
     bool wants_result_names;     /* a result has the name of its tool */
     bool wants_argument_strings; /* arguments are a string that holds JSON, never JSON itself */
     bool wants_unique_ids;       /* no id twice in one turn */
+    bool wants_ids_once;         /* nor in two turns; only with wants_unique_ids */
     bool refuses_call_ids;       /* no ids: pairing is by order */
     uint32_t id_length;          /* ids have exactly this many letters and digits; 0: any */
     uint32_t max_id_length;      /* no id is longer; 0: any length */

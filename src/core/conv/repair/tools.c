@@ -279,7 +279,7 @@ static void give_id(struct tools *t, uint32_t part, struct pl_str id)
     struct pl_repair *r = t->r;
     struct pl_val *val = &r->conv->parts.ptr[part].id;
     pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, val->node,
-                 "another call of this turn has the same id; this one got a new id");
+                 "another call has the same id; this one got a new id");
     *val = pl_val_text(id);
     r->now.units.ptr[t->unit_of[part]].is_changed = r->is_changed = true;
 }
@@ -304,23 +304,24 @@ static uint64_t use_of(uint32_t turn, uint32_t number)
     return (uint64_t)turn << 32 | number;
 }
 
-/* Makes ids unique in a turn: a later call with the same id gets another id, and so does its
- * result. */
+/* Makes ids unique in a turn, or in all of them: a later call with the same id gets another id, and
+ * so does its result. */
 static void tell_ids_apart(struct tools *t)
 {
     struct pl_conv *conv = t->r->conv;
     struct pl_map seen = {0}; /* id -> use */
     for (size_t i = 0; i < t->pairing->calls.len && conv->status == PL_OK; i++) {
         const struct pl_conv_call *call = &t->pairing->calls.ptr[i];
+        uint32_t turn = t->r->rules->wants_ids_once ? 0 : call->turn;
         struct pl_str id = pl_conv_text(conv, conv->parts.ptr[call->part].id);
         if (!id.len)
             continue;
         bool is_new;
         struct pl_map_entry *entry = pl_map_put(&seen, id, &is_new);
-        if (entry && !is_new && entry->value >> 32 == call->turn) {
+        if (entry && !is_new && entry->value >> 32 == turn) {
             uint32_t number = (uint32_t)entry->value;
             struct pl_str made = number_id(t, &seen, id, &number);
-            entry->value = use_of(call->turn, number);
+            entry->value = use_of(turn, number);
             entry = made.len ? pl_map_put(&seen, made, &is_new) : NULL;
             if (entry)
                 give_id(t, call->part, made);
@@ -328,7 +329,7 @@ static void tell_ids_apart(struct tools *t)
                 give_id(t, t->answers[call->part], made);
         }
         if (entry)
-            entry->value = use_of(call->turn, 1);
+            entry->value = use_of(turn, 1);
         else
             conv->status = PL_NOMEM;
     }

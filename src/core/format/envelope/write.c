@@ -3,7 +3,6 @@
  * field (reasoning, bytes of a file, settings) are left alone. */
 #include "format/envelope/envelope_int.h"
 
-#include "base/map.h"
 #include "base/text/utf8.h"
 #include "conv/call_ids.h"
 #include "format/pieces/content.h"
@@ -23,8 +22,7 @@ struct envelope {
     const struct pl_format_task *task;
     struct pl_utterances said;
     struct pl_fresh_ids ids;
-    struct pl_map
-        names; /* owned; tool names (as part indexes) by call id, for results without one */
+    struct pl_call_index calls;
     uint32_t n_messages, n_timeless, n_later, n_empty;
     struct pl_val last_time; /* the last one that could be written */
     bool needs_tools;        /* the tool overview is not written yet */
@@ -187,11 +185,8 @@ static struct pl_val name_of(struct envelope *e, const struct pl_part *result)
 {
     if (pl_val_is_set(result->name))
         return result->name;
-    struct pl_map_entry *entry = pl_map_get(&e->names, pl_conv_text(e->w->conv, result->id));
-    struct pl_str name = PL_STR("unknown");
-    if (entry)
-        name = pl_conv_text(e->w->conv, e->w->conv->parts.ptr[entry->value].name);
-    return pl_val_text(name);
+    const struct pl_part *call = pl_call_index_find(&e->calls, e->w->conv, result);
+    return pl_val_text(call ? pl_conv_text(e->w->conv, call->name) : PL_STR("unknown"));
 }
 
 static bool is_media(const struct pl_part *part)
@@ -439,22 +434,6 @@ static bool is_sayable(const struct pl_utterance *u)
     return u->n_parts == 0 || u->role != PL_ROLE_ASSISTANT;
 }
 
-static void learn_names(struct envelope *e)
-{
-    struct pl_conv *conv = e->w->conv;
-    for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++) {
-        bool is_new;
-        if (conv->parts.ptr[i].kind != PL_PART_CALL)
-            continue;
-        struct pl_map_entry *entry =
-            pl_map_put(&e->names, pl_conv_text(conv, conv->parts.ptr[i].id), &is_new);
-        if (!entry)
-            conv->status = PL_NOMEM;
-        else
-            entry->value = i;
-    }
-}
-
 static void report_made(struct envelope *e)
 {
     struct pl_conv *conv = e->w->conv;
@@ -522,7 +501,7 @@ enum pl_status pl_envelope_write(struct pl_writer *w, const struct pl_format_tas
     if (conv->answer.is_error || is_empty)
         return refuse(conv, err);
     pl_fresh_ids_init(&e.ids, conv, "msg");
-    learn_names(&e);
+    pl_call_index_init(&e.calls, conv);
     pl_w_open(w, '{');
     pl_w_key_word(w, "version", "1.0");
     struct pl_val model =
@@ -530,7 +509,6 @@ enum pl_status pl_envelope_write(struct pl_writer *w, const struct pl_format_tas
     pl_w_opt_string(w, "model", model);
     write_messages(&e);
     pl_w_close(w, '}');
-    pl_map_deinit(&e.names);
     pl_fresh_ids_deinit(&e.ids);
     return conv->status;
 }

@@ -16,9 +16,9 @@ struct say {
     const struct pl_format_task *task;
     bool is_home; /* from gemini: its signatures and unknown fields are valid */
     bool sends_ids;
-    struct pl_call_index calls; /* owned */
-    uint32_t *call_indexes;     /* arena; by part: for a result, the part of its call */
-    size_t first_unsigned;      /* messages from here on need signatures on their calls */
+    struct pl_call_index calls;
+    uint32_t *call_indexes; /* arena; by part: for a result, the part of its call */
+    size_t first_unsigned;  /* messages from here on need signatures on their calls */
     bool is_content_open;
     bool has_signed; /* the first call of this content has been written */
 };
@@ -216,6 +216,28 @@ static void write_args(struct say *s, const struct pl_part *call)
 /* The name of a function if its call has none. */
 #define NAMELESS "function"
 
+/* The names of an answer are those that the client declared. */
+static bool keeps_names(const struct say *s)
+{
+    return s->is_home || s->task->kind == PL_KIND_RESPONSE;
+}
+
+static void write_name(struct say *s, struct pl_val name)
+{
+    if (keeps_names(s))
+        pl_w_string(s->w, name);
+    else
+        pl_gemini_write_name(s->w, name);
+}
+
+/* The same for a name that has its report elsewhere. */
+static void put_name(struct say *s, struct pl_val name)
+{
+    struct pl_str text =
+        keeps_names(s) ? pl_conv_text(s->conv, name) : pl_gemini_name(s->conv, name);
+    pl_w_string(s->w, pl_val_text(text));
+}
+
 /* Gemini 3 refuses an unsigned call in the current turn. It documents a value for calls of other
  * models. */
 static void write_bypass(struct say *s, const struct pl_part *call)
@@ -235,7 +257,7 @@ static void write_call(struct say *s, const struct pl_part *call, bool needs_sig
         pl_w_opt_string(s->w, "id", call->id);
     pl_w_key(s->w, "name");
     if (pl_conv_text(s->conv, call->name).len) {
-        pl_gemini_write_name(s->w, call->name);
+        write_name(s, call->name);
     } else {
         pl_conv_know(s->conv, call->name.node);
         pl_w_word(s->w, NAMELESS);
@@ -255,7 +277,7 @@ static void write_call(struct say *s, const struct pl_part *call, bool needs_sig
 
 static const struct pl_part *call_of(struct say *s, const struct pl_part *result)
 {
-    return has_id(s, result) ? pl_call_index_find(&s->calls, s->conv, result->id) : NULL;
+    return has_id(s, result) ? pl_call_index_find(&s->calls, s->conv, result) : NULL;
 }
 
 /* The name of the called function: the result's own name if it is the same. The call has a link to
@@ -267,15 +289,14 @@ static void write_result_name(struct say *s, const struct pl_part *result)
     struct pl_str called = call ? pl_conv_text(s->conv, call->name) : (struct pl_str){0};
     struct pl_str own = pl_conv_text(s->conv, result->name);
     pl_w_key(s->w, "name");
-    bool is_own = own.len && (!call || result->name.node != call->name.node);
+    bool is_own = own.len && (!call || !call->name.node || result->name.node != call->name.node);
     if (is_own && (!called.len || pl_str_eq(own, called))) {
-        pl_gemini_write_name(s->w, result->name);
+        write_name(s, result->name);
     } else if (called.len) {
-        pl_w_string(s->w, pl_val_text(pl_gemini_name(s->conv, call->name)));
+        put_name(s, call->name);
     } else {
         struct pl_str id = call ? (struct pl_str){0} : pl_conv_text(s->conv, result->id);
-        pl_w_string(s->w, pl_val_text(pl_gemini_name(s->conv,
-                                                     pl_val_text(id.len ? id : PL_STR(NAMELESS)))));
+        put_name(s, pl_val_text(id.len ? id : PL_STR(NAMELESS)));
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, result->node,
                      "a result needs the name of its function, but no call has it");
     }
@@ -734,7 +755,6 @@ enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task 
     else
         status = write_request(&s, err);
     pl_w_close(w, '}');
-    pl_call_index_deinit(&s.calls);
     if (status != PL_OK)
         return status;
     return w->conv->status != PL_OK ? w->conv->status : w->out.buf->status;

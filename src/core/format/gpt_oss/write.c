@@ -357,7 +357,7 @@ static void write_assistant(struct oss_out *o, const struct pl_utterance *u, boo
 static void write_result(struct oss_out *o, const struct pl_part *result)
 {
     struct pl_conv *conv = o->w->conv;
-    const struct pl_part *call = pl_call_index_find(&o->calls, conv, result->id);
+    const struct pl_part *call = pl_call_index_find(&o->calls, conv, result);
     struct pl_val name = pl_val_is_set(result->name) || !call ? result->name : call->name;
     struct texts t;
     if (!texts_init(o, &t, result->n_children))
@@ -518,6 +518,5 @@ enum pl_status pl_gpt_oss_write(struct pl_writer *w, const struct pl_format_task
     write_messages(&o);
     pl_w_close(w, ']');
     pl_w_close(w, '}');
-    pl_call_index_deinit(&o.calls);
     return w->conv->status;
 }

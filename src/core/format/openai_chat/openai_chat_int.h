@@ -19,7 +19,7 @@ void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier);
 struct pl_chat_out {
     struct pl_writer *w;
     const struct pl_format_task *task;
-    struct pl_call_index calls; /* owned */
+    struct pl_call_index calls;
 };
 
 enum pl_status pl_chat_write_answer(struct pl_chat_out *c);

@@ -401,7 +401,7 @@ static void know_name(struct pl_chat_out *c, const struct pl_part *result)
     struct pl_conv *conv = c->w->conv;
     if (!pl_val_is_set(result->name))
         return;
-    const struct pl_part *call = pl_call_index_find(&c->calls, conv, result->id);
+    const struct pl_part *call = pl_call_index_find(&c->calls, conv, result);
     if (call && pl_str_eq(pl_conv_text(conv, call->name), pl_conv_text(conv, result->name)))
         pl_w_mapped(c->w, result->name);
 }
@@ -500,6 +500,5 @@ enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_
     struct pl_chat_out c = {.w = w, .task = task};
     enum pl_status status =
         task->kind == PL_KIND_RESPONSE ? pl_chat_write_answer(&c) : write_request(&c, err);
-    pl_call_index_deinit(&c.calls);
     return status;
 }

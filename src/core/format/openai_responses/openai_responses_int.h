@@ -31,7 +31,7 @@ struct pl_responses_out {
     const struct pl_format_task *task;
     bool is_own;                  /* the source is this format: unknown items are kept */
     bool is_openai;               /* the source is OpenAI's: its file ids are valid */
-    struct pl_map custom_ids;     /* owned; ids of calls written as custom calls */
+    struct pl_map custom_ids;     /* owned; call id -> is the last call custom */
     const struct pl_part *cut_at; /* the last part of an answer that was cut off; or NULL */
     struct pl_cites_list cites;   /* owned; of a source that has them beside its content */
     uint32_t n_written;           /* items so far */

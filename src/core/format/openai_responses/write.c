@@ -243,6 +243,27 @@ static void put_empty_item(struct pl_responses_out *o, const struct pl_message *
 
 /* ---- calls, results, reasoning ---- */
 
+/* A later call may have the id of an earlier one. */
+static void learn_custom(struct pl_responses_out *o, const struct pl_part *call)
+{
+    bool is_new = false;
+    if (!call->is_custom && !o->custom_ids.n_entries)
+        return;
+    struct pl_map_entry *entry =
+        pl_map_put(&o->custom_ids, pl_conv_text(o->conv, call->id), &is_new);
+    if (entry)
+        entry->value = call->is_custom;
+    else
+        o->conv->status = PL_NOMEM;
+}
+
+static bool is_custom_result(const struct pl_responses_out *o, const struct pl_part *result)
+{
+    const struct pl_map_entry *entry =
+        pl_map_get(&o->custom_ids, pl_conv_text(o->conv, result->id));
+    return result->is_custom || (entry && entry->value);
+}
+
 static void put_call(struct pl_responses_out *o, const struct pl_part *part)
 {
     static const char *const known[] = {"call_id", "name", "arguments", "input", NULL};
@@ -265,9 +286,7 @@ static void put_call(struct pl_responses_out *o, const struct pl_part *part)
         pl_w_word(o->w, part->is_custom ? "" : "{}");
     pl_responses_put_extras(o, item, known);
     pl_w_close(o->w, '}');
-    bool is_new = false;
-    if (part->is_custom && !pl_map_put(&o->custom_ids, pl_conv_text(o->conv, part->id), &is_new))
-        o->conv->status = PL_NOMEM;
+    learn_custom(o, part);
 }
 
 /* Writes a string if it is one text, otherwise the parts. */
@@ -300,8 +319,7 @@ static void put_result(struct pl_responses_out *o, const struct pl_part *part)
 {
     static const char *const known[] = {"call_id", "output", "name", "status", NULL};
     const struct pl_json_node *item = item_of(o, part);
-    bool is_custom =
-        part->is_custom || pl_map_get(&o->custom_ids, pl_conv_text(o->conv, part->id)) != NULL;
+    bool is_custom = is_custom_result(o, part);
     begin_item(o, part);
     const char *type = is_custom ? "custom_tool_call_output" : "function_call_output";
     bool has_failed = part->is_error.is_set && part->is_error.value;
