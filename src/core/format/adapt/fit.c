@@ -7,6 +7,7 @@
 #include "conv/media/pcm.h"
 #include "format/adapt/cite_back.h"
 #include "format/adapt/flag_errors.h"
+#include "format/adapt/limits.h"
 #include "format/pieces/effort.h"
 #include "format/profile.h"
 #include "format/adapt/restate.h"
@@ -288,6 +289,8 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
     if (status != PL_OK)
         return status;
     struct pl_repair_rules rules = pl_format_rules(task);
+    if (task->mode != PL_MODE_CONVERT)
+        pl_format_limit(conv, task);
     if (task->mode != PL_MODE_CONVERT || task->is_own)
         pl_format_fit(conv, task, &rules);
     else if (!rules.wants_unique_ids)

@@ -336,30 +336,36 @@ static void config_key(struct pl_writer *w, bool *is_open, const char *key)
     pl_w_key(w, key);
 }
 
+/* Gemini refuses an empty list and more than five, so the list is opened with its first word. */
+static void write_stop(struct pl_writer *w, bool *is_open, int *n, struct pl_val stop)
+{
+    if (pl_conv_text(w->conv, stop).len == 0) {
+        pl_w_loss(w, PL_LOSS_DROPPED, stop, "Gemini accepts no empty stop sequence");
+        return;
+    }
+    if (*n == MAX_STOPS) {
+        pl_w_loss(w, PL_LOSS_DROPPED, stop, "Gemini accepts at most 5 stop sequences");
+        return;
+    }
+    if ((*n)++ == 0) {
+        config_key(w, is_open, "stopSequences");
+        pl_w_open(w, '[');
+    }
+    pl_w_value(w, stop);
+}
+
 static void write_stops(struct pl_writer *w, bool *is_open)
 {
     struct pl_val stop = w->conv->settings.stop;
-    if (!pl_val_is_set(stop))
-        return;
-    config_key(w, is_open, "stopSequences");
-    if (stop.kind == PL_VAL_NODE && pl_json_is(stop.node, PL_JSON_ARRAY)) {
-        if (pl_json_count(stop.node) <= MAX_STOPS) {
-            pl_w_value(w, stop);
-            return;
-        }
-        pl_w_open(w, '[');
-        const struct pl_json_node *s = pl_json_first(stop.node);
-        for (int i = 0; i < MAX_STOPS; i++, s = pl_json_next(s))
-            pl_w_value(w, pl_val_node(s));
-        for (; s < pl_json_end(stop.node); s = pl_json_next(s))
-            pl_conv_loss(w->conv, PL_LOSS_DROPPED, s, "Gemini accepts at most %d stop sequences",
-                         MAX_STOPS);
+    bool is_list = stop.kind == PL_VAL_NODE && pl_json_is(stop.node, PL_JSON_ARRAY);
+    int n = 0;
+    if (!is_list && pl_val_is_set(stop))
+        write_stop(w, is_open, &n, stop);
+    for (const struct pl_json_node *s = is_list ? pl_json_first(stop.node) : NULL;
+         is_list && s < pl_json_end(stop.node); s = pl_json_next(s))
+        write_stop(w, is_open, &n, pl_val_node(s));
+    if (n)
         pl_w_close(w, ']');
-        return;
-    }
-    pl_w_open(w, '[');
-    pl_w_value(w, stop);
-    pl_w_close(w, ']');
 }
 
 /* The media type covers the source's output format: a word, or an object with a type. */
@@ -453,16 +459,38 @@ static void write_thinking(struct pl_writer *w, const struct pl_format_task *tas
     pl_w_close(w, '}');
 }
 
+/* Numbers of alternatives are accepted only together with the switch. */
+static void write_logprobs(struct pl_writer *w, bool *is_open)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    bool is_off = pl_json_is(s->logprobs.node, PL_JSON_FALSE);
+    if (is_off && pl_val_is_set(s->top_logprobs))
+        pl_w_loss(w, PL_LOSS_DROPPED, s->top_logprobs, "it is not accepted without logprobs");
+    if (pl_val_is_set(s->logprobs)) {
+        config_key(w, is_open, "responseLogprobs");
+        pl_w_value(w, s->logprobs);
+    } else if (pl_val_is_set(s->top_logprobs)) {
+        config_key(w, is_open, "responseLogprobs");
+        pl_w_bool(w, true);
+    }
+    if (pl_val_is_set(s->top_logprobs) && !is_off) {
+        config_key(w, is_open, "logprobs");
+        pl_w_value(w, s->top_logprobs);
+    }
+}
+
 static void write_config(struct pl_writer *w, const struct pl_format_task *task)
 {
     bool is_open = false;
     for (size_t i = 0; i < sizeof plain_settings / sizeof *plain_settings; i++) {
-        struct pl_val val = *setting(&w->conv->settings, i);
-        if (!pl_val_is_set(val))
+        struct pl_settings *s = &w->conv->settings;
+        const struct pl_val *at = setting(s, i);
+        if (!pl_val_is_set(*at) || at == &s->logprobs || at == &s->top_logprobs)
             continue;
         config_key(w, &is_open, plain_settings[i].key);
-        pl_w_value(w, val);
+        pl_w_value(w, *at);
     }
+    write_logprobs(w, &is_open);
     write_stops(w, &is_open);
     write_output(w, task, &is_open);
     write_thinking(w, task, &is_open);

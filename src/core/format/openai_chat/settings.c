@@ -275,7 +275,10 @@ static void write_logprobs(struct pl_writer *w)
         pl_w_bool(w, true);
         pl_w_mapped(w, s->logprobs);
     }
-    pl_w_opt_value(w, "top_logprobs", s->top_logprobs);
+    if (pl_val_is_set(s->top_logprobs) && says_bool(s->logprobs, false))
+        pl_w_loss(w, PL_LOSS_DROPPED, s->top_logprobs, "it is not accepted without logprobs");
+    else
+        pl_w_opt_value(w, "top_logprobs", s->top_logprobs);
 }
 
 void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier)
