@@ -85,6 +85,7 @@ static const struct row {
       .wants_call_order = true,
       .wants_result_names = true,
       .wants_tools_for_choice = true,
+      .chooses_functions_only = true,
       .wants_registered_types = true,
       .wants_user_first = true,
       .joins_callers = true,

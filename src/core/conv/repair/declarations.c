@@ -7,7 +7,9 @@
 /* Whether the target gets this tool. One that runs at another vendor is not written. */
 static bool is_declared(const struct pl_repair *r, const struct pl_tool *tool)
 {
-    return tool->is_hosted ? r->rules->keeps_signatures : pl_val_is_set(tool->name);
+    if (tool->is_hosted)
+        return r->rules->keeps_signatures && !r->rules->chooses_functions_only;
+    return pl_val_is_set(tool->name);
 }
 
 bool pl_repair_has_declared(const struct pl_repair *r)

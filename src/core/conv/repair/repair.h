@@ -36,6 +36,7 @@ struct pl_repair_rules {
     uint32_t max_id_length;      /* no id is longer; 0: any length */
     bool wants_tools_for_calls;  /* the tools that the history calls must be declared */
     bool wants_tools_for_choice; /* no tool choice without declared tools */
+    bool chooses_functions_only; /* tools that run at the vendor are no tools to choose */
     /* Members of the source's root, ended by NULL. If one is present, calls may have been made
      * before this document begins. NULL: none. */
     const char *const *open_history;

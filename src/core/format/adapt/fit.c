@@ -6,6 +6,7 @@
 #include "conv/media/frames.h"
 #include "conv/media/pcm.h"
 #include "format/adapt/cite_back.h"
+#include "format/adapt/declared.h"
 #include "format/adapt/flag_errors.h"
 #include "format/adapt/limits.h"
 #include "format/pieces/effort.h"
@@ -295,5 +296,8 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
         pl_format_fit(conv, task, &rules);
     else if (!rules.wants_unique_ids)
         return status;
-    return pl_conv_repair(conv, &rules);
+    status = pl_conv_repair(conv, &rules);
+    if (status == PL_OK && task->mode != PL_MODE_CONVERT)
+        pl_format_declare(conv, task);
+    return status == PL_OK ? conv->status : status;
 }

@@ -135,16 +135,37 @@ static void put_tool(struct pl_anthropic_out *o, const struct pl_tool *tool)
     pl_w_close(o->w, '}');
 }
 
+/* Names are unique, and the vendor fixes those of its own tools. */
+static void find_taken(struct pl_anthropic_out *o, bool ret_is_taken[PL_SERVICE_COUNT])
+{
+    for (size_t i = 0; i < o->conv->tools.len; i++) {
+        const struct pl_tool *tool = &o->conv->tools.ptr[i];
+        struct pl_str name = pl_conv_text(o->conv, tool->name);
+        for (int k = 0; k < PL_SERVICE_COUNT && !tool->is_hosted; k++) {
+            const char *own = pl_hosted_tool_name((enum pl_service)k);
+            ret_is_taken[k] |= own && pl_str_eq(name, pl_str_of(own));
+        }
+    }
+}
+
 /* Hosted tools of another vendor that this one has too. MCP servers have a list beside the
  * tools. */
 static void put_hosted(struct pl_anthropic_out *o)
 {
     struct pl_hosted_tools tools = pl_hosted_tools_for(o->conv, o->task);
+    bool is_taken[PL_SERVICE_COUNT] = {false};
+    if (tools.len)
+        find_taken(o, is_taken);
     for (int is_mcp = 0; is_mcp < 2; is_mcp++) {
         bool is_open = !is_mcp && o->has_tools;
         for (size_t i = 0; i < tools.len; i++) {
             if ((tools.ptr[i].service == PL_SERVICE_MCP) != is_mcp)
                 continue;
+            if (is_taken[tools.ptr[i].service]) {
+                pl_conv_loss(o->conv, PL_LOSS_DROPPED, tools.ptr[i].node,
+                             "a function has the name of this tool of Anthropic");
+                continue;
+            }
             if (!is_open) {
                 pl_w_key(o->w, is_mcp ? "mcp_servers" : "tools");
                 pl_w_open(o->w, '[');

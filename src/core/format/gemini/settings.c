@@ -274,9 +274,8 @@ static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
         pl_w_close(w, ']');
 }
 
-static void write_allowed(struct pl_writer *w, const struct pl_json_node *list)
+static void write_names(struct pl_writer *w, const struct pl_json_node *list)
 {
-    pl_w_key(w, "allowedFunctionNames");
     pl_w_open(w, '[');
     for (const struct pl_json_node *e = pl_json_first(list); e < pl_json_end(list);
          e = pl_json_next(e)) {
@@ -286,6 +285,12 @@ static void write_allowed(struct pl_writer *w, const struct pl_json_node *list)
     }
     pl_w_close(w, ']');
     pl_choice_know_allowed(w->conv);
+}
+
+static void write_allowed(struct pl_writer *w, const struct pl_json_node *list)
+{
+    pl_w_key(w, "allowedFunctionNames");
+    write_names(w, list);
 }
 
 static void write_choice(struct pl_writer *w)
@@ -524,11 +529,51 @@ static void know_defaults(struct pl_writer *w)
         pl_w_mapped(w, s->stream);
 }
 
-void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task)
+/* The choice of a document of Gemini's own, without what a repair dropped. */
+static void write_own_choice(struct pl_writer *w)
+{
+    static const char *const calling[] = {"functionCallingConfig", NULL};
+    static const char *const names[] = {"allowedFunctionNames", NULL};
+    const struct pl_settings *s = &w->conv->settings;
+    const struct pl_json_node *whole = pl_gemini_field(w->conv, w->conv->doc->root, "toolConfig");
+    const struct pl_json_node *config = pl_gemini_field(w->conv, whole, calling[0]);
+    bool is_kept = config && s->choice != PL_CHOICE_UNSET;
+    if (!is_kept && pl_json_count(whole) == 1)
+        return;
+    pl_w_key(w, "toolConfig");
+    pl_w_open(w, '{');
+    if (is_kept) {
+        pl_w_key(w, calling[0]);
+        pl_w_open(w, '{');
+        pl_gemini_write_rest(w, config, s->allowed ? names : (const char *const[]){NULL});
+        if (s->allowed) {
+            pl_w_key(w, names[0]);
+            write_names(w, s->allowed);
+        }
+        pl_w_close(w, '}');
+    }
+    pl_gemini_write_rest(w, whole, calling);
+    pl_w_close(w, '}');
+}
+
+/* A document of Gemini's own keeps its members, except what a repair changed. */
+static void write_own(struct pl_writer *w)
 {
     static const char *const written[] = {"contents", "systemInstruction", NULL};
+    static const char *const changed[] = {"contents", "systemInstruction", "toolConfig", NULL};
+    const struct pl_json_node *root = w->conv->doc->root;
+    bool is_changed = w->conv->settings.is_changed &&
+                      pl_gemini_field(w->conv, pl_gemini_field(w->conv, root, "toolConfig"),
+                                      "functionCallingConfig");
+    pl_gemini_write_rest(w, root, is_changed ? changed : written);
+    if (is_changed)
+        write_own_choice(w);
+}
+
+void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task)
+{
     if (task->from == task->to) {
-        pl_gemini_write_rest(w, w->conv->doc->root, written);
+        write_own(w);
         return;
     }
     pl_w_opt_string(w, "model", w->conv->settings.model);

@@ -146,7 +146,7 @@ static void put_named(struct pl_responses_out *o, struct pl_val name, bool is_cu
 static void put_allowed_tools(struct pl_responses_out *o, const char *mode)
 {
     const struct pl_settings *s = &o->conv->settings;
-    if (o->is_own && pl_conv_says(o->conv, s->choice_val.node, mode)) {
+    if (o->is_own && pl_conv_says(o->conv, s->choice_val.node, mode) && !s->is_changed) {
         pl_w_opt_value(o->w, "tool_choice", s->allowed_val);
         return;
     }

@@ -21,9 +21,16 @@ bool pl_choice_read_allowed(struct pl_conv *conv, const struct pl_json_node *who
     return true;
 }
 
+bool pl_choice_is_dropped(const struct pl_conv *conv, const struct pl_json_node *entry)
+{
+    return pl_conv_fate_of(conv, entry) == PL_FATE_REPORTED;
+}
+
 struct pl_val pl_choice_allowed_name(struct pl_conv *conv, const struct pl_json_node *entry)
 {
     static const char *const bodies[] = {"function", "custom"};
+    if (pl_choice_is_dropped(conv, entry))
+        return (struct pl_val){0};
     if (pl_json_kind(entry) == PL_JSON_STRING)
         return pl_val_node(entry);
     struct pl_val name = pl_conv_get(conv, entry, "name", PL_WANT_STRING);

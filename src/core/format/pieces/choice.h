@@ -16,7 +16,10 @@
  * other choice. */
 bool pl_choice_read_allowed(struct pl_conv *conv, const struct pl_json_node *whole,
                             const struct pl_json_node *body);
-/* The name in an entry of the list; NONE for a hosted tool, which has no name. */
+/* Whether a repair dropped an entry of the list, and reported it. */
+bool pl_choice_is_dropped(const struct pl_conv *conv, const struct pl_json_node *entry);
+/* The name in an entry of the list; NONE for a hosted tool, which has no name, and for a dropped
+ * entry. */
 struct pl_val pl_choice_allowed_name(struct pl_conv *conv, const struct pl_json_node *entry);
 /* The number of entries with a name; 0 if the choice is not limited. */
 size_t pl_choice_count_allowed(struct pl_conv *conv);

@@ -258,16 +258,21 @@ static void write_members(struct pl_writer *w, const struct pl_hosted_tool *tool
         pl_w_close(w, '}');
 }
 
-static void write_head(struct pl_writer *w, enum column to, enum pl_service service)
+const char *pl_hosted_tool_name(enum pl_service service)
 {
     static const char *const names[PL_SERVICE_COUNT] = {[PL_SERVICE_SEARCH] = "web_search",
                                                         [PL_SERVICE_FETCH] = "web_fetch",
                                                         [PL_SERVICE_CODE] = "code_execution"};
+    return names[service];
+}
+
+static void write_head(struct pl_writer *w, enum column to, enum pl_service service)
+{
     pl_w_key(w, "type");
     pl_w_word(w, heads[to][service]);
-    if (to == ANTHROPIC && names[service]) {
+    if (to == ANTHROPIC && pl_hosted_tool_name(service)) {
         pl_w_key(w, "name");
-        pl_w_word(w, names[service]);
+        pl_w_word(w, pl_hosted_tool_name(service));
     }
     if (to == RESPONSES && service == PL_SERVICE_CODE) {
         pl_w_key(w, "container");
