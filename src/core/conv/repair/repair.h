@@ -48,7 +48,7 @@ struct pl_repair_rules {
     uint32_t refused_from_assistant; /* PL_PART_BIT of kinds; they move to the next user message */
     uint32_t refused_from_user;      /* PL_PART_BIT of kinds; a text replaces them */
     bool refuses_others;             /* parts that only the source's vendor knows are not written */
-    bool wants_plain_base64;         /* of RFC 4648 section 4, not the URL alphabet */
+    bool wants_plain_base64;         /* of RFC 4648 section 4, padded and in one line */
     bool refuses_empty_detail;       /* of an image */
     bool wants_registered_types;     /* image/jpeg, not image/jpg */
     bool wants_file_names;           /* a file with data has a name */

@@ -1,6 +1,6 @@
 /* Spelling of media: rewrites forms that a vendor refuses in a part it otherwise accepts. Base64 in
- * the URL alphabet, a file without a name, an address that only its own cloud can open, a type
- * under an alias, and whole kinds that the target has no part for. */
+ * the URL alphabet, in lines or without padding, a file without a name, an address that only its
+ * own cloud can open, a type under an alias, and whole kinds that the target has no part for. */
 #include "conv/repair/repair_int.h"
 
 #include "base/ascii.h"
@@ -46,43 +46,66 @@ static size_t find_telling(struct pl_str text)
     return at;
 }
 
-/* Whether a text is base64 with letters of the URL alphabet. Other text, such as an address in
- * place of the data, is not touched. */
-static bool is_url_alphabet(struct pl_str text)
+/* Whether base64 may have white space: encoders that wrap lines do so after 76 letters at most. */
+static bool is_wrapped(struct pl_str text)
 {
-    size_t telling = find_telling(text);
-    if (telling == text.len || text.ptr[telling] == '+' || text.ptr[telling] == '/')
-        return false;
-    while (text.len && text.ptr[text.len - 1] == '=')
-        text.len--;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (!pl_ascii_is_alnum(c) && c != '-' && c != '_')
-            return false;
-    }
-    return text.len % 4 != 1;
+    enum { LINE = 128 };
+    for (size_t i = 0; i < text.len && i < LINE; i++)
+        if (pl_ascii_is_white(text.ptr[i]))
+            return true;
+    return text.len && pl_ascii_is_white(text.ptr[text.len - 1]);
 }
 
-/* Writes the same bytes in the alphabet of RFC 4648 section 4, padded. */
+/* Whether a text, if it is base64, is not that of RFC 4648 section 4. */
+static bool is_unusual(struct pl_str text)
+{
+    size_t telling = find_telling(text);
+    bool is_url = telling < text.len && text.ptr[telling] != '+' && text.ptr[telling] != '/';
+    return is_url || text.len % 4 || is_wrapped(text);
+}
+
+/* Writes base64 of either alphabet in that of section 4, padded, without white space. Returns the
+ * number of letters; 0: the text is something else, such as an address in place of the data. `to`
+ * has room for text.len + 3. */
+static size_t put_plain(struct pl_str text, char *to)
+{
+    size_t n = 0, i = 0;
+    for (; i < text.len && text.ptr[i] != '='; i++) {
+        char c = text.ptr[i];
+        if (pl_ascii_is_white(c))
+            continue;
+        if (!pl_ascii_is_alnum(c) && !memchr("+/-_", c, 4))
+            return 0;
+        to[n++] = c == '-' ? '+' : c == '_' ? '/' : c;
+    }
+    for (; i < text.len; i++)
+        if (text.ptr[i] != '=' && !pl_ascii_is_white(text.ptr[i]))
+            return 0;
+    if (n % 4 == 1)
+        return 0;
+    while (n % 4)
+        to[n++] = '=';
+    return n;
+}
+
 static bool respell_data(struct pl_repair *r, struct pl_part *part)
 {
     if (!r->rules->wants_plain_base64 || !pl_val_is_set(part->data))
         return false;
     struct pl_str data = pl_conv_text(r->conv, part->data);
-    if (!data.len || !is_url_alphabet(data))
+    if (!data.len || !is_unusual(data))
         return false;
-    size_t n_padding = (4 - data.len % 4) % 4;
-    char *plain = pl_arena_alloc(r->conv->arena, data.len + n_padding, 1);
+    char *plain = pl_arena_alloc(r->conv->arena, data.len + 3, 1);
     if (!plain) {
         r->conv->status = PL_NOMEM;
         return false;
     }
-    for (size_t i = 0; i < data.len; i++)
-        plain[i] = data.ptr[i] == '-' ? '+' : data.ptr[i] == '_' ? '/' : data.ptr[i];
-    memset(plain + data.len, '=', n_padding);
+    size_t n = put_plain(data, plain);
+    if (!n)
+        return false;
     pl_conv_loss(r->conv, PL_LOSS_MOVED, part->data.node,
                  "the same bytes, in the base64 that the target reads");
-    part->data = pl_val_text((struct pl_str){plain, data.len + n_padding});
+    part->data = pl_val_text((struct pl_str){plain, n});
     return true;
 }
 

@@ -212,6 +212,17 @@ static bool follows_result(const struct pl_repair *r, size_t u)
     return u > 0 && units[u].role == PL_ROLE_TOOL && units[u - 1].role == PL_ROLE_TOOL;
 }
 
+/* Whether both are turns of one side. Where results are messages of their own, they belong to
+ * neither side. */
+static bool is_one_side(const struct pl_repair *r, const struct pl_unit *a, const struct pl_unit *b)
+{
+    bool has_tool = a->role == PL_ROLE_TOOL || b->role == PL_ROLE_TOOL;
+    if (pl_unit_is_system(a) || pl_unit_is_system(b) ||
+        (has_tool && !r->rules->wants_results_together))
+        return false;
+    return pl_unit_is_users(a) == pl_unit_is_users(b);
+}
+
 /* Whether a user message comes right after the run of results at unit u. Then all of them go into
  * the message that it is merged into. */
 static bool leads_to_user(const struct pl_repair *r, size_t u)
@@ -230,8 +241,7 @@ void pl_repair_alternation(struct pl_repair *r)
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
         const struct pl_unit *last = r->next.units.len ? pl_dealt_last(r) : NULL;
-        bool is_same = last && !pl_unit_is_system(unit) && !pl_unit_is_system(last) &&
-                       pl_unit_is_users(unit) == pl_unit_is_users(last);
+        bool is_same = last && is_one_side(r, last, unit);
         /* Several results in a row are already one turn: nothing to merge or report. */
         bool is_result = is_same && follows_result(r, u);
         if (unit->role == PL_ROLE_TOOL && !follows_result(r, u))
