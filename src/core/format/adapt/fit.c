@@ -217,6 +217,72 @@ static void take_tools_off(struct fit *f)
     f->s->is_changed = true;
 }
 
+/* --- what Claude accepts beside thinking ------------------------------------------------------- */
+
+/* Whether Anthropic's writer will turn thinking on. */
+static bool thinks(struct pl_conv *conv)
+{
+    static const char *const words[] = {"enabled", "adaptive", NULL};
+    enum { LEAST = 1024 }; /* tokens of a budget, which is below the limit of the answer */
+    const struct pl_settings *s = &conv->settings;
+    int64_t budget = 0, most = LEAST + 1;
+    if (s->thinking.kind == PL_VAL_TEXT)
+        return pl_str_eq(s->thinking.str, PL_STR("adaptive"));
+    if (s->thinking_budget.node && pl_json_kind(s->thinking_budget.node) == PL_JSON_NUMBER &&
+        pl_json_number_int64(pl_json_span(conv->doc, s->thinking_budget.node), &budget)) {
+        if (s->max_tokens.node)
+            (void)pl_json_number_int64(pl_json_span(conv->doc, s->max_tokens.node), &most);
+        return budget < 0 || (budget > 0 && most > LEAST);
+    }
+    return pl_conv_word(conv, pl_conv_node(conv, s->thinking.node, "type"), words) >= 0;
+}
+
+static bool is_forced(const struct pl_conv *conv)
+{
+    return conv->settings.choice == PL_CHOICE_ANY || conv->settings.choice == PL_CHOICE_ONE;
+}
+
+/* The answer cannot begin with words of ours if it begins with thoughts, or has a schema. */
+static void forbid_prefill(struct pl_conv *conv, struct pl_repair_rules *rules)
+{
+    if ((thinks(conv) && !is_forced(conv)) || conv->settings.output == PL_OUTPUT_SCHEMA)
+        rules->refuses_prefill = true;
+}
+
+static void drop_beside_thinking(struct pl_conv *conv, struct pl_val *val, const char *least,
+                                 const char *most)
+{
+    if (!val->node)
+        return;
+    struct pl_str number = pl_json_span(conv->doc, val->node);
+    if (least && pl_json_number_cmp(number, pl_str_of(least)) >= 0 &&
+        pl_json_number_cmp(number, pl_str_of(most)) <= 0)
+        return;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, val->node, "it is not accepted while the model thinks");
+    *val = (struct pl_val){0};
+    conv->settings.is_changed = true;
+}
+
+/* A call that is asked for matters more than thinking, and thinking more than sampling. */
+static void fit_beside_thinking(struct pl_conv *conv, const struct pl_format_task *task)
+{
+    struct pl_settings *s = &conv->settings;
+    if (task->to != &pl_format_anthropic || task->kind == PL_KIND_RESPONSE || !thinks(conv))
+        return;
+    if (!is_forced(conv)) {
+        drop_beside_thinking(conv, &s->temperature, "1", "1");
+        drop_beside_thinking(conv, &s->top_p, "0.95", "1");
+        drop_beside_thinking(conv, &s->top_k, NULL, NULL);
+        return;
+    }
+    const struct pl_json_node *node =
+        s->thinking_budget.node ? s->thinking_budget.node : s->thinking.node;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, node,
+                 "thinking is off, because it excludes a call that is asked for");
+    s->thinking = s->thinking_budget = (struct pl_val){0};
+    s->is_changed = true;
+}
+
 void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
                    struct pl_repair_rules *rules)
 {
@@ -232,6 +298,7 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
     if (task->to == &pl_format_anthropic) {
         fit_switch(&f);
         make_room(&f);
+        forbid_prefill(conv, rules);
         if (f.s->effort != PL_EFFORT_NONE)
             fit_effort(&f, f.s->effort, f.s->effort_val.node);
     } else {
@@ -297,7 +364,9 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
     else if (!rules.wants_unique_ids)
         return status;
     status = pl_conv_repair(conv, &rules);
-    if (status == PL_OK && task->mode != PL_MODE_CONVERT)
+    if (status == PL_OK && task->mode != PL_MODE_CONVERT) {
         pl_format_declare(conv, task);
+        fit_beside_thinking(conv, task);
+    }
     return status == PL_OK ? conv->status : status;
 }
