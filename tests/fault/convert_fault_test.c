@@ -298,7 +298,17 @@ static void repairs_survive_every_refused_allocation(void **state)
         "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":"
         "\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},{\"role\":\"user\","
         "\"content\":\"q\"},{\"role\":\"tool\",\"tool_call_id\":\"zz\",\"content\":\"late\"}]}";
+    static const char out_of_bounds[] =
+        "{\"model\":\"m\",\"x\":1,\"seed\":9007199254740991,\"n\":20,\"max_tokens\":1,"
+        "\"stop\":[\"\",\"a\"],\"safety_identifier\":\"" LONG LONG "\",\"messages\":[{\"role\":"
+        "\"user\",\"x\":{\"y\":1},\"content\":[{\"type\":\"image_url\",\"x\":2,\"image_url\":{"
+        "\"url\":\"data:image/jpg;base64,iVBO\\nRw0\"}}]}],\"tools\":[{\"type\":\"function\","
+        "\"x\":3,\"function\":{\"name\":\"3d\"}},{\"type\":\"function\",\"function\":{\"name\":"
+        "\"3d\"}}],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"g\"}}}";
     struct job jobs[] = {
+        {"openai-chat", "openai-chat", out_of_bounds, .mode = PL_MODE_REPAIR},
+        {"openai-chat", "openai-responses", out_of_bounds, .mode = PL_MODE_REPAIR},
+        {"openai-chat", "gemini", out_of_bounds, .mode = PL_MODE_REPAIR},
         {"openai-chat", "openai-chat", unanswered, .mode = PL_MODE_REPAIR},
         {"openai-chat", "anthropic", unanswered, .mode = PL_MODE_REPAIR},
         {"openai-chat", "gemini", unanswered, .mode = PL_MODE_GATEWAY},

@@ -234,6 +234,10 @@ static enum pl_status mend(struct trip *t)
         status = parse_target(t, &fresh);
     if (status == PL_OK)
         status = pl_mend_write(&mended, t->writer, t->text, &fresh, t->task.to, n_losses);
+    if (status == PL_OK) {
+        pl_conv_sweep(t->conv);
+        status = t->conv->status;
+    }
     pl_buf_deinit(&t->made.out);
     t->made.out = mended;
     return status == PL_OK ? write_no_carry(t) : status;

@@ -2,6 +2,7 @@
  * writer's bytes for the others. The gaps between elements are the source's. */
 #include "format/mend.h"
 
+#include "format/graft.h"
 #include "json/edit/edit.h"
 #include "json/text.h"
 
@@ -16,11 +17,13 @@ struct mender {
     const struct pl_writer *w;
     struct pl_str source;
     const struct pl_json_doc *fresh;
+    struct pl_graft graft;
     struct element *elements; /* arena */
     uint32_t n_elements;
     size_t next_link;
     bool is_list_changed;
-    struct pl_buf list; /* the elements, with their new text */
+    struct pl_buf list;  /* the elements, with their new text */
+    struct pl_buf value; /* of a member, with its new text */
 };
 
 static bool list_elements(struct mender *m)
@@ -115,13 +118,14 @@ static void put_gap(struct mender *m, const struct element *before, const struct
         pl_buf_addc(&m->list, ',');
 }
 
-static void put_list(struct mender *m, const struct pl_json_node *made)
+static enum pl_status put_list(struct mender *m, const struct pl_json_node *made)
 {
+    enum pl_status status = PL_OK;
     const struct element *before = NULL;
     bool is_first = true;
     pl_buf_addc(&m->list, '[');
-    for (const struct pl_json_node *e = pl_json_first(made); e < pl_json_end(made);
-         e = pl_json_next(e), is_first = false) {
+    for (const struct pl_json_node *e = pl_json_first(made);
+         e < pl_json_end(made) && status == PL_OK; e = pl_json_next(e), is_first = false) {
         const struct element *origin = origin_of(m, e);
         if (!is_first)
             put_gap(m, before, origin);
@@ -129,10 +133,13 @@ static void put_list(struct mender *m, const struct pl_json_node *made)
             pl_buf_add(&m->list, source_text(m, origin->node->off,
                                              (size_t)origin->node->off + origin->node->len));
         else
-            pl_buf_add(&m->list, pl_json_span(m->fresh, e));
+            status = pl_graft_put(&m->graft, e, &m->list);
+        if (origin)
+            pl_conv_fate(m->conv, origin->node, PL_FATE_SAID);
         before = origin;
     }
     pl_buf_addc(&m->list, ']');
+    return status == PL_OK ? m->list.status : status;
 }
 
 /* Whether the repair reported a loss inside this value. */
@@ -153,14 +160,21 @@ static enum pl_status mend_members(struct mender *m, struct pl_json_edit *edit)
     enum pl_status status = PL_OK;
     for (const struct pl_json_node *key = pl_json_first_member(root);
          key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key)) {
-        if (key + 1 == m->conv->list || !is_repaired(m, key + 1))
+        if (key + 1 == m->conv->list)
             continue;
+        if (!is_repaired(m, key + 1)) {
+            pl_conv_fate(m->conv, key + 1, PL_FATE_SAID);
+            continue;
+        }
         struct pl_str name;
         status = pl_json_text(m->conv->arena, m->conv->doc, key, &name);
         const struct pl_json_node *now =
             status == PL_OK ? pl_json_get(m->fresh, m->fresh->root, name) : NULL;
+        pl_buf_clear(&m->value);
         if (now)
-            status = pl_json_edit_set_node(edit, key + 1, pl_json_span(m->fresh, now), NULL);
+            status = pl_graft_put(&m->graft, now, &m->value);
+        if (now && status == PL_OK)
+            status = pl_json_edit_set_node(edit, key + 1, pl_buf_str(&m->value), NULL);
         else if (status == PL_OK)
             status = pl_json_edit_remove_node(edit, root, key, NULL);
     }
@@ -217,21 +231,25 @@ enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_s
     struct pl_json_edit edit;
     doc.text = source; /* not the copy without comments */
     pl_buf_init(&m.list, 0);
+    pl_buf_init(&m.value, 0);
     pl_json_edit_init(&edit, w->conv->arena, &doc);
     const struct pl_json_node *made = pl_format_list(format, fresh);
     keep_added(w->conv, n_losses);
     enum pl_status status = list_elements(&m) ? PL_OK : PL_NOMEM;
     if (status == PL_OK)
         mark_elements(&m);
-    if (status == PL_OK && made)
-        put_list(&m, made);
     if (status == PL_OK)
-        status = m.list.status;
+        status = pl_graft_init(&m.graft, w, fresh);
+    if (status == PL_OK && made && m.is_list_changed)
+        status = put_list(&m, made);
+    else if (m.conv->list)
+        pl_conv_fate(m.conv, m.conv->list, PL_FATE_SAID);
     if (status == PL_OK)
         status = mend_document(&m, &edit);
     if (status == PL_OK)
         status = pl_json_edit_write(&edit, to);
     pl_json_edit_deinit(&edit);
     pl_buf_deinit(&m.list);
+    pl_buf_deinit(&m.value);
     return status;
 }

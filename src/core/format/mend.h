@@ -8,7 +8,7 @@
  * messages are not marked as changed, and members of the root without a loss. The others come from
  * the writer (`fresh` is its whole output, parsed). The writer has kept PL_LINKS_ALL. The first
  * n_losses of w->conv are the repair's; of the writer's own only those about added fields stay in
- * the report. */
+ * the report. The others are discarded; pl_conv_sweep then reports what nobody kept. */
 enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_str source,
                              const struct pl_json_doc *fresh, const struct pl_format *format,
                              size_t n_losses);

@@ -185,7 +185,11 @@ void pl_repair_first(struct pl_repair *r)
  * anyway. */
 static void join(struct pl_repair *r, const struct pl_unit *unit, bool is_result)
 {
-    if (!is_result && !pl_unit_message(r, unit)->is_phase_split)
+    const struct pl_message *m = pl_unit_message(r, unit);
+    const struct pl_message *before = pl_unit_message(r, pl_dealt_last(r));
+    /* A reader splits a message of results and words. */
+    bool is_one = m->element != PL_NO_ELEMENT && m->element == before->element;
+    if (!is_result && !is_one && !m->is_phase_split)
         pl_repair_note(r, PL_LOSS_MERGED, pl_unit_node(r, unit, NULL),
                        "turns must alternate; it is merged with the previous message");
     pl_deal_change(r);
