@@ -64,6 +64,9 @@ struct pl_format {
     /* Finds problems specific to this format in a conversation. NULL: there are none. Running out
      * of memory is in conv->status. */
     void (*lint)(struct pl_conv *conv, struct pl_findings *findings);
+    /* Marks a message of a request whose form the vendor refuses although `read` understands it,
+     * and reports it: a repair writes it anew. NULL: there are no such forms. */
+    void (*check_form)(struct pl_conv *conv, struct pl_message *m);
     /* The services whose calls and results `write` supports (PL_SERVICE_BIT), in a request and in a
      * response; and whether one item holds a call and its result. */
     uint32_t services[2];

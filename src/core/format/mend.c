@@ -10,6 +10,8 @@
 struct element {
     const struct pl_json_node *node;
     bool is_changed, is_used;
+    bool is_linked;  /* the writer copied something of it */
+    bool is_present; /* a message of the conversation came from it */
 };
 
 struct mender {
@@ -21,6 +23,7 @@ struct mender {
     struct element *elements; /* arena */
     uint32_t n_elements;
     size_t next_link;
+    uint32_t reached; /* index after the last element that was copied from */
     bool is_list_changed;
     struct pl_buf list;  /* the elements, with their new text */
     struct pl_buf value; /* of a member, with its new text */
@@ -73,12 +76,44 @@ static void mark_changed(struct mender *m, const struct pl_message *message)
 static void mark_elements(struct mender *m)
 {
     m->is_list_changed = m->conv->is_repaired;
+    for (size_t i = 0; i < m->w->links.len; i++) {
+        struct element *element = element_at(m, m->w->links.ptr[i].off);
+        if (element)
+            element->is_linked = true;
+    }
     for (size_t i = 0; i < m->conv->messages.len; i++) {
         const struct pl_message *message = &m->conv->messages.ptr[i];
         m->is_list_changed |= message->is_changed;
+        if (message->element < m->n_elements)
+            m->elements[message->element].is_present = true;
         if (message->is_changed)
             mark_changed(m, message);
     }
+}
+
+static bool have_one_role(const struct mender *m, const struct pl_json_node *made,
+                          const struct pl_json_node *source)
+{
+    const struct pl_json_node *a = pl_json_get(m->fresh, made, PL_STR("role"));
+    const struct pl_json_node *b = pl_json_get(m->conv->doc, source, PL_STR("role"));
+    return !a == !b && (!a || pl_str_eq(pl_json_span(m->fresh, a), pl_json_span(m->conv->doc, b)));
+}
+
+/* The origin of an element in which nothing is copied: the element after the last one that was
+ * copied from, if the writer copied nothing of it either. */
+static struct element *silent_origin(struct mender *m, const struct pl_json_node *made)
+{
+    while (m->reached < m->n_elements && !m->elements[m->reached].is_present)
+        m->reached++;
+    struct element *next = m->reached < m->n_elements ? &m->elements[m->reached] : NULL;
+    bool fits = next && !next->is_linked && !next->is_used &&
+                pl_json_kind(made) == PL_JSON_OBJECT &&
+                pl_json_kind(next->node) == PL_JSON_OBJECT && have_one_role(m, made, next->node);
+    if (!fits)
+        return NULL;
+    m->reached++;
+    next->is_used = true;
+    return next->is_changed ? NULL : next;
 }
 
 /* The one element of the source that a new element came from; NULL if there is none or more than
@@ -86,7 +121,7 @@ static void mark_elements(struct mender *m)
 static struct element *origin_of(struct mender *m, const struct pl_json_node *made)
 {
     struct element *origin = NULL;
-    bool is_mixed = false;
+    bool is_mixed = false, is_silent = true;
     for (; m->next_link < m->w->links.len; m->next_link++) {
         const struct pl_link *link = &m->w->links.ptr[m->next_link];
         if (link->at >= made->off + made->len)
@@ -94,9 +129,14 @@ static struct element *origin_of(struct mender *m, const struct pl_json_node *ma
         if (link->at < made->off)
             continue;
         struct element *element = element_at(m, link->off);
+        is_silent = false;
         is_mixed |= !element || (origin && origin != element);
         origin = element;
+        if (element && element - m->elements >= m->reached)
+            m->reached = (uint32_t)(element - m->elements) + 1;
     }
+    if (is_silent)
+        return silent_origin(m, made);
     bool is_usable = origin && !is_mixed && !origin->is_changed && !origin->is_used;
     if (is_usable)
         origin->is_used = true;

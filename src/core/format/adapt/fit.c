@@ -343,6 +343,24 @@ static void report_names(struct pl_conv *conv, const struct pl_format_task *task
             report_name(conv, conv->parts.ptr[i].name);
 }
 
+static void check_form(struct pl_conv *conv, const struct pl_format_task *task)
+{
+    if (task->from != task->to || task->kind == PL_KIND_RESPONSE || !task->to->check_form)
+        return;
+    const struct pl_message *before = NULL;
+    for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
+        struct pl_message *m = &conv->messages.ptr[i];
+        if (m->element == PL_NO_ELEMENT)
+            continue;
+        /* Several messages may come from one element; the first one tells. */
+        if (before && before->element == m->element)
+            m->is_changed = before->is_changed;
+        else
+            task->to->check_form(conv, m);
+        before = m;
+    }
+}
+
 enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
                                  struct pl_error *err)
 {
@@ -357,8 +375,10 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
     if (status != PL_OK)
         return status;
     struct pl_repair_rules rules = pl_format_rules(task);
-    if (task->mode != PL_MODE_CONVERT)
+    if (task->mode != PL_MODE_CONVERT) {
+        check_form(conv, task);
         pl_format_limit(conv, task);
+    }
     if (task->mode != PL_MODE_CONVERT || task->is_own)
         pl_format_fit(conv, task, &rules);
     else if (!rules.wants_unique_ids)

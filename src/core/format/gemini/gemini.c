@@ -64,6 +64,7 @@ const struct pl_format pl_format_gemini = {
     .detect = detect,
     .read = pl_gemini_read,
     .write = pl_gemini_write,
+    .check_form = pl_gemini_check_form,
     .tell = pl_gemini_tell,
     .services = {PL_SERVICE_BIT(PL_SERVICE_CODE), PL_SERVICE_BIT(PL_SERVICE_CODE)},
 };

@@ -17,6 +17,9 @@ enum pl_status pl_gemini_read(struct pl_conv *conv, enum pl_format_kind kind, st
 enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
                                struct pl_error *err);
 
+/* The format's hook (form.c). */
+void pl_gemini_check_form(struct pl_conv *conv, struct pl_message *m);
+
 /* Everything of a request except its contents and the system instruction. */
 void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root);
 void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task);

@@ -123,5 +123,6 @@ const struct pl_format pl_format_openai_chat = {
     .detect = detect,
     .read = pl_openai_chat_read,
     .write = pl_openai_chat_write,
+    .check_form = pl_openai_chat_check_form,
     .wants_wav = true,
 };

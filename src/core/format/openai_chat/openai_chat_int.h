@@ -8,6 +8,8 @@
 
 enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kind,
                                    struct pl_error *err);
+/* The format's hook (form.c). */
+void pl_openai_chat_check_form(struct pl_conv *conv, struct pl_message *m);
 enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_task *task,
                                     struct pl_error *err);
 

@@ -77,6 +77,8 @@ static bool is_sayable(struct pl_chat_out *c, const struct pl_part *part)
     case PL_PART_FILE:
         return pl_val_is_set(part->data) || pl_val_is_set(part->text) ||
                (pl_val_is_set(part->file_id) && is_openai(c->task));
+    case PL_PART_OTHER: /* of a compatible server, back to it */
+        return c->task->from == c->task->to && part->node;
     default:
         return false;
     }
@@ -166,6 +168,10 @@ static void write_part(struct pl_chat_out *c, const struct pl_part *part, struct
 {
     struct pl_writer *w = c->w;
     bool has_data = pl_val_is_set(part->data);
+    if (part->kind == PL_PART_OTHER) {
+        pl_w_value(w, pl_val_node(part->node));
+        return;
+    }
     pl_w_open(w, '{');
     if (part->kind == PL_PART_AUDIO) {
         pl_w_key_word(w, "type", "input_audio");
@@ -197,7 +203,8 @@ struct content {
 
 static bool is_in(struct pl_chat_out *c, const struct content *content, const struct pl_part *part)
 {
-    return is_sayable(c, part) && (part->kind == PL_PART_TEXT || !content->is_text_only);
+    return is_sayable(c, part) &&
+           (part->kind == PL_PART_TEXT || part->kind == PL_PART_OTHER || !content->is_text_only);
 }
 
 static void write_content(struct pl_chat_out *c, const struct content *content)
