@@ -305,7 +305,16 @@ static void repairs_survive_every_refused_allocation(void **state)
         "\"url\":\"data:image/jpg;base64,iVBO\\nRw0\"}}]}],\"tools\":[{\"type\":\"function\","
         "\"x\":3,\"function\":{\"name\":\"3d\"}},{\"type\":\"function\",\"function\":{\"name\":"
         "\"3d\"}}],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"g\"}}}";
+    static const char schemas[] =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"q\"}],\"tools\":[{"
+        "\"type\":\"function\",\"function\":{\"name\":\"f\",\"strict\":true,\"parameters\":{"
+        "\"oneOf\":[{\"properties\":{\"a\":{\"minimum\":1}},\"required\":[\"a\"]},{"
+        "\"properties\":{\"a\":{}}}]}}}],\"response_format\":{\"type\":\"json_schema\","
+        "\"json_schema\":{\"name\":\"s\",\"schema\":{\"type\":\"object\",\"properties\":{\"b\":{"
+        "\"oneOf\":[{\"type\":\"string\",\"maxLength\":2}]}}}}}}";
     struct job jobs[] = {
+        {"openai-chat", "anthropic", schemas, .mode = PL_MODE_REPAIR},
+        {"openai-chat", "openai-responses", schemas, .mode = PL_MODE_REPAIR},
         {"openai-chat", "openai-chat", out_of_bounds, .mode = PL_MODE_REPAIR},
         {"openai-chat", "openai-responses", out_of_bounds, .mode = PL_MODE_REPAIR},
         {"openai-chat", "gemini", out_of_bounds, .mode = PL_MODE_REPAIR},

@@ -8,7 +8,9 @@
 #include "format/adapt/cite_back.h"
 #include "format/adapt/declared.h"
 #include "format/adapt/flag_errors.h"
+#include "format/adapt/grammars.h"
 #include "format/adapt/limits.h"
+#include "format/adapt/schemas.h"
 #include "format/pieces/effort.h"
 #include "format/profile.h"
 #include "format/adapt/restate.h"
@@ -378,6 +380,8 @@ enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_ta
     if (task->mode != PL_MODE_CONVERT) {
         check_form(conv, task);
         pl_format_limit(conv, task);
+        pl_format_flatten(conv, task);
+        pl_format_fit_grammars(conv, task);
     }
     if (task->mode != PL_MODE_CONVERT || task->is_own)
         pl_format_fit(conv, task, &rules);

@@ -78,6 +78,8 @@ static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *
     }
     pl_w_close(o->w, '}');
     if (type)
+        pl_conv_know_all(conv, type);
+    if (type)
         pl_conv_loss(
             conv, PL_LOSS_APPROXIMATED, type,
             "the input of a tool is an object at Anthropic; the type is written as \"object\"");
