@@ -42,7 +42,7 @@ void pl_gemini_write_name(struct pl_writer *w, struct pl_val name)
     }
     pl_w_string(w, pl_val_text(made));
     pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, name.node,
-                 "the name of a function has 1 to %d letters, digits, _ . : and - here, and begins "
-                 "with a letter or _; it is %.*s",
+                 "Gemini accepts only 1 to %d letters, digits and _-.: in the name of a function, "
+                 "after a letter or _; it is %.*s here",
                  NAME_MAX_LEN, PL_STR_ARG(made));
 }
