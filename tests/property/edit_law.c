@@ -2,7 +2,7 @@
 
 #include "carry/carry.h"
 #include "carry/difference.h"
-#include "carry/match.h"
+#include "json/equal.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "property/edits.h"
@@ -32,12 +32,67 @@ static enum pl_status convert(struct pl_str text, const struct pl_format *from,
     return pl_convert(text, &opts, ret, err);
 }
 
-/* --- comparing two documents, without delta.c ------------------------------------------------- */
+/* --- comparing two documents, without difference.c and same.c --------------------------------- */
 
-static bool says_same(struct law *law, const struct pl_json_node *a, const struct pl_json_node *b)
+/* Where a value is. */
+enum where {
+    IN_DATA, /* anything counts */
+    ON_ROAD, /* the document and its messages */
+    IN_TEXT, /* a text may be a string, a part or a list of one */
+};
+
+static bool is_one_of(const struct pl_json_doc *doc, const struct pl_json_node *key,
+                      const char *const names[])
+{
+    for (size_t i = 0; names[i]; i++)
+        if (pl_json_text_is(doc, key, pl_str_of(names[i])))
+            return true;
+    return false;
+}
+
+static enum where inside(struct law *law, const struct pl_json_node *object,
+                         const struct pl_json_node *key, enum where where)
+{
+    static const char *const texts[] = {"content", "parts", "output", "stop", NULL};
+    static const char *const roads[] = {"source", "message", NULL};
+    static const char *const root_texts[] = {"contents", "system", "systemInstruction",
+                                             "system_instruction", NULL};
+    static const char *const root_roads[] = {"messages", "input",      "config", "settings",
+                                             "choices",  "candidates", NULL};
+    const struct pl_json_doc *doc = &law->there;
+    bool is_root = object == doc->root;
+    if (where == IN_DATA)
+        return IN_DATA;
+    if (is_one_of(doc, key, texts) || (is_root && is_one_of(doc, key, root_texts)))
+        return IN_TEXT;
+    return is_one_of(doc, key, roads) || (is_root && is_one_of(doc, key, root_roads)) ? ON_ROAD
+                                                                                      : IN_DATA;
+}
+
+static const struct pl_json_node *only_text(const struct pl_json_doc *doc,
+                                            const struct pl_json_node *n)
+{
+    static const char *const types[] = {"text", "input_text", "output_text", NULL};
+    if (pl_json_kind(n) == PL_JSON_ARRAY && pl_json_count(n) == 1)
+        n = pl_json_first(n);
+    if (pl_json_kind(n) != PL_JSON_OBJECT)
+        return pl_json_kind(n) == PL_JSON_STRING ? n : NULL;
+    const struct pl_json_node *text = pl_json_get(doc, n, PL_STR("text")),
+                              *type = pl_json_get(doc, n, PL_STR("type"));
+    bool is_text = text && pl_json_kind(text) == PL_JSON_STRING &&
+                   (!type || is_one_of(doc, type, types)) && pl_json_count(n) == 1 + !!type;
+    return is_text ? text : NULL;
+}
+
+static bool says_same(struct law *law, const struct pl_json_node *a, const struct pl_json_node *b,
+                      enum where where)
 {
     bool is_same = false;
-    if (pl_match_is_same(&law->there, a, &law->edited, b, &is_same) != PL_OK || is_same)
+    const struct pl_json_node *a_text = only_text(&law->there, a),
+                              *b_text = only_text(&law->edited, b);
+    if (where == IN_TEXT && a_text && b_text)
+        return pl_json_text_same(&law->there, a_text, &law->edited, b_text);
+    if (pl_json_equal(&law->there, a, &law->edited, b, &is_same) != PL_OK || is_same)
         return is_same;
     if (!pl_json_is_container(a) || pl_json_kind(a) != pl_json_kind(b) ||
         pl_json_count(a) != pl_json_count(b))
@@ -49,7 +104,8 @@ static bool says_same(struct law *law, const struct pl_json_node *a, const struc
         const struct pl_json_node *other = n;
         if (is_object && pl_json_text(&law->arena, &law->there, m, &key) == PL_OK)
             other = pl_json_get(&law->edited, b, key);
-        if (!other || !says_same(law, m + is_object, other))
+        if (!other ||
+            !says_same(law, m + is_object, other, is_object ? inside(law, a, m, where) : where))
             return false;
     }
     return true;
@@ -100,7 +156,7 @@ static bool check_difference(void *ctx, const struct pl_difference *delta)
 
 static enum pl_edit_fate compare(struct law *law)
 {
-    bool is_same = says_same(law, law->there.root, law->edited.root);
+    bool is_same = says_same(law, law->there.root, law->edited.root, ON_ROAD);
     if (pl_difference_walk(&law->arena, &law->there, law->there.root, &law->edited,
                            law->edited.root, check_difference, law) != PL_OK)
         return wrong(law, "the differences cannot be found", (struct pl_str){0});

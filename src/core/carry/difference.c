@@ -14,7 +14,7 @@ struct walker {
 };
 
 static void walk(struct walker *w, const struct pl_json_node *a, const struct pl_json_node *b,
-                 const struct pl_json_node *around);
+                 const struct pl_json_node *around, enum pl_same_place place);
 
 static bool visit(struct walker *w, enum pl_difference_kind kind, const struct pl_json_node *a,
                   const struct pl_json_node *b, const struct pl_json_node *around)
@@ -37,13 +37,13 @@ static const struct pl_json_node *get(struct walker *w, const struct pl_json_doc
 }
 
 static void walk_members(struct walker *w, const struct pl_json_node *a,
-                         const struct pl_json_node *b)
+                         const struct pl_json_node *b, enum pl_same_place place)
 {
     for (const struct pl_json_node *key = pl_json_first(b);
          key < pl_json_end(b) && w->status == PL_OK; key = pl_json_next_member(key)) {
         const struct pl_json_node *old = get(w, w->a_doc, a, w->b_doc, key);
         if (old)
-            walk(w, old, key + 1, b);
+            walk(w, old, key + 1, b, pl_same_inside(place, w->b_doc, b, key));
         else
             (void)visit(w, PL_DIFFERENCE_ADDED, NULL, key + 1, b);
     }
@@ -54,10 +54,10 @@ static void walk_members(struct walker *w, const struct pl_json_node *a,
 }
 
 static void walk_elements(struct walker *w, const struct pl_json_node *a,
-                          const struct pl_json_node *b)
+                          const struct pl_json_node *b, enum pl_same_place place)
 {
     struct pl_match match;
-    enum pl_status status = pl_match_lists(&match, w->arena, w->a_doc, a, w->b_doc, b);
+    enum pl_status status = pl_match_lists(&match, w->arena, w->a_doc, a, w->b_doc, b, place);
     if (status != PL_OK) {
         w->status = status;
         return;
@@ -70,7 +70,7 @@ static void walk_elements(struct walker *w, const struct pl_json_node *a,
         else if (match.is_moved[j])
             (void)visit(w, PL_DIFFERENCE_MOVED, match.old_side.nodes[i], now, b);
         else
-            walk(w, match.old_side.nodes[i], now, b);
+            walk(w, match.old_side.nodes[i], now, b, place);
     }
     for (uint32_t i = 0; i < match.old_side.n; i++)
         if (match.old_side.partners[i] == PL_MATCH_NONE)
@@ -78,10 +78,10 @@ static void walk_elements(struct walker *w, const struct pl_json_node *a,
 }
 
 static void walk(struct walker *w, const struct pl_json_node *a, const struct pl_json_node *b,
-                 const struct pl_json_node *around)
+                 const struct pl_json_node *around, enum pl_same_place place)
 {
     bool is_equal = false;
-    enum pl_status status = pl_match_is_same(w->a_doc, a, w->b_doc, b, &is_equal);
+    enum pl_status status = pl_same_check(w->a_doc, a, w->b_doc, b, place, &is_equal);
     if (status != PL_OK)
         w->status = status;
     if (status != PL_OK || is_equal)
@@ -91,9 +91,9 @@ static void walk(struct walker *w, const struct pl_json_node *a, const struct pl
         !is_inside)
         return;
     if (pl_json_kind(a) == PL_JSON_OBJECT)
-        walk_members(w, a, b);
+        walk_members(w, a, b, place);
     else
-        walk_elements(w, a, b);
+        walk_elements(w, a, b, place);
 }
 
 enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
@@ -101,7 +101,7 @@ enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_d
                                   const struct pl_json_node *b, pl_difference_fn *fn, void *ctx)
 {
     struct walker w = {.arena = arena, .a_doc = a_doc, .b_doc = b_doc, .visit = fn, .ctx = ctx};
-    walk(&w, a, b, NULL);
+    walk(&w, a, b, NULL, PL_SAME_ROAD);
     return w.status;
 }
 

@@ -1,4 +1,4 @@
-/* Visits the differences between two JSON documents. Another spelling of the same value (match.h)
+/* Visits the differences between two JSON documents. Another spelling of the same value (same.h)
  * is not a difference. */
 #ifndef PL_CARRY_DIFFERENCE_H
 #define PL_CARRY_DIFFERENCE_H
@@ -25,7 +25,7 @@ struct pl_difference {
 /* For INSIDE: whether to visit the children. The result for other kinds is ignored. */
 typedef bool pl_difference_fn(void *ctx, const struct pl_difference *delta);
 
-/* Visits the differences between a and b. PL_NOMEM is the only failure. */
+/* Visits the differences between a and b, the roots of documents. PL_NOMEM is the only failure. */
 enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
                                   const struct pl_json_node *a, const struct pl_json_doc *b_doc,
                                   const struct pl_json_node *b, pl_difference_fn *visit, void *ctx);

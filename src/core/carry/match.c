@@ -35,55 +35,12 @@ struct face {
 struct matching {
     struct pl_match *match;
     struct pl_arena *arena;
+    enum pl_same_place place;                      /* of the elements */
     struct face *old_faces, *new_faces;            /* arena */
     uint32_t old_from, old_end, new_from, new_end; /* the middle */
 };
 
 /* --- faces ------------------------------------------------------------------------------------ */
-
-static bool is_text_type(const struct pl_json_doc *doc, const struct pl_json_node *type)
-{
-    return pl_json_text_is(doc, type, PL_STR("text")) ||
-           pl_json_text_is(doc, type, PL_STR("input_text")) ||
-           pl_json_text_is(doc, type, PL_STR("output_text"));
-}
-
-/* The string of a pure text part, of a list with only such a part, or a bare string; NULL for
- * anything else. */
-static const struct pl_json_node *plain_text(const struct pl_json_doc *doc,
-                                             const struct pl_json_node *n)
-{
-    if (pl_json_kind(n) == PL_JSON_ARRAY && pl_json_count(n) == 1)
-        n = pl_json_first(n);
-    if (pl_json_is(n, PL_JSON_STRING))
-        return n;
-    if (pl_json_kind(n) != PL_JSON_OBJECT)
-        return NULL;
-    const struct pl_json_node *text = NULL;
-    for (const struct pl_json_node *key = pl_json_first(n); key < pl_json_end(n);
-         key = pl_json_next_member(key)) {
-        if (pl_json_text_is(doc, key, PL_STR("text")) && pl_json_is(key + 1, PL_JSON_STRING))
-            text = key + 1;
-        else if (!pl_json_text_is(doc, key, PL_STR("type")) || !is_text_type(doc, key + 1))
-            return NULL;
-    }
-    return text;
-}
-
-enum pl_status pl_match_is_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
-                                const struct pl_json_doc *b_doc, const struct pl_json_node *b,
-                                bool *ret_is_same)
-{
-    *ret_is_same = !a && !b;
-    if (!a || !b)
-        return PL_OK;
-    const struct pl_json_node *a_text = plain_text(a_doc, a), *b_text = plain_text(b_doc, b);
-    if (a_text && b_text) {
-        *ret_is_same = pl_json_text_same(a_doc, a_text, b_doc, b_text);
-        return PL_OK;
-    }
-    return pl_json_equal(a_doc, a, b_doc, b, ret_is_same);
-}
 
 static uint64_t mix(uint64_t hash, uint64_t more)
 {
@@ -107,7 +64,7 @@ static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node
         if (!pl_json_is(tag, PL_JSON_STRING) || (i && pl_json_text_is(doc, tag, PL_STR("message"))))
             continue;
         /* A text counts as a text, whatever its role. */
-        if (i && is_text_type(doc, tag))
+        if (i && pl_same_is_text_type(doc, tag))
             return (uint64_t)PL_JSON_STRING + 1;
         kind = mix(kind + i + 1, text_hash(doc, tag));
     }
@@ -139,9 +96,10 @@ static uint64_t id_of(const struct pl_json_doc *doc, const struct pl_json_node *
     return id;
 }
 
-static struct face face_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
+static struct face face_of(const struct pl_json_doc *doc, const struct pl_json_node *n,
+                           enum pl_same_place place)
 {
-    const struct pl_json_node *text = plain_text(doc, n);
+    const struct pl_json_node *text = pl_same_text(doc, n, place);
     return (struct face){
         .is_known = true,
         .essence = pl_json_value_hash(doc, text ? text : n),
@@ -250,7 +208,7 @@ static struct face *old_face(const struct matching *m, uint32_t i)
 {
     const struct pl_match_side *side = &m->match->old_side;
     if (!m->old_faces[i].is_known)
-        m->old_faces[i] = face_of(side->doc, side->nodes[i]);
+        m->old_faces[i] = face_of(side->doc, side->nodes[i], m->place);
     return &m->old_faces[i];
 }
 
@@ -258,7 +216,7 @@ static struct face *new_face(const struct matching *m, uint32_t j)
 {
     const struct pl_match_side *side = &m->match->new_side;
     if (!m->new_faces[j].is_known)
-        m->new_faces[j] = face_of(side->doc, side->nodes[j]);
+        m->new_faces[j] = face_of(side->doc, side->nodes[j], m->place);
     return &m->new_faces[j];
 }
 
@@ -466,7 +424,7 @@ static enum pl_status pair_same(struct matching *m, uint32_t i, uint32_t j, bool
 {
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
     enum pl_status status =
-        pl_match_is_same(olds->doc, olds->nodes[i], news->doc, news->nodes[j], ret_is_same);
+        pl_same_check(olds->doc, olds->nodes[i], news->doc, news->nodes[j], m->place, ret_is_same);
     if (status == PL_OK && *ret_is_same)
         pair(m, i, j, true);
     return status;
@@ -500,9 +458,9 @@ static enum pl_status confirm(const struct matching *m)
     enum pl_status status = PL_OK;
     for (uint32_t j = m->new_from; j < m->new_end && status == PL_OK; j++)
         if (match->is_same[j])
-            status = pl_match_is_same(
+            status = pl_same_check(
                 match->old_side.doc, match->old_side.nodes[match->new_side.partners[j]],
-                match->new_side.doc, match->new_side.nodes[j], &match->is_same[j]);
+                match->new_side.doc, match->new_side.nodes[j], m->place, &match->is_same[j]);
     return status;
 }
 
@@ -532,9 +490,9 @@ enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
                               const struct pl_json_doc *old_doc,
                               const struct pl_json_node *old_list,
                               const struct pl_json_doc *new_doc,
-                              const struct pl_json_node *new_list)
+                              const struct pl_json_node *new_list, enum pl_same_place place)
 {
-    struct matching m = {.match = match, .arena = arena};
+    struct matching m = {.match = match, .arena = arena, .place = place};
     enum pl_status status = list_side(arena, old_doc, old_list, &match->old_side, &m.old_faces);
     if (status == PL_OK)
         status = list_side(arena, new_doc, new_list, &match->new_side, &m.new_faces);

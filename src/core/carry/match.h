@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "carry/same.h"
 #include "json/json.h"
 
 #define PL_MATCH_NONE UINT32_MAX
@@ -26,18 +27,12 @@ struct pl_match {
     bool *is_moved; /* arena; by new element with a partner: it is out of order */
 };
 
-/* An array, or any other value as a list of one; NULL is an empty list. PL_NOMEM is the only
- * failure. */
+/* An array, or any other value as a list of one; NULL is an empty list. `place` is that of the
+ * lists. PL_NOMEM is the only failure. */
 enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
                               const struct pl_json_doc *old_doc,
                               const struct pl_json_node *old_list,
                               const struct pl_json_doc *new_doc,
-                              const struct pl_json_node *new_list);
-
-/* Whether two values mean the same. A bare string, a part {"type":"text","text":…} and a content
- * with only this part are the same text: every vendor treats them alike. NULL equals only NULL. */
-enum pl_status pl_match_is_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
-                                const struct pl_json_doc *b_doc, const struct pl_json_node *b,
-                                bool *ret_is_same);
+                              const struct pl_json_node *new_list, enum pl_same_place place);
 
 #endif

@@ -52,7 +52,25 @@ static void another_spelling_is_no_difference(void **state)
     (void)state;
     differ("{\"a\":1.0,\"b\":\"\\u0041\"}", "{ \"b\":\"A\", \"a\":1 }", "");
     differ("{\"content\":\"t\"}", "{\"content\":[{\"type\":\"text\",\"text\":\"t\"}]}", "");
-    differ("[\"t\",1]", "[{\"type\":\"input_text\",\"text\":\"t\"},1]", "");
+    differ("{\"content\":[\"t\",1]}", "{\"content\":[{\"type\":\"input_text\",\"text\":\"t\"},1]}",
+           "");
+    differ("{\"stop\":\"t\"}", "{\"stop\":[\"t\"]}", "");
+    differ("[{\"content\":[{\"content\":\"t\"}]}]", "[{\"content\":[{\"content\":[\"t\"]}]}]", "");
+}
+
+/* A list with one string is another value than the string, except as the text of a message. */
+static void a_list_with_one_value_differs_from_the_value(void **state)
+{
+    (void)state;
+    differ("{\"model\":\"m\"}", "{\"model\":[\"m\"]}", "~/model ");
+    differ("{\"messages\":[{\"content\":[{\"input\":{\"content\":\"Rome\"}}]}]}",
+           "{\"messages\":[{\"content\":[{\"input\":{\"content\":[\"Rome\"]}}]}]}",
+           "~/messages/0/content/0/input/content ");
+    differ("{\"contents\":[{\"parts\":[{\"functionCall\":{\"args\":{\"text\":\"Rome\"}}}]}]}",
+           "{\"contents\":[{\"parts\":[{\"functionCall\":{\"args\":\"Rome\"}}]}]}",
+           "~/contents/0/parts/0/functionCall/args ");
+    differ("{\"input\":[{\"output\":\"t\"}]}",
+           "{\"input\":[{\"output\":[{\"type\":\"input_text\",\"text\":\"t\"}]}]}", "");
 }
 
 static void every_kind_of_difference_has_its_place(void **state)
@@ -70,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_spelling_is_no_difference),
+        cmocka_unit_test(a_list_with_one_value_differs_from_the_value),
         cmocka_unit_test(every_kind_of_difference_has_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

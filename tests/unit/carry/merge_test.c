@@ -24,6 +24,7 @@ static void merges_with(const char *ours, const char *base, const char *theirs, 
                              .ours_text = pl_str_of(ours),
                              .base = &b,
                              .theirs = &c,
+                             .place = PL_SAME_ROAD,
                              .is_coarse = is_coarse};
     assert_int_equal(pl_merge_put(&merge, &to, a.root, b.root, c.root), PL_OK);
     if (!pl_str_eq(pl_buf_str(&to), pl_str_of(wanted)))

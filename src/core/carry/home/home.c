@@ -127,7 +127,8 @@ static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
                              .ours = was,
                              .ours_text = was->text,
                              .base = was,
-                             .theirs = j->home->target};
+                             .theirs = j->home->target,
+                             .place = PL_SAME_ROAD};
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     enum pl_status status =
@@ -194,6 +195,7 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, en
         .ours_text = j->best->text,
         .base = &was->made,
         .theirs = &j->now.made,
+        .place = PL_SAME_ROAD,
         .is_said = pl_home_is_said,
         .ctx = &said,
         .is_additive = reach == REACH_ADDED,

@@ -117,8 +117,12 @@ static struct pl_str merged(struct setter *s, const struct pl_json_doc *doc, str
                             const struct pl_json_node *a, const struct pl_json_doc *b_doc,
                             const struct pl_json_node *b)
 {
-    struct pl_merge merge = {
-        .arena = s->arena, .ours = doc, .ours_text = text, .base = a_doc, .theirs = b_doc};
+    struct pl_merge merge = {.arena = s->arena,
+                             .ours = doc,
+                             .ours_text = text,
+                             .base = a_doc,
+                             .theirs = b_doc,
+                             .place = PL_SAME_DATA};
     PL_CLEANUP_BUF struct pl_buf made;
     pl_buf_init(&made, 0);
     enum pl_status status = pl_merge_put(&merge, &made, ours, a, b);

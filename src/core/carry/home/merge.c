@@ -12,7 +12,7 @@ struct merger {
 };
 
 static void put(struct merger *m, const struct pl_json_node *ours, const struct pl_json_node *base,
-                const struct pl_json_node *theirs);
+                const struct pl_json_node *theirs, enum pl_same_place place);
 
 static void put_text(struct merger *m, size_t from, size_t end)
 {
@@ -36,11 +36,11 @@ static void put_theirs(struct merger *m, const struct pl_json_node *n)
 
 /* Whether there is no change from base to theirs. */
 static bool is_unchanged(struct merger *m, const struct pl_json_node *base,
-                         const struct pl_json_node *theirs)
+                         const struct pl_json_node *theirs, enum pl_same_place place)
 {
     bool is_same = false;
     enum pl_status status =
-        pl_match_is_same(m->merge->base, base, m->merge->theirs, theirs, &is_same);
+        pl_same_check(m->merge->base, base, m->merge->theirs, theirs, place, &is_same);
     if (status != PL_OK)
         m->status = status;
     return is_same;
@@ -52,6 +52,7 @@ static bool is_unchanged(struct merger *m, const struct pl_json_node *base,
 /* The items of a container of ours: members from key to value, or elements. */
 struct layout {
     const struct pl_json_node *container;
+    enum pl_same_place place;        /* of the container */
     bool has_gap;                    /* the text between two items is known: */
     size_t gap_from, gap_end;        /* … its range */
     const struct pl_json_node *last; /* the last item of ours that was put; NULL: none, or not
@@ -78,9 +79,10 @@ static bool is_plain_gap(struct pl_str gap)
     return n_others == 1;
 }
 
-static struct layout begin_layout(struct merger *m, const struct pl_json_node *container)
+static struct layout begin_layout(struct merger *m, const struct pl_json_node *container,
+                                  enum pl_same_place place)
 {
-    struct layout l = {.container = container};
+    struct layout l = {.container = container, .place = place};
     const struct pl_json_node *first = pl_json_first(container);
     if (pl_json_count(container) > 1) {
         l.gap_from = end_of(value_of(&l, first));
@@ -143,7 +145,8 @@ static void put_members(struct merger *m, struct layout *l, const struct pl_json
          key < pl_json_end(ours) && m->status == PL_OK; key = pl_json_next_member(key)) {
         const struct pl_json_node *old = get(m, merge->base, base, merge->ours, key);
         const struct pl_json_node *now = get(m, merge->theirs, theirs, merge->ours, key);
-        bool is_kept = is_unchanged(m, old, now) || (merge->is_additive && !now);
+        enum pl_same_place place = pl_same_inside(l->place, merge->ours, ours, key);
+        bool is_kept = is_unchanged(m, old, now, place) || (merge->is_additive && !now);
         if (!is_kept && !now)
             continue;
         put_gap(m, l, key);
@@ -151,7 +154,7 @@ static void put_members(struct merger *m, struct layout *l, const struct pl_json
         if (is_kept)
             put_ours(m, key + 1);
         else
-            put(m, key + 1, old, now);
+            put(m, key + 1, old, now, place);
     }
 }
 
@@ -163,7 +166,8 @@ static void put_new_members(struct merger *m, struct layout *l, const struct pl_
     for (const struct pl_json_node *key = pl_json_first(theirs);
          key < pl_json_end(theirs) && m->status == PL_OK; key = pl_json_next_member(key)) {
         if (get(m, merge->ours, ours, merge->theirs, key) ||
-            is_unchanged(m, get(m, merge->base, base, merge->theirs, key), key + 1))
+            is_unchanged(m, get(m, merge->base, base, merge->theirs, key), key + 1,
+                         pl_same_inside(l->place, merge->theirs, theirs, key)))
             continue;
         put_gap(m, l, NULL);
         put_theirs(m, key);
@@ -173,9 +177,10 @@ static void put_new_members(struct merger *m, struct layout *l, const struct pl_
 }
 
 static void put_object(struct merger *m, const struct pl_json_node *ours,
-                       const struct pl_json_node *base, const struct pl_json_node *theirs)
+                       const struct pl_json_node *base, const struct pl_json_node *theirs,
+                       enum pl_same_place place)
 {
-    struct layout l = begin_layout(m, ours);
+    struct layout l = begin_layout(m, ours, place);
     put_members(m, &l, ours, base, theirs);
     put_new_members(m, &l, ours, base, theirs);
     end_layout(m, &l);
@@ -206,14 +211,14 @@ static bool is_said(const struct pl_merge *merge, const struct pl_json_node *n)
 
 static enum pl_status prepare_list(struct merger *m, struct list *list,
                                    const struct pl_json_node *ours, const struct pl_json_node *base,
-                                   const struct pl_json_node *theirs)
+                                   const struct pl_json_node *theirs, enum pl_same_place place)
 {
     const struct pl_merge *merge = m->merge;
     enum pl_status status =
-        pl_match_lists(&list->home, merge->arena, merge->ours, ours, merge->base, base);
+        pl_match_lists(&list->home, merge->arena, merge->ours, ours, merge->base, base, place);
     if (status == PL_OK)
-        status =
-            pl_match_lists(&list->edit, merge->arena, merge->base, base, merge->theirs, theirs);
+        status = pl_match_lists(&list->edit, merge->arena, merge->base, base, merge->theirs, theirs,
+                                place);
     if (status != PL_OK)
         return status;
     size_t n = list->home.old_side.n + (size_t)1, n_base = list->home.new_side.n + (size_t)1;
@@ -315,7 +320,8 @@ static void put_element(struct merger *m, struct list *list, struct layout *l, u
     if (edit->is_same[j])
         put_ours(m, home->old_side.nodes[ours]);
     else
-        put(m, home->old_side.nodes[ours], edit->old_side.nodes[base], edit->new_side.nodes[j]);
+        put(m, home->old_side.nodes[ours], edit->old_side.nodes[base], edit->new_side.nodes[j],
+            l->place);
     put_extras(m, list, l, ours + 1);
 }
 
@@ -333,17 +339,18 @@ static void put_first_block(struct merger *m, struct list *list, struct layout *
 }
 
 static void put_array(struct merger *m, const struct pl_json_node *ours,
-                      const struct pl_json_node *base, const struct pl_json_node *theirs)
+                      const struct pl_json_node *base, const struct pl_json_node *theirs,
+                      enum pl_same_place place)
 {
     struct list list = {0};
-    enum pl_status status = prepare_list(m, &list, ours, base, theirs);
+    enum pl_status status = prepare_list(m, &list, ours, base, theirs, place);
     if (status != PL_OK) {
         m->status = status;
         return;
     }
     cut_blocks(m, &list);
     find_whole_blocks(&list);
-    struct layout l = begin_layout(m, ours);
+    struct layout l = begin_layout(m, ours, place);
     put_first_block(m, &list, &l);
     for (uint32_t j = 0; j < list.edit.new_side.n && m->status == PL_OK; j++)
         put_element(m, &list, &l, j);
@@ -356,13 +363,13 @@ static void put_array(struct merger *m, const struct pl_json_node *ours,
  */
 
 static void put(struct merger *m, const struct pl_json_node *ours, const struct pl_json_node *base,
-                const struct pl_json_node *theirs)
+                const struct pl_json_node *theirs, enum pl_same_place place)
 {
     if (pl_json_is(ours, PL_JSON_OBJECT) && pl_json_is(base, PL_JSON_OBJECT) &&
         pl_json_is(theirs, PL_JSON_OBJECT))
-        put_object(m, ours, base, theirs);
+        put_object(m, ours, base, theirs, place);
     else if (pl_json_is(ours, PL_JSON_ARRAY) && pl_json_is(theirs, PL_JSON_ARRAY))
-        put_array(m, ours, base, theirs);
+        put_array(m, ours, base, theirs, place);
     else
         put_theirs(m, theirs);
 }
@@ -372,10 +379,10 @@ enum pl_status pl_merge_put(const struct pl_merge *merge, struct pl_buf *to,
                             const struct pl_json_node *theirs)
 {
     struct merger m = {.merge = merge, .to = to};
-    if (is_unchanged(&m, base, theirs))
+    if (is_unchanged(&m, base, theirs, merge->place))
         put_ours(&m, ours);
     else if (theirs)
-        put(&m, ours, base, theirs);
+        put(&m, ours, base, theirs, merge->place);
     if (m.status == PL_OK)
         m.status = to->status;
     return m.status;

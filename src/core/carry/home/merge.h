@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "carry/same.h"
 #include "json/json.h"
 
 /* Whether the other format has any of the bytes [off, off + len) of ours. NULL: always true. */
@@ -17,7 +18,8 @@ typedef bool pl_merge_is_said_fn(const void *ctx, uint32_t off, uint32_t len);
 struct pl_merge {
     struct pl_arena *arena;
     const struct pl_json_doc *ours, *base, *theirs;
-    struct pl_str ours_text; /* the original text, including comments */
+    enum pl_same_place place; /* of the values to merge */
+    struct pl_str ours_text;  /* the original text, including comments */
     pl_merge_is_said_fn *is_said;
     const void *ctx;
     bool is_additive; /* nothing of ours is removed */
