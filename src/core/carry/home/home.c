@@ -4,10 +4,11 @@
 #include "carry/home/home.h"
 
 #include "carry/difference.h"
-#include "format/gpt_oss/gpt_oss.h"
 #include "carry/home/home_int.h"
 #include "carry/home/home_own.h"
 #include "carry/home/merge.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "format/source.h"
 
 /* Rounds of setting and merging: after a merge there may be new values to set. */
 enum { MOST_ROUNDS = 3 };
@@ -61,12 +62,34 @@ static enum pl_status check_text(const struct pl_json_doc *doc, struct pl_error 
     return status;
 }
 
+/* A gpt-oss document may say what its text cannot: white space before a message without a header
+ * is not content. So a candidate is the document that its text gives. */
+static enum pl_status read_as_text(const struct journey *j, struct pl_str *text,
+                                   struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf rendered, again;
+    struct pl_json_doc doc;
+    pl_buf_init(&rendered, 0);
+    pl_buf_init(&again, 0);
+    enum pl_status status = pl_source_parse(j->home->arena, *text, &doc, err);
+    if (status == PL_OK)
+        status = pl_gpt_oss_render(&doc, &rendered, err);
+    if (status == PL_OK)
+        status = pl_gpt_oss_parse(pl_buf_str(&rendered), &again, err);
+    if (status != PL_OK)
+        return status;
+    *text = pl_arena_dup(j->home->arena, pl_buf_str(&again));
+    return text->ptr ? PL_OK : PL_NOMEM;
+}
+
 /* Close the candidate whatever this returns. */
 static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_error *err)
 {
-    enum pl_status status = pl_leg_write(&c->there, j->home, &j->there, c->text, err);
-    if (status == PL_OK && j->there.from == &pl_format_gpt_oss)
-        status = check_text(&c->there.doc, err);
+    enum pl_status status = PL_OK;
+    if (j->there.from == &pl_format_gpt_oss)
+        status = read_as_text(j, &c->text, err);
+    if (status == PL_OK)
+        status = pl_leg_write(&c->there, j->home, &j->there, c->text, err);
     if (status != PL_OK)
         return status;
     c->is_usable = !j->is_short || !has_missing(c->text);
