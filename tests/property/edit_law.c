@@ -1,7 +1,6 @@
 #include "property/edit_law.h"
 
 #include "carry/carry.h"
-#include "carry/difference.h"
 #include "json/equal.h"
 #include "json/pointer.h"
 #include "json/text.h"
@@ -123,51 +122,117 @@ static bool is_along(struct pl_str a, struct pl_str b)
     return pl_str_starts(more, less) && (more.len == less.len || more.ptr[less.len] == '/');
 }
 
+static struct pl_str text_of(struct law *law, const struct pl_json_node *loss, const char *key)
+{
+    struct pl_str text = {0};
+    const struct pl_json_node *n = pl_json_get(&law->report, loss, pl_str_of(key));
+    if (n)
+        (void)pl_json_text(&law->arena, &law->report, n, &text);
+    return text;
+}
+
+/* Whether `named` is a new or moved element of a list that the pointer is in: then the others have
+ * another position. */
+static bool is_shifted(struct law *law, const struct pl_json_node *loss, struct pl_str named,
+                       struct pl_str pointer)
+{
+    struct pl_str code = text_of(law, loss, "code");
+    size_t end = named.len;
+    while (end && named.ptr[end - 1] >= '0' && named.ptr[end - 1] <= '9')
+        end--;
+    return end && end < named.len && named.ptr[end - 1] == '/' &&
+           (pl_str_eq(code, PL_STR("reordered")) || pl_str_eq(code, PL_STR("dropped"))) &&
+           pl_str_starts(pointer, pl_str_slice(named, 0, end));
+}
+
 static bool is_reported(struct law *law, struct pl_str pointer)
 {
     const struct pl_json_node *losses =
         pl_json_get(&law->report, law->report.root, PL_STR("losses"));
     for (const struct pl_json_node *loss = pl_json_first(losses); loss < pl_json_end(losses);
          loss = pl_json_next(loss)) {
-        struct pl_str named = {0};
-        const struct pl_json_node *at = pl_json_get(&law->report, loss, PL_STR("pointer"));
-        if (at && pl_json_text(&law->arena, &law->report, at, &named) == PL_OK &&
-            is_along(named, pointer))
+        struct pl_str named = text_of(law, loss, "pointer");
+        if (pl_json_get(&law->report, loss, PL_STR("pointer")) &&
+            (is_along(named, pointer) || is_shifted(law, loss, named, pointer)))
             return true;
     }
     return false;
 }
 
-static bool check_difference(void *ctx, const struct pl_difference *delta)
+/* A difference at `at` of the edited target. In the list of a whole document that has another
+ * length, every report is inside it. */
+static void expect_report(struct law *law, const struct pl_json_node *at, bool is_list)
 {
-    struct law *law = ctx;
-    if (delta->kind == PL_DIFFERENCE_INSIDE)
-        return true;
     PL_CLEANUP_BUF struct pl_buf pointer;
     pl_buf_init(&pointer, 0);
-    const struct pl_json_node *at = delta->b ? delta->b : delta->around;
-    pl_json_pointer_of(&pointer, &law->edited, at ? at : law->edited.root);
+    pl_json_pointer_of(&pointer, &law->edited, at);
     law->n_differences++;
-    if (!is_reported(law, pl_buf_str(&pointer)) && !law->why->len)
-        pl_buf_addf(law->why, "silent difference of kind %d at %.*s", (int)delta->kind,
-                    PL_STR_ARG(pl_buf_str(&pointer)));
-    return true;
+    bool is_root_list = is_list && !pointer.len && !law->is_lossless;
+    if (!is_root_list && !is_reported(law, pl_buf_str(&pointer)) && !law->why->len)
+        pl_buf_addf(law->why, "silent difference at %.*s", PL_STR_ARG(pl_buf_str(&pointer)));
+}
+
+static void compare_members(struct law *law, const struct pl_json_node *a,
+                            const struct pl_json_node *b, enum where where);
+
+static void compare_values(struct law *law, const struct pl_json_node *a,
+                           const struct pl_json_node *b, enum where where)
+{
+    if (says_same(law, a, b, where))
+        return;
+    if (pl_json_kind(a) == PL_JSON_OBJECT && pl_json_kind(b) == PL_JSON_OBJECT) {
+        compare_members(law, a, b, where);
+        return;
+    }
+    bool are_lists = pl_json_kind(a) == PL_JSON_ARRAY && pl_json_kind(b) == PL_JSON_ARRAY;
+    if (!are_lists || pl_json_count(a) != pl_json_count(b)) {
+        expect_report(law, b, are_lists);
+        return;
+    }
+    const struct pl_json_node *m = pl_json_first(a), *n = pl_json_first(b);
+    for (; m < pl_json_end(a); m = pl_json_next(m), n = pl_json_next(n))
+        compare_values(law, m, n, where);
+}
+
+static const struct pl_json_node *same_member(struct law *law, const struct pl_json_doc *doc,
+                                              const struct pl_json_node *object,
+                                              const struct pl_json_doc *key_doc,
+                                              const struct pl_json_node *key)
+{
+    struct pl_str name = {0};
+    (void)pl_json_text(&law->arena, key_doc, key, &name);
+    return pl_json_get(doc, object, name);
+}
+
+static void compare_members(struct law *law, const struct pl_json_node *a,
+                            const struct pl_json_node *b, enum where where)
+{
+    for (const struct pl_json_node *key = pl_json_first(b); key < pl_json_end(b);
+         key = pl_json_next_member(key)) {
+        const struct pl_json_node *other = same_member(law, &law->there, a, &law->edited, key);
+        if (!other)
+            expect_report(law, key + 1, false);
+        else
+            compare_values(law, other, same_member(law, &law->edited, b, &law->edited, key),
+                           inside(law, a, other - 1, where));
+    }
+    for (const struct pl_json_node *key = pl_json_first(a); key < pl_json_end(a);
+         key = pl_json_next_member(key))
+        if (!same_member(law, &law->edited, b, &law->there, key))
+            expect_report(law, b, false);
 }
 
 static enum pl_edit_fate compare(struct law *law)
 {
     bool is_same = says_same(law, law->there.root, law->edited.root, ON_ROAD);
-    if (pl_difference_walk(&law->arena, &law->there, law->there.root, &law->edited,
-                           law->edited.root, check_difference, law) != PL_OK)
-        return wrong(law, "the differences cannot be found", (struct pl_str){0});
+    compare_values(law, law->there.root, law->edited.root, ON_ROAD);
     if (law->why->len)
         return PL_EDIT_WRONG;
     if (is_same != !law->n_differences)
-        return wrong(law,
-                     is_same ? "differences between what is the same"
-                             : "two documents differ, and no difference is found",
-                     (struct pl_str){0});
-    return is_same && law->is_lossless ? PL_EDIT_ARRIVED : PL_EDIT_REPORTED;
+        return wrong(law, "two documents differ, and no difference is found", (struct pl_str){0});
+    if (!is_same && law->is_lossless)
+        return wrong(law, "a difference, and the report says lossless", (struct pl_str){0});
+    return law->is_lossless ? PL_EDIT_ARRIVED : PL_EDIT_REPORTED;
 }
 
 /* --- there and back --------------------------------------------------------------------------- */

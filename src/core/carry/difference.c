@@ -2,12 +2,12 @@
  * a moved element does not count as removed and added. */
 #include "carry/difference.h"
 
-#include "carry/match.h"
 #include "json/text.h"
 
 struct walker {
     struct pl_arena *arena;
     const struct pl_json_doc *a_doc, *b_doc;
+    struct pl_labels a_labels;
     pl_difference_fn *visit;
     void *ctx;
     enum pl_status status;
@@ -57,7 +57,8 @@ static void walk_elements(struct walker *w, const struct pl_json_node *a,
                           const struct pl_json_node *b, enum pl_same_place place)
 {
     struct pl_match match;
-    enum pl_status status = pl_match_lists(&match, w->arena, w->a_doc, a, w->b_doc, b, place);
+    struct pl_match_list olds = {w->a_doc, a, w->a_labels}, news = {.doc = w->b_doc, .list = b};
+    enum pl_status status = pl_match_lists(&match, w->arena, &olds, &news, place);
     if (status != PL_OK) {
         w->status = status;
         return;
@@ -96,12 +97,16 @@ static void walk(struct walker *w, const struct pl_json_node *a, const struct pl
         walk_elements(w, a, b, place);
 }
 
-enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
-                                  const struct pl_json_node *a, const struct pl_json_doc *b_doc,
-                                  const struct pl_json_node *b, pl_difference_fn *fn, void *ctx)
+enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_difference_side *a,
+                                  const struct pl_json_doc *b, pl_difference_fn *fn, void *ctx)
 {
-    struct walker w = {.arena = arena, .a_doc = a_doc, .b_doc = b_doc, .visit = fn, .ctx = ctx};
-    walk(&w, a, b, NULL, PL_SAME_ROAD);
+    struct walker w = {.arena = arena,
+                       .a_doc = a->doc,
+                       .b_doc = b,
+                       .a_labels = a->labels,
+                       .visit = fn,
+                       .ctx = ctx};
+    walk(&w, a->doc->root, b->root, NULL, PL_SAME_ROAD);
     return w.status;
 }
 
@@ -115,9 +120,9 @@ static bool measure(void *ctx, const struct pl_difference *delta)
     return true;
 }
 
-enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_json_doc *a,
+enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_difference_side *a,
                                   const struct pl_json_doc *b, size_t *ret_size)
 {
     *ret_size = 0;
-    return pl_difference_walk(arena, a, a->root, b, b->root, measure, ret_size);
+    return pl_difference_walk(arena, a, b, measure, ret_size);
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "carry/match.h"
 #include "json/json.h"
 
 enum pl_difference_kind {
@@ -25,13 +26,18 @@ struct pl_difference {
 /* For INSIDE: whether to visit the children. The result for other kinds is ignored. */
 typedef bool pl_difference_fn(void *ctx, const struct pl_difference *delta);
 
-/* Visits the differences between a and b, the roots of documents. PL_NOMEM is the only failure. */
-enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
-                                  const struct pl_json_node *a, const struct pl_json_doc *b_doc,
-                                  const struct pl_json_node *b, pl_difference_fn *visit, void *ctx);
+/* A document, with the labels of its lists. */
+struct pl_difference_side {
+    const struct pl_json_doc *doc;
+    struct pl_labels labels;
+};
+
+/* Visits the differences between two documents. PL_NOMEM is the only failure. */
+enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_difference_side *a,
+                                  const struct pl_json_doc *b, pl_difference_fn *visit, void *ctx);
 
 /* The size of the difference: values that were changed, added, removed or moved. */
-enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_json_doc *a,
+enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_difference_side *a,
                                   const struct pl_json_doc *b, size_t *ret_size);
 
 #endif

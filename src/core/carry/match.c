@@ -2,9 +2,9 @@
  * of the middle, then values that moved, then gaps of the same shape. */
 #include "carry/match.h"
 
-#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "carry/sketch.h"
 #include "json/equal.h"
 #include "json/text.h"
 
@@ -13,29 +13,26 @@
 enum { MOST_CELLS = 1 << 14 };
 
 /* The similarity of two values, as a weight. */
-enum { WEIGHT_SAME = 4096, WEIGHT_ID = 2048, WEIGHT_WORDS = 1024 };
-
-/* A sketch of a value: the smallest hashes of its word pairs. The share of hashes that two sketches
- * have in common estimates the share of their words. */
-enum { N_WORDS = 24, MOST_BYTES = 64 << 10 };
-struct words {
-    uint64_t hashes[N_WORDS]; /* sorted */
-    uint32_t n;
-};
+enum { WEIGHT_SAME = 8192, WEIGHT_ALIKE = 6144, WEIGHT_ID = 2048, WEIGHT_WORDS = 1024 };
 
 /* Features of an element. Most elements have the same bytes on both sides and do not need them. */
 struct face {
     bool is_known;
-    uint64_t essence;    /* equal for values that mean the same */
-    uint64_t kind;       /* role and type */
-    uint64_t id;         /* 0: none */
-    struct words *words; /* arena; NULL: not computed yet */
+    uint64_t essence;  /* equal for values that mean the same */
+    uint64_t likeness; /* … except for labels */
+    uint64_t kind;     /* role and type */
+    uint64_t id;       /* 0: none */
+    bool has_changed;  /* the other side has fewer of this likeness: not all can have stayed */
+    bool has_new_id;   /* … of this id; or it has none */
+    const struct pl_sketch *words; /* arena; NULL: not computed yet */
 };
 
 struct matching {
     struct pl_match *match;
     struct pl_arena *arena;
-    enum pl_same_place place;                      /* of the elements */
+    enum pl_same_place place; /* of the elements */
+    unsigned labels;          /* names of those in either list */
+    bool labels_are_ids;
     struct face *old_faces, *new_faces;            /* arena */
     uint32_t old_from, old_end, new_from, new_end; /* the middle */
 };
@@ -52,12 +49,13 @@ static uint64_t text_hash(const struct pl_json_doc *doc, const struct pl_json_no
     return pl_json_value_hash(doc, string);
 }
 
-/* Role and type, if they are strings; otherwise the name of the first member. */
-static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
+uint64_t pl_match_kind(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     static const char *const tags[] = {"role", "type", "kind"};
     if (pl_json_kind(n) != PL_JSON_OBJECT)
         return (uint64_t)pl_json_kind(n) + 1;
+    if (pl_json_is(pl_json_get(doc, n, PL_STR("thought")), PL_JSON_TRUE))
+        return mix(7, PL_JSON_TRUE);
     uint64_t kind = 0;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         const struct pl_json_node *tag = pl_json_get(doc, n, pl_str_of(tags[i]));
@@ -74,10 +72,10 @@ static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node
                                                        : mix(7, text_hash(doc, n + 1));
 }
 
-static uint64_t own_id(const struct pl_json_doc *doc, const struct pl_json_node *n)
+static uint64_t own_id(const struct pl_json_doc *doc, const struct pl_json_node *n, bool has_own)
 {
     static const char *const names[] = {"id", "call_id", "tool_call_id", "tool_use_id", "name"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = !has_own; i < sizeof names / sizeof *names; i++) {
         const struct pl_json_node *id = pl_json_get(doc, n, pl_str_of(names[i]));
         if (pl_json_is(id, PL_JSON_STRING) && id->len > 2)
             return mix(i + 1, text_hash(doc, id));
@@ -86,113 +84,50 @@ static uint64_t own_id(const struct pl_json_doc *doc, const struct pl_json_node 
 }
 
 /* Its own id, or that of the first object in it: {"type":"function","function":{"name":…}}. */
-static uint64_t id_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
+static uint64_t id_of(const struct matching *m, const struct pl_json_doc *doc,
+                      const struct pl_json_node *n)
 {
-    uint64_t id = own_id(doc, n);
+    uint64_t id = own_id(doc, n, m->labels_are_ids || !(m->labels & PL_LABEL_ID));
     for (const struct pl_json_node *key = pl_json_first_member(n); !id && key < pl_json_end(n);
          key = pl_json_next_member(key))
         if (pl_json_kind(key + 1) == PL_JSON_OBJECT)
-            return own_id(doc, key + 1);
+            return own_id(doc, key + 1, true);
     return id;
 }
 
-static struct face face_of(const struct pl_json_doc *doc, const struct pl_json_node *n,
-                           enum pl_same_place place)
+unsigned pl_label_name(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
-    const struct pl_json_node *text = pl_same_text(doc, n, place);
+    static const char *const names[] = {"id", "turn_id", "sequence", "index"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (pl_json_text_is(doc, key, pl_str_of(names[i])))
+            return 1u << i;
+    return 0;
+}
+
+static uint64_t likeness_of(const struct matching *m, const struct pl_json_doc *doc,
+                            const struct pl_json_node *object)
+{
+    uint64_t likeness = 1;
+    for (const struct pl_json_node *key = pl_json_first(object); key < pl_json_end(object);
+         key = pl_json_next_member(key))
+        if (!(pl_label_name(doc, key) & m->labels))
+            likeness += mix(text_hash(doc, key), pl_json_value_hash(doc, key + 1));
+    return likeness;
+}
+
+static struct face face_of(const struct matching *m, const struct pl_json_doc *doc,
+                           const struct pl_json_node *n)
+{
+    const struct pl_json_node *text = pl_same_text(doc, n, m->place);
+    uint64_t essence = pl_json_value_hash(doc, text ? text : n);
+    bool has_labels = m->labels && !text && pl_json_kind(n) == PL_JSON_OBJECT;
     return (struct face){
         .is_known = true,
-        .essence = pl_json_value_hash(doc, text ? text : n),
-        .kind = kind_of(doc, n),
-        .id = id_of(doc, n),
+        .essence = essence,
+        .likeness = has_labels ? likeness_of(m, doc, n) : essence,
+        .kind = pl_match_kind(doc, n),
+        .id = id_of(m, doc, n),
     };
-}
-
-/* --- words ------------------------------------------------------------------------------------ */
-
-static void add_word(struct words *words, uint64_t hash)
-{
-    if (words->n == N_WORDS && hash >= words->hashes[N_WORDS - 1])
-        return;
-    uint32_t at = 0;
-    while (at < words->n && words->hashes[at] < hash)
-        at++;
-    if (at < words->n && words->hashes[at] == hash)
-        return;
-    if (words->n < N_WORDS)
-        words->n++;
-    memmove(&words->hashes[at + 1], &words->hashes[at],
-            (words->n - at - 1) * sizeof *words->hashes);
-    words->hashes[at] = hash;
-}
-
-/* A word is a run of letters, or one character beyond ASCII: not every script has spaces. */
-static size_t word_length(struct pl_str text, size_t at)
-{
-    size_t end = at;
-    while (end < text.len && pl_ascii_is_alnum((unsigned char)text.ptr[end]))
-        end++;
-    if (end > at)
-        return end - at;
-    end++;
-    while (end < text.len && ((unsigned char)text.ptr[end] & 0xC0) == 0x80)
-        end++;
-    return end - at;
-}
-
-static void add_words(struct words *words, struct pl_str text)
-{
-    uint64_t before = 0;
-    for (size_t at = 0; at < text.len;) {
-        unsigned char c = (unsigned char)text.ptr[at];
-        if (!pl_ascii_is_alnum(c) && c < 0x80) {
-            at++;
-            continue;
-        }
-        size_t n = word_length(text, at);
-        uint64_t own = pl_hash_quick((struct pl_str){text.ptr + at, n});
-        add_word(words, mix(1, own));
-        if (before)
-            add_word(words, mix(before, own));
-        before = own;
-        at += n;
-    }
-}
-
-static const struct words *words_of(struct matching *m, const struct pl_match_side *side,
-                                    struct face *faces, uint32_t i)
-{
-    if (faces[i].words)
-        return faces[i].words;
-    struct words *words = pl_arena_zalloc(m->arena, 1, sizeof *words);
-    const struct pl_json_node *n = side->nodes[i];
-    size_t left = MOST_BYTES;
-    for (const struct pl_json_node *k = n; words && k < pl_json_next(n); k++) {
-        struct pl_str text;
-        if (pl_json_kind(k) != PL_JSON_STRING || k->tag & PL_JSON_KEY)
-            continue;
-        if (pl_json_text(m->arena, side->doc, k, &text) != PL_OK)
-            return NULL;
-        add_words(words, pl_str_slice(text, 0, left));
-        left -= text.len < left ? text.len : left;
-    }
-    faces[i].words = words;
-    return words;
-}
-
-/* How many of the smallest hashes of both together are in both, scaled to 0 … WEIGHT_WORDS. */
-static uint32_t common_words(const struct words *a, const struct words *b)
-{
-    uint32_t i = 0, j = 0, n_seen = 0, n_common = 0;
-    while (n_seen < N_WORDS && (i < a->n || j < b->n)) {
-        bool is_common = i < a->n && j < b->n && a->hashes[i] == b->hashes[j];
-        bool is_first = j >= b->n || (i < a->n && a->hashes[i] < b->hashes[j]);
-        n_common += is_common;
-        i += is_common || is_first;
-        j += is_common || !is_first;
-        n_seen++;
-    }
-    return n_seen ? n_common * WEIGHT_WORDS / n_seen : 0;
 }
 
 /* --- the middle ------------------------------------------------------------------------------- */
@@ -208,7 +143,7 @@ static struct face *old_face(const struct matching *m, uint32_t i)
 {
     const struct pl_match_side *side = &m->match->old_side;
     if (!m->old_faces[i].is_known)
-        m->old_faces[i] = face_of(side->doc, side->nodes[i], m->place);
+        m->old_faces[i] = face_of(m, side->doc, side->nodes[i]);
     return &m->old_faces[i];
 }
 
@@ -216,31 +151,91 @@ static struct face *new_face(const struct matching *m, uint32_t j)
 {
     const struct pl_match_side *side = &m->match->new_side;
     if (!m->new_faces[j].is_known)
-        m->new_faces[j] = face_of(side->doc, side->nodes[j], m->place);
+        m->new_faces[j] = face_of(m, side->doc, side->nodes[j]);
     return &m->new_faces[j];
 }
 
 /* Equal hashes are no proof: confirm() checks. */
 static bool is_same_at(const struct matching *m, uint32_t i, uint32_t j)
 {
-    return old_face(m, i)->essence == new_face(m, j)->essence;
+    return old_face(m, i)->likeness == new_face(m, j)->likeness;
 }
 
-/* The weight of a pair i and j. PL_MATCH_NONE: out of memory. */
+static struct pl_str hash_key(const uint64_t *hash)
+{
+    return (struct pl_str){(const char *)hash, sizeof *hash};
+}
+
+/* How often the middle has each likeness and each id. */
+struct census {
+    struct pl_map old_ones, new_ones; /* owned; hash -> number. The keys are in the faces */
+};
+
+static enum pl_status count(struct pl_map *map, const struct face *face)
+{
+    const uint64_t *hashes[] = {&face->likeness, &face->id};
+    for (size_t i = 0; i < 2; i++) {
+        bool is_new;
+        struct pl_map_entry *entry = pl_map_put(map, hash_key(hashes[i]), &is_new);
+        if (!entry)
+            return PL_NOMEM;
+        entry->value++;
+    }
+    return PL_OK;
+}
+
+static bool has_more(const struct pl_map *here, const struct pl_map *there, const uint64_t *hash)
+{
+    const struct pl_map_entry *most = pl_map_get(here, hash_key(hash)),
+                              *least = pl_map_get(there, hash_key(hash));
+    return most->value > (least ? least->value : 0);
+}
+
+static void judge(struct face *face, const struct pl_map *here, const struct pl_map *there)
+{
+    face->has_changed = has_more(here, there, &face->likeness);
+    face->has_new_id = !face->id || has_more(here, there, &face->id);
+}
+
+/* Tells elements that changed from those that only moved. */
+static enum pl_status find_changed(struct matching *m)
+{
+    struct census census = {0};
+    enum pl_status status = PL_OK;
+    for (uint32_t i = m->old_from; i < m->old_end && status == PL_OK; i++)
+        status = count(&census.old_ones, old_face(m, i));
+    for (uint32_t j = m->new_from; j < m->new_end && status == PL_OK; j++)
+        status = count(&census.new_ones, new_face(m, j));
+    for (uint32_t i = m->old_from; i < m->old_end && status == PL_OK; i++)
+        judge(old_face(m, i), &census.old_ones, &census.new_ones);
+    for (uint32_t j = m->new_from; j < m->new_end && status == PL_OK; j++)
+        judge(new_face(m, j), &census.new_ones, &census.old_ones);
+    pl_map_deinit(&census.old_ones);
+    pl_map_deinit(&census.new_ones);
+    return status;
+}
+
+/* The weight of a pair i and j. PL_MATCH_NONE: out of memory. An element that only moved has its
+ * partner elsewhere, whatever words it shares with its new neighbours. */
 static uint32_t weigh(struct matching *m, uint32_t i, uint32_t j)
 {
     enum { LEAST_WORDS = WEIGHT_WORDS / 5 };
     struct face *a = old_face(m, i), *b = new_face(m, j);
     if (a->essence == b->essence)
         return WEIGHT_SAME;
-    if (a->kind != b->kind)
+    if (a->likeness == b->likeness)
+        return WEIGHT_ALIKE;
+    bool is_same_id = a->id && a->id == b->id;
+    if (a->kind != b->kind || !a->has_changed || !b->has_changed ||
+        (!is_same_id && (!a->has_new_id || !b->has_new_id)))
         return 0;
-    const struct words *a_words = words_of(m, &m->match->old_side, m->old_faces, i);
-    const struct words *b_words = words_of(m, &m->match->new_side, m->new_faces, j);
-    if (!a_words || !b_words)
+    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
+    a->words = a->words ? a->words : pl_sketch_of(m->arena, olds->doc, olds->nodes[i]);
+    b->words = b->words ? b->words : pl_sketch_of(m->arena, news->doc, news->nodes[j]);
+    if (!a->words || !b->words)
         return PL_MATCH_NONE;
-    uint32_t common = common_words(a_words, b_words);
-    if (a->id && a->id == b->id)
+    uint32_t common = pl_sketch_common(a->words, b->words, WEIGHT_WORDS);
+    if (is_same_id)
         return WEIGHT_ID + common;
     return common >= LEAST_WORDS ? common : 0;
 }
@@ -252,7 +247,7 @@ static enum pl_status align_cells(struct matching *m)
     size_t width = (size_t)k + 1;
     uint32_t *best = pl_arena_zalloc(m->arena, (n + (size_t)1) * width, sizeof *best);
     uint32_t *weights = pl_arena_alloc(m->arena, (size_t)n * k + 1, sizeof *weights);
-    if (!best || !weights)
+    if (!best || !weights || find_changed(m) != PL_OK)
         return PL_NOMEM;
     for (uint32_t i = n; i-- > 0;)
         for (uint32_t j = k; j-- > 0;) {
@@ -269,7 +264,7 @@ static enum pl_status align_cells(struct matching *m)
         const uint32_t *cell = &best[i * width + j];
         uint32_t weight = weights[(size_t)i * k + j];
         if (weight && *cell == cell[width + 1] + weight) {
-            pair(m, m->old_from + i, m->new_from + j, weight == WEIGHT_SAME);
+            pair(m, m->old_from + i, m->new_from + j, weight >= WEIGHT_ALIKE);
             i++, j++;
         } else if (cell[width] >= cell[1]) {
             i++;
@@ -280,16 +275,11 @@ static enum pl_status align_cells(struct matching *m)
     return PL_OK;
 }
 
-/* Old values without a partner, by essence: chains in list order. */
+/* Old values without a partner, by likeness: chains in list order. */
 struct leftovers {
-    struct pl_map first; /* owned; essence -> index + 1 of the first */
-    uint32_t *next;      /* arena; index + 1 of the next of the same essence */
+    struct pl_map first; /* owned; likeness -> index + 1 of the first */
+    uint32_t *next;      /* arena; index + 1 of the next of the same likeness */
 };
-
-static struct pl_str essence_key(const struct face *face)
-{
-    return (struct pl_str){(const char *)&face->essence, sizeof face->essence};
-}
 
 static enum pl_status gather_leftovers(struct matching *m, struct leftovers *left)
 {
@@ -301,7 +291,8 @@ static enum pl_status gather_leftovers(struct matching *m, struct leftovers *lef
         bool is_new;
         if (m->match->old_side.partners[i] != PL_MATCH_NONE)
             continue;
-        struct pl_map_entry *entry = pl_map_put(&left->first, essence_key(old_face(m, i)), &is_new);
+        struct pl_map_entry *entry =
+            pl_map_put(&left->first, hash_key(&old_face(m, i)->likeness), &is_new);
         if (!entry)
             return PL_NOMEM;
         left->next[i] = (uint32_t)entry->value;
@@ -314,7 +305,7 @@ static enum pl_status gather_leftovers(struct matching *m, struct leftovers *lef
 static uint32_t take_leftover(struct matching *m, struct leftovers *left, uint32_t j,
                               uint32_t least)
 {
-    struct pl_map_entry *entry = pl_map_get(&left->first, essence_key(new_face(m, j)));
+    struct pl_map_entry *entry = pl_map_get(&left->first, hash_key(&new_face(m, j)->likeness));
     while (entry && entry->value && entry->value <= least)
         entry->value = left->next[entry->value - 1];
     if (!entry || !entry->value)
@@ -399,24 +390,37 @@ static void pair_gaps(struct matching *m)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static enum pl_status list_side(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                const struct pl_json_node *list, struct pl_match_side *side,
-                                struct face **ret_faces)
+static enum pl_status list_side(struct pl_arena *arena, const struct pl_match_list *list,
+                                struct pl_match_side *side, struct face **ret_faces)
 {
-    bool is_array = list && pl_json_kind(list) == PL_JSON_ARRAY;
-    *side = (struct pl_match_side){.doc = doc};
-    side->n = is_array ? pl_json_count(list) : list != NULL;
+    const struct pl_json_node *n = list->list;
+    bool is_array = n && pl_json_kind(n) == PL_JSON_ARRAY;
+    *side = (struct pl_match_side){.doc = list->doc};
+    side->n = is_array ? pl_json_count(n) : n != NULL;
     side->nodes = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->nodes);
     side->partners = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->partners);
     *ret_faces = pl_arena_zalloc(arena, side->n + (size_t)1, sizeof **ret_faces);
     if (!side->nodes || !side->partners || !*ret_faces)
         return PL_NOMEM;
-    const struct pl_json_node *n = is_array ? pl_json_first(list) : list;
+    n = is_array ? pl_json_first(n) : n;
     for (uint32_t i = 0; i < side->n; i++, n = pl_json_next(n)) {
         side->nodes[i] = n;
         side->partners[i] = PL_MATCH_NONE;
     }
     return PL_OK;
+}
+
+/* The names of the labels that elements of a list have. */
+static unsigned labels_of(const struct pl_match_list *list, const struct pl_match_side *side)
+{
+    unsigned names = 0;
+    const bool *is_label = list->labels.is_label;
+    for (uint32_t i = 0; is_label && i < side->n; i++)
+        for (const struct pl_json_node *key = pl_json_first_member(side->nodes[i]);
+             key < pl_json_end(side->nodes[i]); key = pl_json_next_member(key))
+            if (is_label[key + 1 - list->doc->root])
+                names |= pl_label_name(list->doc, key);
+    return names;
 }
 
 /* Pairs elements i and j if they mean the same. */
@@ -451,6 +455,40 @@ static enum pl_status pair_ends(struct matching *m)
     return status;
 }
 
+/* Whether every member of `a` that is no label is in `b` too. */
+static enum pl_status has_members(const struct matching *m, const struct pl_json_doc *a_doc,
+                                  const struct pl_json_node *a, const struct pl_json_doc *b_doc,
+                                  const struct pl_json_node *b, bool *ret_has)
+{
+    enum pl_status status = PL_OK;
+    for (const struct pl_json_node *key = pl_json_first(a);
+         key < pl_json_end(a) && status == PL_OK && *ret_has; key = pl_json_next_member(key)) {
+        struct pl_str name;
+        if (pl_label_name(a_doc, key) & m->labels)
+            continue;
+        status = pl_json_text(m->arena, a_doc, key, &name);
+        if (status == PL_OK)
+            status = pl_same_check(a_doc, key + 1, b_doc, pl_json_get(b_doc, b, name),
+                                   pl_same_inside(m->place, a_doc, a, key), ret_has);
+    }
+    return status;
+}
+
+/* Whether i and j mean the same, except for labels. */
+static enum pl_status check_alike(const struct matching *m, uint32_t i, uint32_t j,
+                                  bool *ret_is_alike)
+{
+    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
+    const struct pl_json_node *a = olds->nodes[i], *b = news->nodes[j];
+    enum pl_status status = pl_same_check(olds->doc, a, news->doc, b, m->place, ret_is_alike);
+    if (status != PL_OK || *ret_is_alike || !m->labels || !pl_json_is(a, PL_JSON_OBJECT) ||
+        !pl_json_is(b, PL_JSON_OBJECT))
+        return status;
+    *ret_is_alike = true;
+    status = has_members(m, olds->doc, a, news->doc, b, ret_is_alike);
+    return status == PL_OK ? has_members(m, news->doc, b, olds->doc, a, ret_is_alike) : status;
+}
+
 /* Equal hashes are no proof: they do not cover every member of a large object. */
 static enum pl_status confirm(const struct matching *m)
 {
@@ -458,9 +496,7 @@ static enum pl_status confirm(const struct matching *m)
     enum pl_status status = PL_OK;
     for (uint32_t j = m->new_from; j < m->new_end && status == PL_OK; j++)
         if (match->is_same[j])
-            status = pl_same_check(
-                match->old_side.doc, match->old_side.nodes[match->new_side.partners[j]],
-                match->new_side.doc, match->new_side.nodes[j], m->place, &match->is_same[j]);
+            status = check_alike(m, match->new_side.partners[j], j, &match->is_same[j]);
     return status;
 }
 
@@ -473,10 +509,10 @@ static enum pl_status match_middle(struct matching *m)
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
     if (n_old == 1 && n_new == 1) {
         /* One changed element, the usual edit: only this pair is possible. */
-        if (kind_of(olds->doc, olds->nodes[m->old_from]) ==
-            kind_of(news->doc, news->nodes[m->new_from]))
-            pair(m, m->old_from, m->new_from, false);
-        return PL_OK;
+        if (pl_match_kind(olds->doc, olds->nodes[m->old_from]) ==
+            pl_match_kind(news->doc, news->nodes[m->new_from]))
+            pair(m, m->old_from, m->new_from, is_same_at(m, m->old_from, m->new_from));
+        return confirm(m);
     }
     enum pl_status status = (uint64_t)n_old * n_new <= MOST_CELLS ? align_cells(m) : align_same(m);
     if (status == PL_OK)
@@ -487,19 +523,19 @@ static enum pl_status match_middle(struct matching *m)
 }
 
 enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
-                              const struct pl_json_doc *old_doc,
-                              const struct pl_json_node *old_list,
-                              const struct pl_json_doc *new_doc,
-                              const struct pl_json_node *new_list, enum pl_same_place place)
+                              const struct pl_match_list *old_list,
+                              const struct pl_match_list *new_list, enum pl_same_place place)
 {
     struct matching m = {.match = match, .arena = arena, .place = place};
-    enum pl_status status = list_side(arena, old_doc, old_list, &match->old_side, &m.old_faces);
+    enum pl_status status = list_side(arena, old_list, &match->old_side, &m.old_faces);
     if (status == PL_OK)
-        status = list_side(arena, new_doc, new_list, &match->new_side, &m.new_faces);
+        status = list_side(arena, new_list, &match->new_side, &m.new_faces);
     match->is_same = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
     match->is_moved = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
     if (status != PL_OK || !match->is_same || !match->is_moved)
         return PL_NOMEM;
+    m.labels = labels_of(old_list, &match->old_side) | labels_of(new_list, &match->new_side);
+    m.labels_are_ids = old_list->labels.are_ids || new_list->labels.are_ids;
     status = pair_ends(&m);
     return status == PL_OK ? match_middle(&m) : status;
 }

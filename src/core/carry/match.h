@@ -23,16 +23,43 @@ struct pl_match_side {
 
 struct pl_match {
     struct pl_match_side old_side, new_side;
-    bool *is_same;  /* arena; by new element with a partner: they mean the same */
+    bool *is_same; /* arena; by new element with a partner: they mean the same, except for labels */
     bool *is_moved; /* arena; by new element with a partner: it is out of order */
 };
 
-/* An array, or any other value as a list of one; NULL is an empty list. `place` is that of the
- * lists. PL_NOMEM is the only failure. */
+/* Members that the writer made up to number the elements of a list: ids and positions. They say
+ * nothing about an element; after an edit, another one has its number. */
+struct pl_labels {
+    const bool *is_label; /* arena; by node of the document; NULL: none */
+    bool are_ids;         /* the other document was made from this one: equal numbers are the same
+                             element, unless everything else says otherwise */
+};
+
+/* Names of labels, as bits. */
+enum pl_label_name {
+    PL_LABEL_ID = 1 << 0,
+    PL_LABEL_TURN_ID = 1 << 1,
+    PL_LABEL_SEQUENCE = 1 << 2,
+    PL_LABEL_INDEX = 1 << 3,
+    PL_LABEL_IDS = PL_LABEL_ID | PL_LABEL_TURN_ID, /* the others are positions */
+};
+/* The name of a label; 0: no label has this name. */
+unsigned pl_label_name(const struct pl_json_doc *doc, const struct pl_json_node *key);
+
+/* A list to match. An array, or any other value as a list of one; NULL is an empty list. */
+struct pl_match_list {
+    const struct pl_json_doc *doc;
+    const struct pl_json_node *list;
+    struct pl_labels labels;
+};
+
+/* A hash of the kind of an element: role and type, if they are strings; otherwise the name of the
+ * first member. */
+uint64_t pl_match_kind(const struct pl_json_doc *doc, const struct pl_json_node *n);
+
+/* Both lists are at `place`. PL_NOMEM is the only failure. */
 enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
-                              const struct pl_json_doc *old_doc,
-                              const struct pl_json_node *old_list,
-                              const struct pl_json_doc *new_doc,
-                              const struct pl_json_node *new_list, enum pl_same_place place);
+                              const struct pl_match_list *old_list,
+                              const struct pl_match_list *new_list, enum pl_same_place place);
 
 #endif

@@ -38,9 +38,9 @@ static void differ(const char *a, const char *b, const char *wanted)
     pl_buf_init(&seen.lines, 0);
     assert_int_equal(pl_source_parse(&arena, pl_str_of(a), &a_doc, NULL), PL_OK);
     assert_int_equal(pl_source_parse(&arena, pl_str_of(b), &b_doc, NULL), PL_OK);
-    assert_int_equal(pl_difference_walk(&arena, &a_doc, a_doc.root, &b_doc, b_doc.root, see, &seen),
-                     PL_OK);
-    assert_int_equal(pl_difference_size(&arena, &a_doc, &b_doc, &size), PL_OK);
+    struct pl_difference_side side = {.doc = &a_doc};
+    assert_int_equal(pl_difference_walk(&arena, &side, &b_doc, see, &seen), PL_OK);
+    assert_int_equal(pl_difference_size(&arena, &side, &b_doc, &size), PL_OK);
     if (!pl_str_eq(pl_buf_str(&seen.lines), pl_str_of(wanted)))
         fail_msg("%s and %s: %.*s", a, b, PL_STR_ARG(pl_buf_str(&seen.lines)));
     assert_int_equal(size > 0, wanted[0] != 0);

@@ -23,6 +23,7 @@ struct candidate {
     struct pl_leg there; /* owned; there.made is the candidate in the target's format, if that
                             differs from the target */
     size_t n_differences;
+    bool is_source;
     bool is_usable; /* it can be converted, and no text is missing */
 };
 
@@ -96,9 +97,12 @@ static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_er
     if (c->is_usable && pl_str_eq(pl_buf_str(&c->there.out), j->home->target->text))
         return PL_OK; /* identical bytes: nothing to compare */
     status = pl_leg_parse(&c->there, j->home, err);
-    return status == PL_OK ? pl_difference_size(j->home->arena, &c->there.made, j->home->target,
-                                                &c->n_differences)
-                           : status;
+    if (status != PL_OK)
+        return status;
+    /* The target was made from the source: messages have the ids that the source gave them. */
+    c->there.labels.are_ids = c->is_source;
+    struct pl_difference_side side = {&c->there.made, c->there.labels};
+    return pl_difference_size(j->home->arena, &side, j->home->target, &c->n_differences);
 }
 
 static bool is_done(const struct journey *j)
@@ -151,6 +155,7 @@ static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
                              .ours_text = was->text,
                              .base = was,
                              .theirs = j->home->target,
+                             .base_labels = j->best->there.labels,
                              .place = PL_SAME_ROAD};
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
@@ -218,6 +223,8 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, en
         .ours_text = j->best->text,
         .base = &was->made,
         .theirs = &j->now.made,
+        .base_labels = was->labels,
+        .theirs_labels = j->now.labels,
         .place = PL_SAME_ROAD,
         .is_said = pl_home_is_said,
         .ctx = &said,
@@ -389,7 +396,7 @@ static enum pl_status report(struct journey *j)
         status = pl_home_report_twice(home->conv, home->arena, made);
     if (status != PL_OK || !j->best->n_differences)
         return status != PL_OK ? status : home->conv->status;
-    return pl_home_report(home->conv, home->arena, made, &home->task);
+    return pl_home_report(home->conv, home->arena, &j->best->there, &home->task);
 }
 
 /* For a target that was edited or rewritten by another program. */
@@ -406,10 +413,14 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     if (!j.best)
         return PL_NOMEM;
     j.best->text = carry->source;
+    j.best->is_source = true;
     enum pl_status status = judge(&j, j.best, &why);
     if (status == PL_OK && !is_done(&j)) {
         const struct candidate *source = j.best;
         status = pl_home_find_own(&j.own, home->arena, &j.best->there);
+        if (status == PL_OK && j.is_short)
+            status = pl_home_find_replaced(home->arena, &j.best->there, home->target,
+                                           &j.own.is_replaced);
         if (status == PL_OK)
             status = seek(&j);
         j.is_changed = j.best != source;

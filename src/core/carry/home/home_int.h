@@ -3,6 +3,7 @@
 #define PL_CARRY_HOME_INT_H
 
 #include "carry/carry.h"
+#include "carry/match.h"
 #include "carry/home/home.h"
 
 /* One conversion of a whole document, with all its data. */
@@ -13,6 +14,7 @@ struct pl_leg {
     struct pl_writer writer; /* owned; with all links */
     struct pl_buf out;       /* owned; the output */
     struct pl_json_doc made; /* arena; … parsed */
+    struct pl_labels labels; /* arena; of `made` */
 };
 
 /* PL_INVALID: it cannot be converted. Close it whatever this returns. */
@@ -49,7 +51,7 @@ bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 /* Reports to `conv`, which is of the target, how `there` (the result in the target's format)
  * differs from the target. */
 enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
-                              const struct pl_json_doc *there, const struct pl_format_task *task);
+                              const struct pl_leg *there, const struct pl_format_task *task);
 
 /* Reports members of the target that a later member of the same name replaces, except those that
  * `there` also has. */

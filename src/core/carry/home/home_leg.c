@@ -5,6 +5,7 @@
 #include "format/convert.h"
 #include "format/adapt/fit.h"
 #include "format/source.h"
+#include "json/text.h"
 
 /* Running out of memory may look like a document that cannot be read or written. */
 static enum pl_status settle(const struct pl_leg *leg, enum pl_status status)
@@ -47,9 +48,50 @@ enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
     return settle(leg, status);
 }
 
+/* Whether the value at `off` of the output comes from the source. */
+static bool has_link(const struct pl_leg *leg, uint32_t off)
+{
+    size_t low = 0, high = leg->writer.links.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (leg->writer.links.ptr[middle].at < off)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < leg->writer.links.len && leg->writer.links.ptr[low].at == off;
+}
+
+/* The id of a message is a label, and that of a call is none: its result refers to it. */
+static void find_labels_of(const struct pl_leg *leg, const struct pl_json_node *object,
+                           bool *is_label)
+{
+    const struct pl_json_doc *doc = &leg->made;
+    bool is_message = pl_json_member(doc, object, "role", PL_JSON_STRING) != NULL;
+    for (const struct pl_json_node *key = pl_json_first(object); key < pl_json_end(object);
+         key = pl_json_next_member(key)) {
+        unsigned name = pl_label_name(doc, key);
+        if (name && (is_message || !(name & PL_LABEL_IDS)) && !pl_json_is_container(key + 1))
+            is_label[key + 1 - doc->root] = !has_link(leg, key[1].off);
+    }
+}
+
+static enum pl_status find_labels(struct pl_leg *leg, struct pl_arena *arena)
+{
+    const struct pl_json_doc *doc = &leg->made;
+    bool *is_label = pl_arena_zalloc(arena, doc->n_nodes + (size_t)1, sizeof *is_label);
+    for (uint32_t i = 0; is_label && i < doc->n_nodes; i++)
+        if (pl_json_kind(doc->root + i) == PL_JSON_OBJECT)
+            find_labels_of(leg, doc->root + i, is_label);
+    leg->labels = (struct pl_labels){.is_label = is_label};
+    return is_label ? PL_OK : PL_NOMEM;
+}
+
 enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, struct pl_error *err)
 {
-    return pl_json_parse(home->arena, pl_buf_str(&leg->out), &pl_json_made, &leg->made, err);
+    enum pl_status status =
+        pl_json_parse(home->arena, pl_buf_str(&leg->out), &pl_json_made, &leg->made, err);
+    return status == PL_OK ? find_labels(leg, home->arena) : status;
 }
 
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,

@@ -4,20 +4,24 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "carry/carry.h"
+#include "carry/difference.h"
+#include "json/text.h"
 
-/* A shorter text may occur anywhere. Length with quotes. */
-enum { LEAST_TEXT = 10, MOST_DEPTH = 136 };
+/* Length with quotes. */
+enum { LEAST_TEXT = 3, MOST_DEPTH = 136 };
 
 struct pl_home_own_value {
-    uint64_t hash; /* of its name and its bytes */
-    uint64_t text; /* hash of the longest text of its element that the target has; 0: none */
+    uint64_t hash;   /* of its name and its bytes */
+    uint64_t text;   /* hash of the longest text of its element that the target has; 0: none */
+    bool is_unknown; /* … the target no longer has this text: it was deleted or changed */
 };
 
 /* A container around the current node. */
 struct around {
     const struct pl_json_node *node;
     bool is_measured;
-    uint64_t text; /* if is_measured */
+    const struct pl_json_node *text; /* if is_measured: its longest text; NULL: none */
 };
 
 struct finder {
@@ -44,14 +48,15 @@ static uint64_t hash_text(const struct pl_json_doc *doc, const struct pl_json_no
     return pl_hash_quick(pl_json_span(doc, n)) | 1;
 }
 
-static uint64_t longest_text(const struct finder *f, const struct pl_json_node *in)
+static const struct pl_json_node *longest_text(const struct finder *f,
+                                               const struct pl_json_node *in)
 {
     const struct pl_json_node *longest = NULL;
     for (const struct pl_json_node *n = in, *end = in + in->skip; n < end; n++)
         if (is_text(n) && (!longest || n->len > longest->len) &&
             pl_home_is_said(&f->said, n->off, n->len))
             longest = n;
-    return longest ? hash_text(f->doc, longest) : 0;
+    return longest;
 }
 
 /* The list element that contains the current node, or else the document. */
@@ -84,6 +89,23 @@ static int by_place(const void *ctx, const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
+/* A position is not a loss: it is counted anew when elements are added or removed. */
+static bool is_position(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    return n[-1].tag & PL_JSON_KEY && pl_label_name(doc, n - 1) & ~(unsigned)PL_LABEL_IDS;
+}
+
+static struct pl_home_own_value own_value(const struct finder *f, const struct pl_json_node *node,
+                                          const struct pl_json_node *text)
+{
+    return (struct pl_home_own_value){
+        .hash = hash_value(f->doc, node),
+        .text = text ? hash_text(f->doc, text) : 0,
+        .is_unknown =
+            text && pl_str_find(pl_json_raw(f->doc, text), pl_carry_missing()) != SIZE_MAX,
+    };
+}
+
 enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena, struct pl_leg *leg)
 {
     struct pl_conv *conv = &leg->conv;
@@ -98,7 +120,8 @@ enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena,
         return PL_NOMEM;
     for (size_t i = 0; i < n_most; i++) {
         const struct pl_loss *loss = &conv->losses.ptr[i];
-        if (loss->code == PL_LOSS_DROPPED && loss->node && loss->node > leg->doc.root)
+        if (loss->code == PL_LOSS_DROPPED && loss->node && loss->node > leg->doc.root &&
+            !is_position(&leg->doc, loss->node))
             order[n++] = loss;
     }
     pl_sort(order, order + n_most, n, by_place, NULL);
@@ -111,7 +134,7 @@ enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena,
         struct around *element = element_of(f);
         if (!element->is_measured)
             *element = (struct around){element->node, true, longest_text(f, element->node)};
-        values[i] = (struct pl_home_own_value){hash_value(f->doc, node), element->text};
+        values[i] = own_value(f, node, element->text);
     }
     *own = (struct pl_home_own){leg->doc, values, n};
     return PL_OK;
@@ -203,6 +226,39 @@ static void count_texts(const void **lost, size_t n, const struct pl_json_doc *d
     }
 }
 
+/* Lists of the target that have an element more, by node. */
+struct replaced {
+    const struct pl_json_doc *doc;
+    bool *has_added; /* arena */
+    bool is_found;
+};
+
+/* Additions to a list are visited before its removals. */
+static bool find_replaced(void *ctx, const struct pl_difference *d)
+{
+    struct replaced *r = ctx;
+    if (!d->around || pl_json_kind(d->around) != PL_JSON_ARRAY)
+        return true;
+    if (d->kind == PL_DIFFERENCE_ADDED)
+        r->has_added[d->around - r->doc->root] = true;
+    else if (d->kind == PL_DIFFERENCE_REMOVED && r->has_added[d->around - r->doc->root])
+        r->is_found = true;
+    return true;
+}
+
+enum pl_status pl_home_find_replaced(struct pl_arena *arena, const struct pl_leg *there,
+                                     const struct pl_json_doc *target, bool *ret_is_found)
+{
+    struct replaced r = {.doc = target,
+                         .has_added = pl_arena_zalloc(arena, target->n_nodes + (size_t)1, 1)};
+    struct pl_difference_side side = {&there->made, there->labels};
+    if (!r.has_added)
+        return PL_NOMEM;
+    enum pl_status status = pl_difference_walk(arena, &side, target, find_replaced, &r);
+    *ret_is_found = r.is_found;
+    return status;
+}
+
 enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_own *source,
                                  const struct pl_home_own *result, bool *ret_loses)
 {
@@ -220,7 +276,10 @@ enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_ow
     pl_sort(lost, lost + source->n, n, by_text, NULL);
     count_texts(lost, n, &source->doc, before);
     count_texts(lost, n, &result->doc, after);
-    for (size_t i = 0; i < n; i++)
-        *ret_loses = *ret_loses || (before[i] && after[i] >= before[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct pl_home_own_value *value = lost[i];
+        *ret_loses = *ret_loses || (before[i] && after[i] >= before[i]) ||
+                     (value->is_unknown && source->is_replaced);
+    }
     return PL_OK;
 }

@@ -63,10 +63,10 @@ static bool report(void *ctx, const struct pl_difference *d)
 }
 
 enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
-                              const struct pl_json_doc *there, const struct pl_format_task *task)
+                              const struct pl_leg *there, const struct pl_format_task *task)
 {
-    struct reporter r = {.conv = conv, .there = there, .task = task};
-    enum pl_status status =
-        pl_difference_walk(arena, there, there->root, conv->doc, conv->doc->root, report, &r);
+    struct reporter r = {.conv = conv, .there = &there->made, .task = task};
+    struct pl_difference_side side = {&there->made, there->labels};
+    enum pl_status status = pl_difference_walk(arena, &side, conv->doc, report, &r);
     return status == PL_OK ? conv->status : status;
 }

@@ -404,8 +404,8 @@ enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
                                   size_t *ret_n)
 {
     struct setter s = {.arena = arena, .there = there, .target = target};
-    enum pl_status status =
-        pl_difference_walk(arena, &there->made, there->made.root, target, target->root, visit, &s);
+    struct pl_difference_side side = {&there->made, there->labels};
+    enum pl_status status = pl_difference_walk(arena, &side, target, visit, &s);
     if (status == PL_OK)
         status = s.status;
     if (status == PL_OK)

@@ -2,7 +2,7 @@
  * (gaps, order, spelling of keys) is ours if both have the member. */
 #include "carry/home/merge.h"
 
-#include "carry/match.h"
+#include "carry/home/merge_list.h"
 #include "json/text.h"
 
 struct merger {
@@ -121,6 +121,15 @@ static void end_layout(struct merger *m, const struct layout *l)
     put_text(m, last ? end_of(value_of(l, last)) : end_of(c) - 1, end_of(c));
 }
 
+/* Whether both are numbers that the writer made up. */
+static bool is_label(const struct pl_merge *merge, const struct pl_json_node *base,
+                     const struct pl_json_node *theirs)
+{
+    const bool *in_base = merge->base_labels.is_label, *in_theirs = merge->theirs_labels.is_label;
+    return base && theirs && in_base && in_theirs && in_base[base - merge->base->root] &&
+           in_theirs[theirs - merge->theirs->root];
+}
+
 /* --- objects ------------------------------------------------------------------------------------
  */
 
@@ -137,6 +146,22 @@ static const struct pl_json_node *get(struct merger *m, const struct pl_json_doc
     return pl_json_get(doc, object, name);
 }
 
+/* The source keeps its ids. Positions are counted anew if it counts as the writer does. */
+static bool has_own_label(struct merger *m, const struct pl_json_node *key,
+                          const struct pl_json_node *base, const struct pl_json_node *theirs)
+{
+    bool is_same = true;
+    if (!is_label(m->merge, base, theirs))
+        return false;
+    if (pl_label_name(m->merge->ours, key) & PL_LABEL_IDS)
+        return true;
+    enum pl_status status =
+        pl_same_check(m->merge->ours, key + 1, m->merge->base, base, PL_SAME_DATA, &is_same);
+    if (status != PL_OK)
+        m->status = status;
+    return !is_same;
+}
+
 static void put_members(struct merger *m, struct layout *l, const struct pl_json_node *ours,
                         const struct pl_json_node *base, const struct pl_json_node *theirs)
 {
@@ -146,7 +171,8 @@ static void put_members(struct merger *m, struct layout *l, const struct pl_json
         const struct pl_json_node *old = get(m, merge->base, base, merge->ours, key);
         const struct pl_json_node *now = get(m, merge->theirs, theirs, merge->ours, key);
         enum pl_same_place place = pl_same_inside(l->place, merge->ours, ours, key);
-        bool is_kept = is_unchanged(m, old, now, place) || (merge->is_additive && !now);
+        bool is_kept = is_unchanged(m, old, now, place) || (merge->is_additive && !now) ||
+                       has_own_label(m, key, old, now);
         if (!is_kept && !now)
             continue;
         put_gap(m, l, key);
@@ -165,9 +191,9 @@ static void put_new_members(struct merger *m, struct layout *l, const struct pl_
     const struct pl_merge *merge = m->merge;
     for (const struct pl_json_node *key = pl_json_first(theirs);
          key < pl_json_end(theirs) && m->status == PL_OK; key = pl_json_next_member(key)) {
-        if (get(m, merge->ours, ours, merge->theirs, key) ||
-            is_unchanged(m, get(m, merge->base, base, merge->theirs, key), key + 1,
-                         pl_same_inside(l->place, merge->theirs, theirs, key)))
+        const struct pl_json_node *old = get(m, merge->base, base, merge->theirs, key);
+        if (get(m, merge->ours, ours, merge->theirs, key) || is_label(merge, old, key + 1) ||
+            is_unchanged(m, old, key + 1, pl_same_inside(l->place, merge->theirs, theirs, key)))
             continue;
         put_gap(m, l, NULL);
         put_theirs(m, key);
@@ -189,91 +215,8 @@ static void put_object(struct merger *m, const struct pl_json_node *ours,
 /* --- lists --------------------------------------------------------------------------------------
  */
 
-/* A list of ours with those of base and theirs.
- *
- * One element of ours may be two in base, or the other way round. So the list is cut into blocks: a
- * block begins with an element of ours that has a partner in base, and ends before the next one.
- * Elements of base without a partner belong to the block around them. */
-struct list {
-    struct pl_match home;                    /* ours (old) and base (new) */
-    struct pl_match edit;                    /* base (old) and theirs (new) */
-    uint32_t *block_of_ours, *block_of_base; /* arena */
-    bool *is_extra; /* arena; of ours: the other format has no part of it */
-    bool *is_whole; /* arena; of a block: every element of base is unchanged and in place */
-    bool *is_put;   /* arena; of ours */
-    uint32_t n_blocks;
-};
-
-static bool is_said(const struct pl_merge *merge, const struct pl_json_node *n)
-{
-    return !merge->is_said || merge->is_said(merge->ctx, n->off, n->len);
-}
-
-static enum pl_status prepare_list(struct merger *m, struct list *list,
-                                   const struct pl_json_node *ours, const struct pl_json_node *base,
-                                   const struct pl_json_node *theirs, enum pl_same_place place)
-{
-    const struct pl_merge *merge = m->merge;
-    enum pl_status status =
-        pl_match_lists(&list->home, merge->arena, merge->ours, ours, merge->base, base, place);
-    if (status == PL_OK)
-        status = pl_match_lists(&list->edit, merge->arena, merge->base, base, merge->theirs, theirs,
-                                place);
-    if (status != PL_OK)
-        return status;
-    size_t n = list->home.old_side.n + (size_t)1, n_base = list->home.new_side.n + (size_t)1;
-    list->block_of_ours = pl_arena_alloc(merge->arena, n, sizeof(uint32_t));
-    list->block_of_base = pl_arena_alloc(merge->arena, n_base, sizeof(uint32_t));
-    list->is_extra = pl_arena_zalloc(merge->arena, n, sizeof(bool));
-    list->is_put = pl_arena_zalloc(merge->arena, n, sizeof(bool));
-    list->is_whole = pl_arena_zalloc(merge->arena, n + 1, sizeof(bool));
-    return list->block_of_ours && list->block_of_base && list->is_extra && list->is_put &&
-                   list->is_whole
-               ? PL_OK
-               : PL_NOMEM;
-}
-
-/* Block 0 is everything before the first partners. */
-static void cut_blocks(struct merger *m, struct list *list)
-{
-    const struct pl_match_side *ours = &list->home.old_side, *base = &list->home.new_side;
-    uint32_t block = 0;
-    for (uint32_t i = 0; i < ours->n; i++) {
-        uint32_t in_base = ours->partners[i];
-        list->is_extra[i] =
-            in_base == PL_MATCH_NONE
-                ? !is_said(m->merge, ours->nodes[i])
-                : m->merge->is_additive && list->edit.old_side.partners[in_base] == PL_MATCH_NONE;
-        block += ours->partners[i] != PL_MATCH_NONE;
-        list->block_of_ours[i] = block;
-    }
-    list->n_blocks = block + 1;
-    block = 0;
-    for (uint32_t i = 0; i < base->n; i++) {
-        if (base->partners[i] != PL_MATCH_NONE)
-            block = list->block_of_ours[base->partners[i]];
-        list->block_of_base[i] = block;
-    }
-}
-
-/* A block is whole if theirs has all its base elements, unchanged and adjacent. */
-static void find_whole_blocks(struct list *list)
-{
-    const struct pl_match_side *base = &list->edit.old_side;
-    for (uint32_t b = 0; b < list->n_blocks; b++)
-        list->is_whole[b] = true;
-    for (uint32_t i = 0; i < base->n; i++) {
-        uint32_t j = base->partners[i], block = list->block_of_base[i];
-        bool is_same = j != PL_MATCH_NONE && list->edit.is_same[j];
-        bool is_next = i == 0 || list->block_of_base[i - 1] != block ||
-                       (is_same && base->partners[i - 1] == j - 1 && j);
-        if (!is_same || !is_next)
-            list->is_whole[block] = false;
-    }
-}
-
 /* An element that only ours has follows the element before it. */
-static void put_extras(struct merger *m, struct list *list, struct layout *l, uint32_t i)
+static void put_extras(struct merger *m, struct pl_merge_list *list, struct layout *l, uint32_t i)
 {
     const struct pl_match_side *ours = &list->home.old_side;
     for (; i < ours->n && list->is_extra[i] && !list->is_put[i]; i++) {
@@ -283,22 +226,98 @@ static void put_extras(struct merger *m, struct list *list, struct layout *l, ui
     }
 }
 
-/* Puts a whole block unchanged. */
-static void put_block(struct merger *m, struct list *list, struct layout *l, uint32_t first)
+/* Puts an element that did not change. Only its labels may have. */
+static void put_same(struct merger *m, struct pl_merge_list *list, struct layout *l, uint32_t i)
+{
+    const struct pl_json_node *ours = list->home.old_side.nodes[i];
+    uint32_t base = list->home.old_side.partners[i],
+             theirs = base == PL_MATCH_NONE ? base : list->edit.old_side.partners[base];
+    put_gap(m, l, ours);
+    list->is_put[i] = true;
+    if (theirs != PL_MATCH_NONE && m->merge->base_labels.is_label)
+        put(m, ours, list->edit.old_side.nodes[base], list->edit.new_side.nodes[theirs], l->place);
+    else
+        put_ours(m, ours);
+}
+
+/* Puts the whole block of element `of` unchanged. */
+static void put_block(struct merger *m, struct pl_merge_list *list, struct layout *l, uint32_t of)
 {
     const struct pl_match_side *ours = &list->home.old_side;
-    for (uint32_t i = first; i < ours->n && list->block_of_ours[i] == list->block_of_ours[first];
-         i++) {
-        if (list->is_put[i])
-            continue;
-        put_gap(m, l, ours->nodes[i]);
-        put_ours(m, ours->nodes[i]);
-        list->is_put[i] = true;
+    uint32_t block = list->block_of_ours[of], first = of;
+    while (first && list->block_of_ours[first - 1] == block)
+        first--;
+    for (uint32_t i = first; i < ours->n && list->block_of_ours[i] == block; i++) {
+        if (!list->is_put[i])
+            put_same(m, list, l, i);
     }
 }
 
+static enum pl_status gather_ids(struct merger *m, struct pl_merge_list *list)
+{
+    const struct pl_match_side *ours = &list->home.old_side;
+    enum pl_status status = PL_OK;
+    for (uint32_t i = 0; m->merge->theirs_labels.is_label && i < ours->n; i++)
+        for (const struct pl_json_node *key = pl_json_first_member(ours->nodes[i]);
+             key < pl_json_end(ours->nodes[i]) && status == PL_OK; key = pl_json_next_member(key)) {
+            bool is_new;
+            if ((pl_label_name(ours->doc, key) & PL_LABEL_IDS) &&
+                pl_json_is(key + 1, PL_JSON_STRING) &&
+                !pl_map_put(&list->ids, pl_json_raw(ours->doc, key + 1), &is_new))
+                status = PL_NOMEM;
+        }
+    return status;
+}
+
+/* Puts an id that the writer made up: the source may have it already. */
+static void put_fresh_id(struct merger *m, const struct pl_merge_list *list, struct pl_str id)
+{
+    PL_CLEANUP_BUF struct pl_buf fresh;
+    pl_buf_init(&fresh, 0);
+    pl_buf_add(&fresh, id);
+    for (unsigned n = 2; pl_map_get(&list->ids, pl_buf_str(&fresh)); n++) {
+        pl_buf_clear(&fresh);
+        pl_buf_addf(&fresh, "%.*s_%u", PL_STR_ARG(id), n);
+    }
+    if (fresh.status != PL_OK)
+        m->status = fresh.status;
+    pl_buf_addc(m->to, '"');
+    pl_buf_add(m->to, pl_buf_str(&fresh));
+    pl_buf_addc(m->to, '"');
+}
+
+/* Puts an element of theirs that ours does not have. */
+static void put_new(struct merger *m, const struct pl_merge_list *list,
+                    const struct pl_json_node *n)
+{
+    const struct pl_json_doc *doc = m->merge->theirs;
+    const bool *is_label = m->merge->theirs_labels.is_label;
+    size_t from = n->off;
+    for (const struct pl_json_node *key = pl_json_first_member(n); is_label && key < pl_json_end(n);
+         key = pl_json_next_member(key)) {
+        if (!is_label[key + 1 - doc->root] || !(pl_label_name(doc, key) & PL_LABEL_IDS) ||
+            !pl_json_is(key + 1, PL_JSON_STRING))
+            continue;
+        pl_buf_add(m->to, pl_str_slice(doc->text, from, key[1].off));
+        put_fresh_id(m, list, pl_json_raw(doc, key + 1));
+        from = end_of(key + 1);
+    }
+    pl_buf_add(m->to, pl_str_slice(doc->text, from, end_of(n)));
+}
+
+/* Puts the elements before `of` that belong to it. */
+static void put_early(struct merger *m, struct pl_merge_list *list, struct layout *l, uint32_t of)
+{
+    uint32_t first = of;
+    while (first && list->is_early[first - 1])
+        first--;
+    for (uint32_t i = first; i < of; i++)
+        if (!list->is_put[i])
+            put_same(m, list, l, i);
+}
+
 /* Puts an element of theirs. */
-static void put_element(struct merger *m, struct list *list, struct layout *l, uint32_t j)
+static void put_element(struct merger *m, struct pl_merge_list *list, struct layout *l, uint32_t j)
 {
     const struct pl_match *home = &list->home, *edit = &list->edit;
     uint32_t base = edit->new_side.partners[j];
@@ -308,25 +327,34 @@ static void put_element(struct merger *m, struct list *list, struct layout *l, u
             put_block(m, list, l, ours);
         return;
     }
-    bool is_mergeable =
-        ours != PL_MATCH_NONE && !list->is_put[ours] && (!m->merge->is_coarse || edit->is_same[j]);
+    /* If one of several has changed, it is unknown which. */
+    bool is_one = ours != PL_MATCH_NONE && !pl_merge_list_is_several(list, ours);
+    bool is_mergeable = ours != PL_MATCH_NONE && !list->is_put[ours] &&
+                        (edit->is_same[j] || (is_one && !m->merge->is_coarse));
     if (!is_mergeable) {
         put_gap(m, l, NULL);
-        put_theirs(m, edit->new_side.nodes[j]);
+        put_new(m, list, edit->new_side.nodes[j]);
+        return;
+    }
+    if (is_one)
+        put_early(m, list, l, ours);
+    if (edit->is_same[j]) {
+        if (is_one)
+            put_same(m, list, l, ours);
+        else
+            put_block(m, list, l, ours);
+        put_extras(m, list, l, ours + 1);
         return;
     }
     put_gap(m, l, home->old_side.nodes[ours]);
     list->is_put[ours] = true;
-    if (edit->is_same[j])
-        put_ours(m, home->old_side.nodes[ours]);
-    else
-        put(m, home->old_side.nodes[ours], edit->old_side.nodes[base], edit->new_side.nodes[j],
-            l->place);
+    put(m, home->old_side.nodes[ours], edit->old_side.nodes[base], edit->new_side.nodes[j],
+        l->place);
     put_extras(m, list, l, ours + 1);
 }
 
 /* Puts the block before the first partners, if base has not changed there. */
-static void put_first_block(struct merger *m, struct list *list, struct layout *l)
+static void put_first_block(struct merger *m, struct pl_merge_list *list, struct layout *l)
 {
     const struct pl_match_side *ours = &list->home.old_side;
     for (uint32_t i = 0; i < ours->n && !list->block_of_ours[i]; i++) {
@@ -338,25 +366,40 @@ static void put_first_block(struct merger *m, struct list *list, struct layout *
     }
 }
 
+/* What belongs to a removed element is removed with it. */
+static void drop_early(struct pl_merge_list *list)
+{
+    bool is_removed = false;
+    for (uint32_t i = list->home.old_side.n; i-- > 0;) {
+        if (!list->is_early[i])
+            is_removed = !list->is_put[i] && !list->is_extra[i];
+        else if (is_removed)
+            list->is_extra[i] = false;
+    }
+}
+
 static void put_array(struct merger *m, const struct pl_json_node *ours,
                       const struct pl_json_node *base, const struct pl_json_node *theirs,
                       enum pl_same_place place)
 {
-    struct list list = {0};
-    enum pl_status status = prepare_list(m, &list, ours, base, theirs, place);
+    struct pl_merge_list list = {0};
+    enum pl_status status = pl_merge_list_cut(&list, m->merge, ours, base, theirs, place);
+    if (status == PL_OK)
+        status = gather_ids(m, &list);
     if (status != PL_OK) {
+        pl_map_deinit(&list.ids);
         m->status = status;
         return;
     }
-    cut_blocks(m, &list);
-    find_whole_blocks(&list);
     struct layout l = begin_layout(m, ours, place);
     put_first_block(m, &list, &l);
     for (uint32_t j = 0; j < list.edit.new_side.n && m->status == PL_OK; j++)
         put_element(m, &list, &l, j);
+    drop_early(&list);
     for (uint32_t i = 0; i < list.home.old_side.n; i++)
         put_extras(m, &list, &l, i);
     end_layout(m, &l);
+    pl_map_deinit(&list.ids);
 }
 
 /* ------------------------------------------------------------------------------------------------

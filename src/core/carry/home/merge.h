@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "carry/same.h"
+#include "carry/match.h"
 #include "json/json.h"
 
 /* Whether the other format has any of the bytes [off, off + len) of ours. NULL: always true. */
@@ -19,7 +19,8 @@ struct pl_merge {
     struct pl_arena *arena;
     const struct pl_json_doc *ours, *base, *theirs;
     enum pl_same_place place; /* of the values to merge */
-    struct pl_str ours_text;  /* the original text, including comments */
+    struct pl_labels base_labels, theirs_labels;
+    struct pl_str ours_text; /* the original text, including comments */
     pl_merge_is_said_fn *is_said;
     const void *ctx;
     bool is_additive; /* nothing of ours is removed */
