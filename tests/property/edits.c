@@ -625,6 +625,112 @@ static bool remove_system(struct pl_editing *e)
     return false;
 }
 
+/* --- the whole list ---------------------------------------------------------------------------- */
+
+static node *messages_of(struct pl_editing *e, uint32_t least)
+{
+    node *list = pl_format_list(e->format, e->doc);
+    return list && pl_json_count(list) >= least ? list : NULL;
+}
+
+static bool move_message(struct pl_editing *e)
+{
+    node *list = messages_of(e, 3);
+    if (!list)
+        return false;
+    uint32_t n = pl_json_count(list), from = below(e, n), to = below(e, n - 2);
+    to += to >= from ? 2 : 0; /* neither before itself nor before the next one */
+    node *moved = element(list, from);
+    return put_before(e, list, to < n ? element(list, to) : NULL, "",
+                      pl_json_span(e->doc, moved)) &&
+           take_out(e, list, moved);
+}
+
+static bool reverse_messages(struct pl_editing *e)
+{
+    node *list = messages_of(e, 2);
+    bool is_made = list;
+    for (uint32_t i = 0, n = list ? pl_json_count(list) : 0; i < n && is_made; i++)
+        is_made = n - 1 - i == i ||
+                  set(e, element(list, i), pl_json_span(e->doc, element(list, n - 1 - i)));
+    return is_made;
+}
+
+/* Deletes the messages that have the role of one of them. */
+static bool delete_role(struct pl_editing *e)
+{
+    struct place p;
+    bool is_made = pick(e, is_message, &p);
+    node *role = is_made ? pl_json_get(e->doc, p.value, PL_STR("role")) : NULL;
+    for (node *n = role ? pl_json_first(p.parent) : NULL; n && n < pl_json_end(p.parent) && is_made;
+         n = pl_json_next(n)) {
+        node *other = pl_json_get(e->doc, n, PL_STR("role"));
+        if (other && pl_json_text_same(e->doc, role, e->doc, other))
+            is_made = take_out(e, p.parent, n);
+    }
+    return is_made && role;
+}
+
+static bool delete_first_half(struct pl_editing *e)
+{
+    node *list = messages_of(e, 3);
+    bool is_made = list;
+    for (uint32_t i = 0; list && i < pl_json_count(list) / 2 && is_made; i++)
+        is_made = take_out(e, list, element(list, i));
+    return is_made;
+}
+
+static bool move_part(struct pl_editing *e)
+{
+    struct place from, to;
+    if (!pick(e, is_part_list, &from) || !pick(e, is_part_list, &to) || from.value == to.value ||
+        (from.value > to.value && from.value < pl_json_end(to.value)) ||
+        (to.value > from.value && to.value < pl_json_end(from.value)))
+        return false;
+    node *part = element(from.value, below(e, pl_json_count(from.value)));
+    return put_before(e, to.value, pl_json_first(to.value), "", pl_json_span(e->doc, part)) &&
+           take_out(e, from.value, part);
+}
+
+/* Makes the second of two neighbouring results a part of the first. */
+static bool merge_results(struct pl_editing *e)
+{
+    node *list = messages_of(e, 2);
+    for (node *a = list ? pl_json_first(list) : NULL; a && pl_json_next(a) < pl_json_end(list);
+         a = pl_json_next(a)) {
+        static const char *const keys[] = {"content", "output"};
+        node *b = pl_json_next(a);
+        for (size_t i = 0; i < 2; i++) {
+            node *one = pl_json_get(e->doc, a, pl_str_of(keys[i])),
+                 *two = pl_json_get(e->doc, b, pl_str_of(keys[i]));
+            bool are_results = (pl_json_get(e->doc, a, PL_STR("tool_call_id")) &&
+                                pl_json_get(e->doc, b, PL_STR("tool_call_id"))) ||
+                               i == 1;
+            if (one && two && are_results && pl_json_kind(one) == PL_JSON_STRING &&
+                pl_json_kind(two) == PL_JSON_STRING)
+                return set_words(e, one, "Both: ", text_of(e, two)) && take_out(e, list, b);
+        }
+    }
+    return false;
+}
+
+/* Every text, as a translation would. */
+static bool change_all_texts(struct pl_editing *e)
+{
+    size_t n = 0;
+    bool is_made = true;
+    for (node *key = e->doc->root; key + 1 < e->doc->root + e->doc->n_nodes && is_made; key++) {
+        struct place p = {.value = key + 1, .key = key};
+        if (!(key->tag & PL_JSON_KEY) || !is_text(e, &p))
+            continue;
+        PL_CLEANUP_BUF struct pl_buf words;
+        pl_buf_init(&words, 0);
+        pl_buf_addf(&words, "\"text number %zu\"", n++);
+        is_made = set(e, p.value, pl_buf_str(&words));
+    }
+    return is_made && n;
+}
+
 /* --- any value -------------------------------------------------------------------------------- */
 
 static bool is_object(const struct pl_editing *e, const struct place *p)
@@ -678,6 +784,98 @@ static bool remove_element(struct pl_editing *e)
     return pick(e, is_element, &p) && take_out(e, p.parent, p.value);
 }
 
+static bool is_like(const struct pl_editing *e, const struct place *p)
+{
+    return p->key && p->key != e->like && pl_json_text_same(e->doc, p->key, e->doc, e->like) &&
+           !pl_str_eq(pl_json_span(e->doc, p->value), pl_json_span(e->doc, e->like + 1));
+}
+
+/* Two ids, two names, two signatures, two texts: each has the place of the other. */
+static bool swap_values(struct pl_editing *e)
+{
+    struct place a, b;
+    if (!pick(e, is_member, &a))
+        return false;
+    e->like = a.key;
+    return pick(e, is_like, &b) && set(e, a.value, pl_json_span(e->doc, b.value)) &&
+           set(e, b.value, pl_json_span(e->doc, a.value));
+}
+
+static bool copy_value(struct pl_editing *e)
+{
+    struct place a, b;
+    if (!pick(e, is_member, &a))
+        return false;
+    e->like = a.key;
+    return pick(e, is_like, &b) && set(e, a.value, pl_json_span(e->doc, b.value));
+}
+
+static bool rename_member(struct pl_editing *e)
+{
+    struct place p;
+    return pick(e, is_member, &p) && !pl_json_get(e->doc, p.parent, PL_STR("renamed")) &&
+           put_before(e, p.parent, NULL, "renamed", pl_json_span(e->doc, p.value)) &&
+           take_out(e, p.parent, p.key);
+}
+
+static bool set_around(struct pl_editing *e, node *value, const char *before, const char *after)
+{
+    PL_CLEANUP_BUF struct pl_buf json;
+    pl_buf_init(&json, 0);
+    pl_buf_adds(&json, before);
+    pl_buf_add(&json, pl_json_span(e->doc, value));
+    pl_buf_adds(&json, after);
+    return set(e, value, pl_buf_str(&json));
+}
+
+static bool is_string_value(const struct pl_editing *e, const struct place *p)
+{
+    (void)e;
+    return p->parent && is_string(p->value);
+}
+
+static bool wrap_in_list(struct pl_editing *e)
+{
+    struct place p;
+    return pick(e, is_string_value, &p) && set_around(e, p.value, "[", "]");
+}
+
+static bool wrap_in_part(struct pl_editing *e)
+{
+    struct place p;
+    bool has_type = below(e, 2);
+    return pick(e, is_string_value, &p) &&
+           set_around(e, p.value, has_type ? "{\"type\":\"text\",\"text\":" : "{\"text\":", "}");
+}
+
+static bool is_list_of_one(const struct pl_editing *e, const struct place *p)
+{
+    (void)e;
+    return pl_json_kind(p->value) == PL_JSON_ARRAY && pl_json_count(p->value) == 1;
+}
+
+static bool unwrap_list(struct pl_editing *e)
+{
+    struct place p;
+    return pick(e, is_list_of_one, &p) &&
+           set(e, p.value, pl_json_span(e->doc, pl_json_first(p.value)));
+}
+
+static bool end_string(struct pl_editing *e)
+{
+    static const char *const ends[] = {"x", " ", "\n", "\xC2\xA0", "\xE2\x80\x8B", "\xCC\x81"};
+    struct place p;
+    if (!pick(e, is_string_value, &p))
+        return false;
+    PL_CLEANUP_BUF struct pl_buf words, json;
+    pl_buf_init(&words, 0);
+    pl_buf_init(&json, 0);
+    pl_buf_add(&words, text_of(e, p.value));
+    pl_buf_adds(&words, ends[below(e, sizeof ends / sizeof *ends)]);
+    pl_json_quote(&json, pl_buf_str(&words));
+    return set(e, p.value, pl_buf_str(&json));
+}
+
 const struct pl_edit_kind pl_edit_kinds[] = {
     {"delete a message", delete_message},
     {"swap messages", swap_messages},
@@ -713,6 +911,20 @@ const struct pl_edit_kind pl_edit_kinds[] = {
     {"remove all tools", remove_tools},
     {"set the system", set_system},
     {"remove the system", remove_system},
+    {"move a message", move_message},
+    {"reverse the messages", reverse_messages},
+    {"delete the messages of a role", delete_role},
+    {"delete the first half", delete_first_half},
+    {"move a part", move_part},
+    {"merge results", merge_results},
+    {"change all texts", change_all_texts},
+    {"swap values of a name", swap_values},
+    {"copy a value of a name", copy_value},
+    {"rename a member", rename_member},
+    {"wrap a string in a list", wrap_in_list},
+    {"a string becomes a text part", wrap_in_part},
+    {"unwrap a list of one", unwrap_list},
+    {"end a string otherwise", end_string},
     {"add an unknown member", add_unknown},
     {"change any scalar", change_scalar},
     {"remove any member", remove_member},

@@ -15,7 +15,8 @@ struct pl_editing {
     const struct pl_format *format; /* of the document */
     const struct pl_json_doc *doc;
     struct pl_json_edit *edit;
-    uint64_t random; /* the generator's state: selects among several places */
+    const struct pl_json_node *like; /* a key or value that the next place must resemble */
+    uint64_t random;                 /* the generator's state: selects among several places */
 };
 
 struct pl_edit_kind {
