@@ -347,6 +347,26 @@ static void a_reference_that_leads_nowhere_makes_no_text_up(void **state)
     pl_converted_deinit(&there);
 }
 
+/* The source of a carry says what its target does not, although nobody edited the target. */
+static void a_carry_that_was_changed_is_reported_for_an_unchanged_target(void **state)
+{
+    (void)state;
+    struct pl_converted there = pl_test_convert_kept("openai-chat", "anthropic", PL_KIND_REQUEST,
+                                                     PL_MODE_CONVERT, CHAT("Why?")),
+                        back;
+    struct pl_str carry = pl_buf_str(&there.carry);
+    char *word = memmem(there.carry.ptr, carry.len, "Why?", 4);
+    assert_non_null(word);
+    memcpy(word, "Who?", 4);
+    pl_converted_init(&back);
+    assert_int_equal(go_home(pl_buf_str(&there.out), carry, &back, NULL), PL_OK);
+    assert_non_null(memmem(back.out.ptr, back.out.len, "Who?", 4));
+    assert_true(pl_test_has_loss(&back, "approximated", "/messages/0/content"));
+    assert_true(pl_test_has_loss(&back, "approximated", ""));
+    pl_converted_deinit(&back);
+    pl_converted_deinit(&there);
+}
+
 /* Without its only text, a conversation is too small to be compared. */
 static void an_emptied_target_comes_home_without_the_source(void **state)
 {
@@ -447,6 +467,7 @@ int main(void)
         cmocka_unit_test(a_message_that_is_added_to_nothing_keeps_what_was_there),
         cmocka_unit_test(data_of_a_data_url_is_changed_in_its_place),
         cmocka_unit_test(a_reference_that_leads_nowhere_makes_no_text_up),
+        cmocka_unit_test(a_carry_that_was_changed_is_reported_for_an_unchanged_target),
         cmocka_unit_test(an_emptied_target_comes_home_without_the_source),
         cmocka_unit_test(many_references_to_one_text_make_no_gigabytes),
         cmocka_unit_test(many_words_make_no_gigabytes),

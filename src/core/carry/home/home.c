@@ -399,7 +399,24 @@ static enum pl_status report(struct journey *j)
     return pl_home_report(home->conv, home->arena, &j->best->there, &home->task);
 }
 
-/* For a target that was edited or rewritten by another program. */
+/* Looks for a better candidate than the source, if its conversion is not the target. */
+static enum pl_status improve(struct journey *j)
+{
+    struct candidate *source = j->best;
+    if (is_done(j))
+        return PL_OK;
+    enum pl_status status = pl_home_find_own(&j->own, j->home->arena, &source->there);
+    if (status == PL_OK && j->is_short)
+        status = pl_home_find_replaced(j->home->arena, &source->there, j->home->target,
+                                       &j->own.is_replaced);
+    if (status == PL_OK)
+        status = seek(j);
+    j->is_changed = j->best != source;
+    return status;
+}
+
+/* An unchanged target gives the source, even if the source is no longer converted to it: a newer
+ * program may write it differently. What differs is reported, because a carry may be damaged. */
 static enum pl_status travel(const struct pl_home *home, const struct pl_carry *carry,
                              struct pl_buf *to, struct pl_error *err)
 {
@@ -408,6 +425,7 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
                         .back = home->task,
                         .is_short = carry->has_missing,
                         .err = err};
+    bool is_untouched = carry->is_untouched && !carry->has_missing;
     struct pl_error why = {0};
     j.best = pl_arena_zalloc(home->arena, 1, sizeof *j.best);
     if (!j.best)
@@ -415,42 +433,26 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     j.best->text = carry->source;
     j.best->is_source = true;
     enum pl_status status = judge(&j, j.best, &why);
-    if (status == PL_OK && !is_done(&j)) {
-        const struct candidate *source = j.best;
-        status = pl_home_find_own(&j.own, home->arena, &j.best->there);
-        if (status == PL_OK && j.is_short)
-            status = pl_home_find_replaced(home->arena, &j.best->there, home->target,
-                                           &j.own.is_replaced);
-        if (status == PL_OK)
-            status = seek(&j);
-        j.is_changed = j.best != source;
-    } else if (!j.is_short) {
+    if (status != PL_OK && !j.is_short)
         status = explain_source(carry, status, &why, err);
-    }
+    else if (status == PL_OK && !is_untouched)
+        status = improve(&j);
     if (!is_fatal(status) && !j.best->is_usable && j.is_short)
         status = give_up(&j);
+    if (status == PL_OK && is_untouched && j.best->n_differences)
+        pl_conv_loss(home->conv, PL_LOSS_APPROXIMATED, home->target->root,
+                     "the source in the carry is not the source of this document: the carry was "
+                     "changed, or another version of parley made it");
     if (status == PL_OK)
         status = report(&j);
     if (status == PL_OK)
-        pl_buf_add(to, j.has_given_up ? pl_buf_str(&j.now.out) : j.best->text);
+        pl_buf_add(to, is_untouched     ? carry->source
+                       : j.has_given_up ? pl_buf_str(&j.now.out)
+                                        : j.best->text);
     pl_leg_close(&j.best->there);
     if (j.has_now)
         pl_leg_close(&j.now);
     return status == PL_OK ? to->status : status;
-}
-
-/* The target is unchanged: the result is the original source, if that is a document. */
-static enum pl_status take_source(const struct pl_home *home, const struct pl_carry *carry,
-                                  struct pl_buf *to, struct pl_error *err)
-{
-    struct pl_leg leg;
-    struct pl_error why = {0};
-    enum pl_status status = pl_leg_read(&leg, home, &carry->task, carry->source, &why);
-    if (status == PL_OK && carry->task.from == &pl_format_gpt_oss)
-        status = check_text(&leg.doc, &why);
-    pl_leg_close(&leg);
-    pl_buf_add(to, carry->source);
-    return explain_source(carry, status, &why, err);
 }
 
 enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct pl_error *err)
@@ -459,9 +461,7 @@ enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct 
     enum pl_status status = pl_carry_read(&carry, home->arena, home->carry, home->target, err);
     if (status == PL_OK)
         status = check_task(home, &carry, err);
-    if (status == PL_OK && carry.is_untouched && !carry.has_missing)
-        status = take_source(home, &carry, to, err);
-    else if (status == PL_OK)
+    if (status == PL_OK)
         status = travel(home, &carry, to, err);
     return status == PL_OK ? to->status : status;
 }
