@@ -1,6 +1,7 @@
-/* Structured outputs of Anthropic: additionalProperties must be false in every object, and there are
- * no bounds of numbers, texts, lists and objects (but minItems 0 and 1). Its SDK rewrites schemas in
- * the same way (lib/transform-json-schema). Recursive schemas stay: no finite one says the same. */
+/* Structured outputs of Anthropic: additionalProperties must be false in every object, and there
+ * are no bounds of numbers, texts, lists and objects (but minItems 0 and 1). Its SDK rewrites
+ * schemas in the same way (lib/transform-json-schema). Recursive schemas stay: no finite one says
+ * the same. */
 #include "format/adapt/grammars.h"
 
 #include "format/gemini/schema.h"
@@ -139,8 +140,9 @@ static void fit(struct pl_conv *conv, struct pl_val *schema, bool *is_openapi)
     if (status == PL_NOMEM || (g.is_changed && !made.ptr))
         conv->status = PL_NOMEM;
     if (status == PL_OK && g.is_changed && conv->status == PL_OK) {
-        pl_conv_know_all(conv, node);
-        if (!g.source)
+        if (g.source)
+            pl_conv_know_all(conv, node);
+        else
             pl_conv_loss(conv, PL_LOSS_APPROXIMATED, node,
                          "Anthropic accepts no bounds and no open objects in this schema");
         *schema = pl_val_json(made);

@@ -244,19 +244,25 @@ static void flatten_tool(struct pl_conv *conv, struct pl_tool *tool, enum fault 
         conv->status = PL_NOMEM;
         return;
     }
-    pl_conv_know_all(conv, schema);
+    const struct pl_json_node *type = pl_conv_node(conv, schema, "type");
+    if (!tool->is_openapi_schema) /* a dialect has its fates from the translation */
+        pl_conv_know_all(conv, schema);
     if (fault == FAULT_ALTERNATIVES)
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, schema,
                      "at its top, the schema of a tool is an object without alternatives; its "
                      "properties are listed together");
     else
-        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, schema, "the input of a tool is an object");
+        pl_conv_loss(conv, type ? PL_LOSS_APPROXIMATED : PL_LOSS_SYNTHESISED, type ? type : schema,
+                     "the input of a tool is an object");
+    const struct pl_json_node *nullable = pl_conv_node(conv, schema, "nullable");
+    if (tool->is_openapi_schema && nullable)
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, nullable, "the input of a tool is not null");
     tool->schema = pl_val_json(kept);
     tool->is_openapi_schema = false;
     tool->is_changed = conv->settings.is_changed = true;
 }
 
-/* --- strict tools ------------------------------------------------------------------------------ */
+/* --- strict tools ---------------------------------------------------------------------------- */
 
 struct walk {
     const struct pl_json_doc *doc;
