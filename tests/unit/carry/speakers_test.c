@@ -159,8 +159,8 @@ static void the_messages_after_a_removed_one_stay_themselves(void **state)
     struct pl_converted back = come_home(
         "turns", "anthropic", turns, REQUEST(SAID("user", "Two") "," SAID("assistant", "Three")));
     assert_true(pl_str_eq(pl_buf_str(&back.out),
-                          PL_STR("[" TURN("entry_1", "0", "user", "Two", "") "," TURN(
-                              "entry_2", "1", "assistant", "Three", ",\"model\":\"gpt\"") "]")));
+                          PL_STR("[" TURN("entry_1", "1", "user", "Two", "") "," TURN(
+                              "entry_2", "2", "assistant", "Three", ",\"model\":\"gpt\"") "]")));
     expect(&back.report, "\"lossless\":true");
     pl_converted_deinit(&back);
 }

@@ -8,6 +8,7 @@
 struct merger {
     const struct pl_merge *merge;
     struct pl_buf *to;
+    bool keeps_positions; /* of the list around: nothing was added to it or moved */
     enum pl_status status;
 };
 
@@ -146,14 +147,15 @@ static const struct pl_json_node *get(struct merger *m, const struct pl_json_doc
     return pl_json_get(doc, object, name);
 }
 
-/* The source keeps its ids. Positions are counted anew if it counts as the writer does. */
+/* The source keeps its ids. Positions are counted anew if it counts as the writer does, and if the
+ * old ones would no longer be in order. */
 static bool has_own_label(struct merger *m, const struct pl_json_node *key,
                           const struct pl_json_node *base, const struct pl_json_node *theirs)
 {
     bool is_same = true;
     if (!is_label(m->merge, base, theirs))
         return false;
-    if (pl_label_name(m->merge->ours, key) & PL_LABEL_IDS)
+    if (m->keeps_positions || (pl_label_name(m->merge->ours, key) & PL_LABEL_IDS))
         return true;
     enum pl_status status =
         pl_same_check(m->merge->ours, key + 1, m->merge->base, base, PL_SAME_DATA, &is_same);
@@ -378,6 +380,17 @@ static void drop_early(struct pl_merge_list *list)
     }
 }
 
+/* Whether theirs has elements of base only, in the same order. */
+static bool only_lost(const struct pl_match *edit)
+{
+    const struct pl_match_side *theirs = &edit->new_side;
+    for (uint32_t j = 0; j < theirs->n; j++)
+        if (theirs->partners[j] == PL_MATCH_NONE ||
+            (j && theirs->partners[j] < theirs->partners[j - 1]))
+            return false;
+    return true;
+}
+
 static void put_array(struct merger *m, const struct pl_json_node *ours,
                       const struct pl_json_node *base, const struct pl_json_node *theirs,
                       enum pl_same_place place)
@@ -391,6 +404,8 @@ static void put_array(struct merger *m, const struct pl_json_node *ours,
         m->status = status;
         return;
     }
+    bool keeps_positions = m->keeps_positions;
+    m->keeps_positions = only_lost(&list.edit);
     struct layout l = begin_layout(m, ours, place);
     put_first_block(m, &list, &l);
     for (uint32_t j = 0; j < list.edit.new_side.n && m->status == PL_OK; j++)
@@ -399,6 +414,7 @@ static void put_array(struct merger *m, const struct pl_json_node *ours,
     for (uint32_t i = 0; i < list.home.old_side.n; i++)
         put_extras(m, &list, &l, i);
     end_layout(m, &l);
+    m->keeps_positions = keeps_positions;
     pl_map_deinit(&list.ids);
 }
 
