@@ -278,7 +278,7 @@ describe('what is not offered', () => {
 });
 
 test('Parley-Loss names what is lost, and nothing else', async () => {
-  for (const [path, body] of [['/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }] }], ['/v1/responses', { input: 'x' }], ['/v1/messages', { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }]])
+  for (const [path, body] of [['/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }] }], ['/v1/responses', { input: 'x' }], ['/v1/messages', { max_tokens: 16, messages: [{ role: 'user', content: 'x' }] }]])
     for (const model of ['up-openai-chat/text', 'up-openai-responses/text', 'up-anthropic/text', 'up-gemini/text'])
       for (const stream of [false, true]) {
         const { status, headers, text } = await chatty.raw('POST', path, { body: { ...body, model, stream } });

@@ -109,7 +109,8 @@ static void wrap(struct pl_conv *conv, struct pl_part *part)
                  is_said ? "raw samples become a WAV file of the same samples"
                          : "raw samples become a WAV file; their rate is not given, 24000 Hz is "
                            "assumed");
-    pl_conv_know(conv, part->rate.node);
+    if (part->rate.node)
+        pl_conv_loss(conv, PL_LOSS_MOVED, part->rate.node, "the header of the WAV file has it");
     pl_conv_know(conv, part->mime.node);
     part->data = pl_val_text(data);
     part->mime = pl_val_text(PL_STR("audio/wav"));
