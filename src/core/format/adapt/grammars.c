@@ -9,11 +9,13 @@
 
 struct grammar {
     struct pl_conv *conv;
-    const struct pl_json_node *source; /* the schema in the document; NULL: it was in a dialect */
+    const struct pl_json_node *source; /* the schema in the document; NULL: it was in a dialect, or
+                                          is flattened (schemas.h) */
     struct pl_json_doc doc;            /* of a copy of the schema */
     char *text;                        /* of the copy */
     struct pl_json_edit edit;
     PL_VEC(const struct pl_json_node *) todo; /* owned; schemas to look at */
+    bool is_input;                            /* the input of a tool: its root is an object */
     bool is_changed;
 };
 
@@ -66,14 +68,36 @@ static bool is_refused(const struct grammar *g, const struct pl_json_node *key)
     return is_key(g, key, bounds);
 }
 
+static bool says_object(const struct grammar *g, const struct pl_json_node *type)
+{
+    return type && pl_str_eq(pl_json_span(&g->doc, type), PL_STR("\"object\""));
+}
+
+/* The input of a tool is an object; the writer says the same of schemas that stay as they are. */
+static enum pl_status require_object(struct grammar *g)
+{
+    const struct pl_json_node *type = pl_json_get(&g->doc, g->doc.root, PL_STR("type"));
+    struct pl_str object = PL_STR("\"object\"");
+    if (!g->is_input || says_object(g, type))
+        return PL_OK;
+    if (type) {
+        report(g, PL_LOSS_APPROXIMATED, type,
+               "the input of a tool is an object at Anthropic; the type is written as \"object\"");
+        return pl_json_edit_set_node(&g->edit, type, object, NULL);
+    }
+    report(g, PL_LOSS_SYNTHESISED, g->doc.root,
+           "Anthropic requires the type of an input schema; it is \"object\"");
+    return pl_json_edit_insert_before(&g->edit, g->doc.root, NULL, PL_STR("type"), object, NULL);
+}
+
 /* Closes an object: the schema says all its members. */
 static enum pl_status close_object(struct grammar *g, const struct pl_json_node *schema)
 {
     struct pl_str closed = PL_STR("false");
     const struct pl_json_node *more = pl_json_get(&g->doc, schema, PL_STR("additionalProperties"));
     const struct pl_json_node *type = pl_json_get(&g->doc, schema, PL_STR("type"));
-    bool is_object = pl_json_get(&g->doc, schema, PL_STR("properties")) ||
-                     (type && pl_str_eq(pl_json_span(&g->doc, type), PL_STR("\"object\"")));
+    bool is_object = (g->is_input && schema == g->doc.root) || says_object(g, type) ||
+                     pl_json_get(&g->doc, schema, PL_STR("properties"));
     if (!is_object || pl_json_is(more, PL_JSON_FALSE))
         return PL_OK;
     report(g, more ? PL_LOSS_APPROXIMATED : PL_LOSS_SYNTHESISED, more ? more : schema,
@@ -109,25 +133,41 @@ static enum pl_status fit_schema(struct grammar *g, const struct pl_json_node *s
     return status;
 }
 
-/* Rewrites a schema in place. */
-static void fit(struct pl_conv *conv, struct pl_val *schema, bool *is_openapi)
+/* The schema as JSON; nothing if it is not an object. */
+static struct pl_str text_of(struct pl_conv *conv, const struct pl_val *schema, bool is_openapi)
 {
-    struct grammar g = {.conv = conv, .source = *is_openapi ? NULL : schema->node};
-    const struct pl_json_node *node = schema->node;
     struct pl_val json = *schema;
+    if (schema->kind == PL_VAL_JSON)
+        return schema->str;
+    if (!pl_json_is(schema->node, PL_JSON_OBJECT))
+        return (struct pl_str){0};
+    if (!is_openapi)
+        return pl_json_span(conv->doc, schema->node);
+    return pl_gemini_schema_to_json(conv, *schema, &json) ? json.str : (struct pl_str){0};
+}
+
+/* Rewrites a schema in place. `tool`: it is the input of this tool; NULL: of the answer. */
+static void fit(struct pl_conv *conv, struct pl_val *schema, bool *is_openapi,
+                const struct pl_tool *tool)
+{
+    bool is_said = schema->kind == PL_VAL_NODE && !*is_openapi;
+    struct grammar g = {
+        .conv = conv, .source = is_said ? schema->node : NULL, .is_input = tool != NULL};
+    const struct pl_json_node *node = schema->node;
     PL_CLEANUP_BUF struct pl_buf out;
-    if (schema->kind != PL_VAL_NODE || !pl_json_is(node, PL_JSON_OBJECT) ||
-        (*is_openapi && !pl_gemini_schema_to_json(conv, *schema, &json)))
+    struct pl_str text = text_of(conv, schema, *is_openapi);
+    if (!text.len)
         return;
     pl_buf_init(&out, 0);
-    struct pl_str copy =
-        pl_arena_dup(conv->arena, *is_openapi ? json.str : pl_json_span(conv->doc, node));
+    struct pl_str copy = pl_arena_dup(conv->arena, text);
     g.text = (char *)(uintptr_t)copy.ptr;
     enum pl_status status =
         copy.ptr ? pl_json_parse(conv->arena, copy, &pl_json_made, &g.doc, NULL) : PL_NOMEM;
     pl_json_edit_init(&g.edit, conv->arena, &g.doc);
-    if (status == PL_OK && !*is_openapi && g.doc.n_nodes != node->skip)
+    if (status == PL_OK && g.source && g.doc.n_nodes != node->skip)
         status = PL_INTERNAL;
+    if (status == PL_OK)
+        status = require_object(&g);
     if (status == PL_OK)
         look_at(&g, g.doc.root);
     while (status == PL_OK && conv->status == PL_OK && g.todo.len)
@@ -143,7 +183,10 @@ static void fit(struct pl_conv *conv, struct pl_val *schema, bool *is_openapi)
         if (g.source)
             pl_conv_know_all(conv, node);
         else
-            pl_conv_loss(conv, PL_LOSS_APPROXIMATED, node,
+            pl_conv_loss(conv, PL_LOSS_APPROXIMATED,
+                         node   ? node
+                         : tool ? tool->node
+                                : NULL,
                          "Anthropic accepts no bounds and no open objects in this schema");
         *schema = pl_val_json(made);
         *is_openapi = false;
@@ -159,10 +202,10 @@ void pl_format_fit_grammars(struct pl_conv *conv, const struct pl_format_task *t
         task->kind == PL_KIND_RESPONSE)
         return;
     if (s->output == PL_OUTPUT_SCHEMA)
-        fit(conv, &s->output_schema, &s->is_openapi_output);
+        fit(conv, &s->output_schema, &s->is_openapi_output, NULL);
     for (size_t i = 0; i < conv->tools.len && conv->status == PL_OK; i++) {
         struct pl_tool *tool = &conv->tools.ptr[i];
         if (pl_json_is(tool->strict.node, PL_JSON_TRUE) && !tool->is_hosted)
-            fit(conv, &tool->schema, &tool->is_openapi_schema);
+            fit(conv, &tool->schema, &tool->is_openapi_schema, tool);
     }
 }

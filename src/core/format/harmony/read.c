@@ -55,7 +55,7 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
 {
     const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
     pl_content_read_audio(conv, n, part, pl_harmony_audio_mime);
-    part->rate = pl_conv_get(conv, audio, "sample_rate", PL_WANT_NUMBER);
+    part->rate = pl_conv_get(conv, audio, "sample_rate", PL_WANT_INTEGER);
 }
 
 static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)

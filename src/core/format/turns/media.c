@@ -68,7 +68,7 @@ void pl_turns_read_media(struct pl_conv *conv, const struct pl_json_node *block,
         part->mime = mime;
     part->name = pl_conv_get(conv, media, "name", PL_WANT_STRING);
     if (part->kind == PL_PART_AUDIO) {
-        part->rate = pl_conv_get(conv, media, "sample_rate", PL_WANT_NUMBER);
+        part->rate = pl_conv_get(conv, media, "sample_rate", PL_WANT_INTEGER);
     } else if (part->kind == PL_PART_IMAGE) {
         part->detail = pl_conv_get(conv, media, "detail", PL_WANT_STRING);
         part->rotation = pl_conv_get(conv, media, "rotation", PL_WANT_NUMBER);
