@@ -121,9 +121,11 @@ struct asked {
     char message[TEXT_MAX];
 };
 
+/* What is wanted is copied: a frozen node reads it late, when its talker wants something else. */
 struct asking {
     struct talker *talker;
     uint64_t number;
+    size_t said, session; /* of the talker */
 };
 
 static void talk(void *ctx);
@@ -177,14 +179,15 @@ static void ask(struct pl_shard *shard, void *ctx)
     struct talker *talker = asking->talker;
     struct asked *asked = pl_mem_alloc(1, sizeof *asked);
     *asked = (struct asked){.talker = talker, .number = asking->number};
+    size_t number = asking->said;
+    struct pl_str session = pl_str_of(people.sessions[asking->session].text);
     pl_mem_free(asking);
-    struct pl_str session = pl_str_of(people.sessions[talker->session].text);
     struct pl_str user = pl_str_of(people.user.text);
     struct pl_session_command *command = &asked->command;
-    if (talker->said) {
-        const struct said *said = &people.said[talker->said - 1];
+    if (number) {
+        const struct said *said = &people.said[number - 1];
         pl_session_command_init(command, PL_COMMAND_EVENT, shard, user, session);
-        write_message(said, talker->said, asked->message);
+        write_message(said, number, asked->message);
         command->event.kind = PL_SE_CHAT;
         command->event.chat.message = pl_str_of(asked->message);
         command->event.chat.client_message_id = pl_str_of(said->id);
@@ -253,7 +256,7 @@ static void talk(void *ctx)
     sim_trace("[%d] is asked for %s in session %zu", machine_owner(machine),
               talker->said ? people.said[talker->said - 1].id : "a session", talker->session);
     struct asking *asking = sim_alloc(sizeof *asking);
-    *asking = (struct asking){talker, talker->number};
+    *asking = (struct asking){talker, talker->number, talker->said, talker->session};
     machine_do(machine, ask, asking);
 }
 
