@@ -4,7 +4,7 @@
 #include "http/routes/route.h"
 #include "live/listener.h"
 #include "live/session_home.h"
-#include "live/socket_int.h"
+#include "live/socket/socket_int.h"
 
 void pl_lists_follow(struct pl_live *live, bool follows)
 {

@@ -79,7 +79,7 @@ struct pl_server {
     const struct pl_session_owner *session_owner; /* static: live/command.h */
     const struct pl_session_home *session_home;   /* static: live/session_home.h; may be NULL */
     struct pl_node *node;                        /* owned; thread-safe inside; NULL without nodes */
-    const struct pl_socket_event *socket_events; /* static: live/socket.h */
+    const struct pl_socket_event *socket_events; /* static: live/socket/socket.h */
     void (*tell_change)(struct pl_exchange *x);  /* static: live/lists.h; may be NULL */
     /* Called when a model call has ended: static, service/runs; may be NULL. */
     void (*tell_run)(struct pl_server *server, const struct pl_model_run *run);

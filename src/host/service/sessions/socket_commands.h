@@ -2,7 +2,7 @@
 #ifndef PL_SERVICE_SESSIONS_SOCKET_COMMANDS_H
 #define PL_SERVICE_SESSIONS_SOCKET_COMMANDS_H
 
-#include "live/socket.h"
+#include "live/socket/socket.h"
 
 extern const struct pl_socket_event pl_session_socket_events[];
 

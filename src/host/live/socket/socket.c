@@ -1,6 +1,6 @@
 /* A WebSocket of the API (RFC 6455, subprotocol parley.v1). Frames are {"event":E,"data":{…}}; a
  * client's frame may have an "id" and then gets {"ack":id,…}. */
-#include "live/socket_int.h"
+#include "live/socket/socket_int.h"
 
 #include "access/meter.h"
 #include "access/auth.h"

@@ -1,14 +1,14 @@
 /* The first message of a socket that was opened without a key: a key or a ticket. Usually it can be
  * checked at once. A worker looks for a ticket that is a row, and for a key that another node may
  * have just made; meanwhile later messages of the client wait (pl_socket_hold). */
-#include "live/socket.h"
+#include "live/socket/socket.h"
 
 #include "access/auth_refresh.h"
 #include "access/meter.h"
 #include "base/mem.h"
 #include "http/json_members.h"
 #include "io/clock.h"
-#include "live/socket_int.h"
+#include "live/socket/socket_int.h"
 #include "shard/setup.h"
 
 /* The credentials that a worker checks. */

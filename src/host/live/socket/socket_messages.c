@@ -1,5 +1,5 @@
 /* The messages of a client on its socket, and their answers. */
-#include "live/socket.h"
+#include "live/socket/socket.h"
 
 #include "base/mem.h"
 #include "http/json_members.h"
@@ -9,7 +9,7 @@
 #include "json/text.h"
 #include "live/encode.h"
 #include "live/lists.h"
-#include "live/socket_int.h"
+#include "live/socket/socket_int.h"
 
 #define MAX_ID_BYTES 256
 
