@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "agent/context/summary.h"
+#include "agent/summary/summary.h"
 #include "agent/tools/calc.h"
 #include "agent/tools/tools.h"
 #include "fault/fault.h"

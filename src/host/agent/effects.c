@@ -13,7 +13,7 @@
 #include "access/auth.h"
 #include "agent/context/ask_how.h"
 #include "agent/context/replay_source.h"
-#include "agent/context/summary_run.h"
+#include "agent/summary/summary_run.h"
 #include "agent/activity_int.h"
 #include "agent/hooks/hooks.h"
 #include "agent/tools/ext_tool.h"

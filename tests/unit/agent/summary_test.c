@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "agent/context/summary.h"
+#include "agent/summary/summary.h"
 #include "json/json.h"
 #include "json/text.h"
 

@@ -1,4 +1,4 @@
-#include "agent/context/summary.h"
+#include "agent/summary/summary.h"
 
 #include "base/text/utf8.h"
 #include "json/json.h"

@@ -4,10 +4,10 @@
  * If a step fails, the fallback is used. So a full context never ends a chat because no summary
  * could be written. */
 #include "access/auth.h"
-#include "agent/context/summary_run.h"
+#include "agent/summary/summary_run.h"
 
 #include "agent/context/context.h"
-#include "agent/context/summary.h"
+#include "agent/summary/summary.h"
 #include "agent/activity_int.h"
 #include "agent/hooks/hooks.h"
 #include "ext/run/ext.h"

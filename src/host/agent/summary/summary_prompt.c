@@ -1,6 +1,6 @@
 /* The request for a summary: instructions, and the conversation as one text with roles, calls and
  * results. If the text is too long, turns in the middle are omitted. */
-#include "agent/context/summary.h"
+#include "agent/summary/summary.h"
 
 #include "base/text/utf8.h"
 #include "base/vec.h"
