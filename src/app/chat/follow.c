@@ -595,18 +595,6 @@ enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id,
     return code;
 }
 
-enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id)
-{
-    struct following f = {
-        .api = api,
-        .session_id = session_id,
-        .is_whole = true,
-        .is_ours = true,
-        .sequence = -1,
-    };
-    return follow(&f);
-}
-
 enum pl_exit pl_follow_quietly(struct pl_api *api, const char *session_id, char *why, size_t size)
 {
     struct following f = {
@@ -619,4 +607,9 @@ enum pl_exit pl_follow_quietly(struct pl_api *api, const char *session_id, char 
         .why_size = size,
     };
     return follow(&f);
+}
+
+enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id)
+{
+    return pl_follow_quietly(api, session_id, NULL, 0);
 }

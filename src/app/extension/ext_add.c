@@ -30,19 +30,38 @@ static void put_hosts(struct pl_console *console, const struct pl_ext_requiremen
     }
 }
 
+/* A walk through the values of all uses of an option; each may be several names with commas. */
+struct names {
+    const struct pl_deed *deed;
+    enum pl_option_id id;
+    size_t n_uses;  /* seen */
+    const char *at; /* the rest of the current one; NULL before the first */
+};
+
+static bool next_name(struct names *walk, struct pl_str *ret_name)
+{
+    while (!walk->at || !*walk->at) {
+        if (walk->n_uses == walk->deed->args->uses.len)
+            return false;
+        const struct pl_option_use *use = &walk->deed->args->uses.ptr[walk->n_uses++];
+        if (use->option->id == walk->id)
+            walk->at = use->values[0];
+    }
+    size_t n = strcspn(walk->at, ",");
+    *ret_name = (struct pl_str){walk->at, n};
+    walk->at += n + (walk->at[n] == ',');
+    return true;
+}
+
 /* The capabilities that an option names; the server refuses unknown names. */
 static uint32_t named_set(const struct pl_deed *deed, enum pl_option_id id)
 {
     uint32_t set = 0;
-    for (size_t i = 0; i < deed->args->uses.len; i++) {
-        const char *at = deed->args->uses.ptr[i].values[0];
-        if (deed->args->uses.ptr[i].option->id != id)
-            continue;
-        for (size_t n; *at; at += n + (at[n] == ',')) {
-            n = strcspn(at, ",");
-            enum pl_ext_capability c = pl_ext_capability_find((struct pl_str){at, n});
-            set |= c == PL_EXT_CAP_NONE ? 0 : PL_EXT_CAP_BIT(c);
-        }
+    struct pl_str name;
+    struct names walk = {.deed = deed, .id = id};
+    while (next_name(&walk, &name)) {
+        enum pl_ext_capability c = pl_ext_capability_find(name);
+        set |= c == PL_EXT_CAP_NONE ? 0 : PL_EXT_CAP_BIT(c);
     }
     return set;
 }
@@ -118,22 +137,16 @@ static void out_file(struct pl_json_out *out, const struct pl_ext_file *file)
     pl_json_out_close(out, '}');
 }
 
-/* Writes the values of all uses of an option; each may be several names with commas. */
 static void out_names(struct pl_deed *deed, enum pl_option_id id, const char *member)
 {
+    struct pl_str name;
+    struct names walk = {.deed = deed, .id = id};
     if (!pl_args_has(deed->args, id))
         return;
     pl_json_out_key(&deed->out, member);
     pl_json_out_open(&deed->out, '[');
-    for (size_t i = 0; i < deed->args->uses.len; i++) {
-        const char *at = deed->args->uses.ptr[i].values[0];
-        if (deed->args->uses.ptr[i].option->id != id)
-            continue;
-        for (size_t n; *at; at += n + (at[n] == ',')) {
-            n = strcspn(at, ",");
-            pl_json_out_text(&deed->out, (struct pl_str){at, n});
-        }
-    }
+    while (next_name(&walk, &name))
+        pl_json_out_text(&deed->out, name);
     pl_json_out_close(&deed->out, ']');
 }
 

@@ -153,6 +153,14 @@ bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *s
     return pl_json_walk_next(&walk) < 0;
 }
 
+struct pl_str pl_json_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *object, const char *key)
+{
+    const struct pl_json_node *node = pl_json_member(doc, object, key, PL_JSON_STRING);
+    struct pl_str text = {0};
+    return node && pl_json_text(arena, doc, node, &text) == PL_OK ? text : (struct pl_str){0};
+}
+
 int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                      const struct pl_json_doc *b_doc, const struct pl_json_node *b)
 {

@@ -14,6 +14,11 @@
 enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                             const struct pl_json_node *string, struct pl_str *ret_text);
 
+/* The text of the string member `key` of an object (NULL: none). Empty if there is no such string, or
+ * if memory is out. */
+struct pl_str pl_json_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *object, const char *key);
+
 /* Decodes raw (valid, without the quotes) into `to`, which has room for raw.len bytes and does not
  * overlap it; returns the number of bytes written. Decoding never makes a string longer. */
 size_t pl_json_decode(char *to, struct pl_str raw);

@@ -139,11 +139,9 @@ static const char *wrong_with_capability(const struct pl_json_doc *doc)
 enum pl_status pl_aside_answer(struct pl_step *x, size_t index)
 {
     struct pl_json_doc answer;
-    enum pl_status status = pl_step_json(x, x->event->answer.answer, &answer);
+    enum pl_status status = pl_answer_read(x, &answer);
     if (status != PL_OK)
         return status;
-    if (answer.text.len > PL_SESSION_MAX_RESULT)
-        return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_INVALID, "The answer is over 1 MiB");
     bool is_capability = pl_str_eq(x->s->questions.ptr[index]->kind, PL_STR("capability"));
     const char *wrong = is_capability ? wrong_with_capability(&answer) : NULL;
     if (wrong)

@@ -91,15 +91,6 @@ static void show(struct intake *intake, struct pl_str text)
     pl_session_command_send(&intake->notice);
 }
 
-static struct pl_str member(struct intake *intake, const struct pl_json_doc *doc, const char *key)
-{
-    struct pl_str text = {0};
-    const struct pl_json_node *n = pl_json_member(doc, doc->root, key, PL_JSON_STRING);
-    if (n && pl_json_text(&intake->arena, doc, n, &text) != PL_OK)
-        text = (struct pl_str){0};
-    return text;
-}
-
 static void on_command(struct pl_ext_ask *ask)
 {
     struct intake *intake = ask->ctx;
@@ -114,7 +105,8 @@ static void on_command(struct pl_ext_ask *ask)
         destroy(intake);
         return;
     }
-    struct pl_str prompt = member(intake, &doc, "prompt"), text = member(intake, &doc, "text");
+    struct pl_str prompt = pl_json_member_text(&intake->arena, &doc, doc.root, "prompt");
+    struct pl_str text = pl_json_member_text(&intake->arena, &doc, doc.root, "text");
     if (prompt.len && !ask->is_error)
         readmit(intake, prompt);
     else if (text.len)
@@ -204,7 +196,7 @@ static void on_ruling(void *ctx, const struct pl_ext_ruling *ruling)
     else if (ruling->is_handled)
         answer_handled(intake);
     else if (data.ptr && pl_json_parse(&intake->arena, data, &pl_json_own, &doc, NULL) == PL_OK)
-        readmit(intake, member(intake, &doc, "text"));
+        readmit(intake, pl_json_member_text(&intake->arena, &doc, doc.root, "text"));
     else
         readmit(intake, (struct pl_str){0});
 }

@@ -31,6 +31,8 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            const struct pl_format_task *task, struct pl_str text,
                            struct pl_error *err);
 void pl_leg_close(struct pl_leg *leg);
+/* The index of the first link of the writer that is at `off` of the output or later. */
+size_t pl_leg_link_at(const struct pl_leg *leg, uint32_t off);
 
 /* Applies values that changed in the target to their places in the source: appends the changed
  * source. *ret_n is the number of changes. All other bytes stay. */

@@ -48,8 +48,7 @@ enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
     return settle(leg, status);
 }
 
-/* Whether the value at `off` of the output comes from the source. */
-static bool has_link(const struct pl_leg *leg, uint32_t off)
+size_t pl_leg_link_at(const struct pl_leg *leg, uint32_t off)
 {
     size_t low = 0, high = leg->writer.links.len;
     while (low < high) {
@@ -59,6 +58,13 @@ static bool has_link(const struct pl_leg *leg, uint32_t off)
         else
             high = middle;
     }
+    return low;
+}
+
+/* Whether the value at `off` of the output comes from the source. */
+static bool has_link(const struct pl_leg *leg, uint32_t off)
+{
+    size_t low = pl_leg_link_at(leg, off);
     return low < leg->writer.links.len && leg->writer.links.ptr[low].at == off;
 }
 

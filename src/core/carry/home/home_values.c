@@ -311,20 +311,10 @@ static bool set_parts(struct setter *s, const struct pl_link *links, size_t n,
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
-
 /* The links of the value that begins at `off`: they are adjacent. */
 static const struct pl_link *links_at(const struct pl_leg *leg, uint32_t off, size_t *ret_n)
 {
-    size_t low = 0, high = leg->writer.links.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (leg->writer.links.ptr[middle].at < off)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = pl_leg_link_at(leg, off);
     *ret_n = 0;
     while (low + *ret_n < leg->writer.links.len && leg->writer.links.ptr[low + *ret_n].at == off)
         ++*ret_n;

@@ -3,12 +3,16 @@
 #ifndef PL_AGENT_HOOKS_HOOKS_H
 #define PL_AGENT_HOOKS_HOOKS_H
 
-#include "base/str.h"
+#include "base/buf.h"
+#include "ext/run/ext.h"
 
 struct pl_activity;
 struct pl_driver;
 
 /* --- request_hooks.c */
+/* Starts a hook with `data`; `done` gets the ruling. False: out of memory. */
+bool pl_hook_start(struct pl_activity *activity, enum pl_ext_hook hook, const struct pl_buf *data,
+                   void (*done)(void *ctx, const struct pl_ext_ruling *ruling));
 /* The request was read and prepared, or activity->status says why not: runs all its hooks, then
  * `hooked`. The reason of a blocked request is in activity->err. */
 void pl_hook_request(struct pl_activity *activity, void (*hooked)(struct pl_activity *activity));

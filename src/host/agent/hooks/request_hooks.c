@@ -44,22 +44,30 @@ static void fail_memory(struct pl_activity *activity)
     activity->hooked(activity);
 }
 
-/* `data` is complete. */
-static void start(struct pl_activity *activity, enum pl_ext_hook hook, struct pl_buf *data,
-                  void (*done)(void *ctx, const struct pl_ext_ruling *ruling))
+bool pl_hook_start(struct pl_activity *activity, enum pl_ext_hook hook, const struct pl_buf *data,
+                   void (*done)(void *ctx, const struct pl_ext_ruling *ruling))
 {
     struct pl_ext_chain_query query = {
         .user_id = activity->user_id,
         .session_id = activity->session_id,
         .turn_id = activity->effect.turn_id,
         .loop_id = activity->effect.loop_id,
+        .tool_call_id = activity->effect.tool_call_id,
+        .tool_name = activity->effect.tool_name,
         .hook = hook,
         .data = pl_buf_str(data),
         .has_person = !pl_unattended_has(activity->server->unattended, activity->session_id),
     };
     if (data->status == PL_OK)
         activity->chain = pl_ext_chain_start(activity->shard, &query, done, activity);
-    if (!activity->chain)
+    return activity->chain;
+}
+
+/* `data` is complete. */
+static void start(struct pl_activity *activity, enum pl_ext_hook hook, const struct pl_buf *data,
+                  void (*done)(void *ctx, const struct pl_ext_ruling *ruling))
+{
+    if (!pl_hook_start(activity, hook, data, done))
         fail_memory(activity);
 }
 

@@ -4,7 +4,7 @@
 #include "agent/tools/ext_tool.h"
 #include "agent/tools/tool_int.h"
 #include "agent/tools/tools.h"
-#include "agent/background/unattended.h"
+#include "agent/hooks/hooks.h"
 #include "base/sha/sha256.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -33,26 +33,6 @@ static void put_call(const struct pl_activity *activity, struct pl_json_out *out
     pl_json_out_key(out, "input");
     pl_json_out_raw(out,
                     activity->effect.arguments.len ? activity->effect.arguments : PL_STR("{}"));
-}
-
-/* Starts a hook with `data`; `done` gets the ruling. False: out of memory. */
-static bool start(struct pl_activity *activity, enum pl_ext_hook hook, struct pl_buf *data,
-                  void (*done)(void *ctx, const struct pl_ext_ruling *ruling))
-{
-    struct pl_ext_chain_query query = {
-        .user_id = activity->user_id,
-        .session_id = activity->session_id,
-        .turn_id = activity->effect.turn_id,
-        .loop_id = activity->effect.loop_id,
-        .tool_call_id = activity->effect.tool_call_id,
-        .tool_name = activity->effect.tool_name,
-        .hook = hook,
-        .data = pl_buf_str(data),
-        .has_person = !pl_unattended_has(activity->server->unattended, activity->session_id),
-    };
-    if (data->status == PL_OK)
-        activity->chain = pl_ext_chain_start(activity->shard, &query, done, activity);
-    return activity->chain;
 }
 
 static void fail_memory(struct pl_activity *activity)
@@ -180,7 +160,7 @@ static void look_at_final(struct pl_activity *activity)
     pl_json_out_key(&out, "arguments_hash");
     pl_json_out_text(&out, pl_str_of(hash));
     pl_json_out_close(&out, '}');
-    if (!start(activity, PL_EXT_HOOK_TOOL_CALL_FINAL, &data, on_final))
+    if (!pl_hook_start(activity, PL_EXT_HOOK_TOOL_CALL_FINAL, &data, on_final))
         fail_memory(activity);
 }
 
@@ -224,7 +204,7 @@ void pl_tool_begin(struct pl_activity *activity)
     struct pl_json_out out = pl_json_out(&data);
     put_call(activity, &out);
     pl_json_out_close(&out, '}');
-    if (!start(activity, PL_EXT_HOOK_TOOL_CALL, &data, on_call))
+    if (!pl_hook_start(activity, PL_EXT_HOOK_TOOL_CALL, &data, on_call))
         fail_memory(activity);
 }
 
@@ -311,5 +291,6 @@ bool pl_tool_result_hook(struct pl_activity *activity, struct pl_str result, boo
     pl_json_out_key(&out, "is_error");
     pl_json_out_bool(&out, is_error);
     pl_json_out_close(&out, '}');
-    return activity->tool_result.ptr && start(activity, PL_EXT_HOOK_TOOL_RESULT, &data, on_result);
+    return activity->tool_result.ptr &&
+           pl_hook_start(activity, PL_EXT_HOOK_TOOL_RESULT, &data, on_result);
 }

@@ -18,6 +18,16 @@ struct auditing {
     void *ctx;
 };
 
+void pl_ext_put_texts(struct pl_json_out *out, const struct pl_ext_text *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!texts[i].value.len)
+            continue;
+        pl_json_out_key(out, texts[i].key);
+        pl_json_out_text(out, texts[i].value);
+    }
+}
+
 static void on_committed(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct auditing *a = ctx;

@@ -121,7 +121,6 @@ struct pl_ext_instance {
     struct pl_timer timer;         /* for a life state, and for the stages of an end */
     struct pl_job job;             /* starting, reading a long line, or resolving */
     bool is_away;                  /* the job has it */
-    bool is_doomed;                /* it ends when the job is back */
     unsigned stop_stage;
     char why[256]; /* the reason of its end */
     /* For jobs: */
@@ -339,6 +338,12 @@ void pl_ext_server_commit(struct pl_ext_shard *exts, struct pl_batch *batch);
 void pl_ext_place_pardon(struct pl_ext_place *place);
 
 /* --- audit.c */
+struct pl_ext_text {
+    const char *key;
+    struct pl_str value;
+};
+/* Writes each as a member of an object; leaves out empty ones. */
+void pl_ext_put_texts(struct pl_json_out *out, const struct pl_ext_text *texts, size_t n);
 struct pl_ext_audited {
     struct pl_str extension_id, user_id;
     const char *action;

@@ -86,21 +86,11 @@ static void hear_slash_result(struct pl_ext_instance *instance, const struct pl_
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static struct pl_str member(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
-                            const struct pl_json_node *data, const char *key)
-{
-    struct pl_str text = {0};
-    const struct pl_json_node *n = pl_json_member(&frame->doc, data, key, PL_JSON_STRING);
-    if (n && pl_json_text(&instance->arena, &frame->doc, n, &text) != PL_OK)
-        text = (struct pl_str){0};
-    return text;
-}
-
 static void hear_cancel(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
                         const struct pl_json_node *data)
 {
-    struct pl_str id = member(instance, frame, data, "call_id");
-    struct pl_str token = member(instance, frame, data, "cancel_token");
+    struct pl_str id = pl_json_member_text(&instance->arena, &frame->doc, data, "call_id");
+    struct pl_str token = pl_json_member_text(&instance->arena, &frame->doc, data, "cancel_token");
     pl_ext_hostcall_cancel_named(instance, id, token);
     if (!token.len && !pl_table_get(&instance->in.by_id, id))
         note_idle(instance, frame->id);
@@ -110,7 +100,7 @@ static void hear_credit(struct pl_ext_instance *instance, const struct pl_ext_fr
                         const struct pl_json_node *data)
 {
     const struct pl_json_node *n = pl_json_member(&frame->doc, data, "credits", PL_JSON_NUMBER);
-    struct pl_str id = member(instance, frame, data, "call_id");
+    struct pl_str id = pl_json_member_text(&instance->arena, &frame->doc, data, "call_id");
     int64_t credits = 0;
     if (!n || !pl_json_number_int64(pl_json_span(&frame->doc, n), &credits) || credits < 1)
         pl_ext_instance_complain(instance, PL_EXT_CODE_SCHEMA_VIOLATION, frame->id,
@@ -124,7 +114,7 @@ static void hear_credit(struct pl_ext_instance *instance, const struct pl_ext_fr
 static void hear_update(struct pl_ext_instance *instance, const struct pl_ext_frame *frame,
                         const struct pl_json_node *data)
 {
-    struct pl_str id = member(instance, frame, data, "call_id");
+    struct pl_str id = pl_json_member_text(&instance->arena, &frame->doc, data, "call_id");
     struct pl_ext_ask *ask = pl_ext_ask_find(instance, id);
     const struct pl_json_node *content =
         data ? pl_json_get(&frame->doc, data, PL_STR("content")) : NULL;

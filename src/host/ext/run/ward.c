@@ -151,22 +151,14 @@ static void audit(struct pl_ext_shard *exts, const struct pl_ext_ward *ward)
     PL_CLEANUP_BUF struct pl_buf detail;
     pl_buf_init(&detail, 0);
     struct pl_json_out out = pl_json_out(&detail);
-    const struct {
-        const char *key;
-        struct pl_str value;
-    } members[] = {
+    const struct pl_ext_text members[] = {
         {"instance_id", ward->instance_id},
         {"call_id", pl_str_slice(ward->call_id, 0, 100)},
         {"session_id", ward->session_id},
         {"error", pl_str_of(ward->status == PL_OK ? "" : ward->err.message)},
     };
     pl_json_out_open(&out, '{');
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (!members[i].value.len)
-            continue;
-        pl_json_out_key(&out, members[i].key);
-        pl_json_out_text(&out, members[i].value);
-    }
+    pl_ext_put_texts(&out, members, sizeof members / sizeof *members);
     pl_ext_ward_put(ward, &out);
     pl_json_out_close(&out, '}');
     struct pl_ext_audited what = {

@@ -107,14 +107,21 @@ static void turn_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
+/* Reads what the session has answered to a look, and answers with its position. */
+static enum pl_status read_look(struct pl_exchange *x, const struct pl_session_command *command,
+                                struct pl_session_snapshot *ret_look, struct pl_error *err)
+{
+    pl_exchange_position(x, command);
+    return pl_session_snapshot_read(&x->arena, pl_buf_str(&command->reply), command->position,
+                                    ret_look, err);
+}
+
 /* Looks among the open turns and in the store, both at one position. */
 static void turn_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
     struct pl_session_snapshot look;
     struct pl_error err = {0};
-    pl_exchange_position(x, command);
-    enum pl_status status = pl_session_snapshot_read(&x->arena, pl_buf_str(&command->reply),
-                                                     command->position, &look, &err);
+    enum pl_status status = read_look(x, command, &look, &err);
     if (status != PL_OK) {
         pl_exchange_fail(x, status, &err);
         x->state = command;
@@ -241,9 +248,7 @@ static void questions_looked(struct pl_exchange *x, struct pl_session_command *c
 {
     struct pl_session_snapshot look;
     struct pl_error err = {0};
-    pl_exchange_position(x, command);
-    enum pl_status status = pl_session_snapshot_read(&x->arena, pl_buf_str(&command->reply),
-                                                     command->position, &look, &err);
+    enum pl_status status = read_look(x, command, &look, &err);
     if (status != PL_OK) {
         pl_exchange_fail(x, status, &err);
     } else {

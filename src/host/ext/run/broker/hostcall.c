@@ -155,10 +155,7 @@ static void audit_row(const struct told *told, const char *action, enum pl_statu
     pl_buf_init(&detail, 0);
     detail.status = status;
     struct pl_json_out out = pl_json_out(&detail);
-    const struct {
-        const char *key;
-        struct pl_str value;
-    } members[] = {
+    const struct pl_ext_text members[] = {
         {"instance_id", pl_str_of(told->instance_id->text)},
         {"call_id", pl_str_slice(told->call_id, 0, 100)},
         {"session_id", told->session_id},
@@ -170,12 +167,7 @@ static void audit_row(const struct told *told, const char *action, enum pl_statu
         {"error", pl_str_of(told->error ? told->error : "")},
     };
     pl_json_out_open(&out, '{');
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (!members[i].value.len)
-            continue;
-        pl_json_out_key(&out, members[i].key);
-        pl_json_out_text(&out, members[i].value);
-    }
+    pl_ext_put_texts(&out, members, sizeof members / sizeof *members);
     pl_json_out_close(&out, '}');
     struct pl_ext_audited what = {
         .user_id = told->user_id,
