@@ -1,15 +1,47 @@
 /* A question of an extension to the person of a session: for a capability, or from the method
  * ui. It is an aside of the session (core/session/aside.c), so it is shown and answered like
  * other questions. Calls with the same question wait for one answer. Its id names this shard,
- * which receives the answer. */
+ * which receives the answer.
+ *
+ *     machine question
+ *
+ *     NEW -> SENT -> ASKED -> ENDING -> OVER
+ *     NEW -> OVER                               out of memory
+ *     SENT -> ENDING                            the session did not take it
+ *     SENT -> LEFT -> OVER                      it ended before its command is back */
 #include "ext/run/broker/broker.h"
 
 #include "base/mem.h"
+#include "io/move.h"
 #include "json/text.h"
 
 #include <stdio.h>
 
 enum { QUESTION_MS = 600000, MAX_ID = 64 };
+
+enum state {
+    QUESTION_NEW,
+    QUESTION_SENT,   /* its command is under way */
+    QUESTION_ASKED,  /* the session has it */
+    QUESTION_ENDING, /* the waiting calls continue */
+    QUESTION_LEFT,   /* the same, or no call waits; its command is still under way */
+    QUESTION_OVER,
+};
+
+#define TO(name) PL_TO(QUESTION_##name)
+static const struct pl_state states[] = {
+    [QUESTION_NEW] = {"new", TO(SENT) | TO(OVER)},
+    [QUESTION_SENT] = {"sent", TO(ASKED) | TO(ENDING) | TO(LEFT), PL_WAIT_SET, PL_CANCEL_LATER,
+                       .why = "QUESTION_MS"},
+    [QUESTION_ASKED] = {"asked", TO(ENDING), PL_WAIT_SET, PL_CANCEL_ENDS,
+                        .why = "QUESTION_MS, since it was sent"},
+    [QUESTION_ENDING] = {"ending", TO(OVER)},
+    [QUESTION_LEFT] = {"left", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                       .why = "every command of a session comes back"},
+    [QUESTION_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("question", states);
 
 struct waiter {
     struct waiter *next;
@@ -31,6 +63,7 @@ struct about {
 struct pl_ext_question {
     struct pl_table_link link; /* key: id */
     struct pl_ext_shard *exts; /* borrowed */
+    enum state state;
     char id[MAX_ID];
     struct pl_arena arena;
     struct pl_str extension_id, user_id, session_id, target, manifest_hash; /* arena */
@@ -39,16 +72,20 @@ struct pl_ext_question {
     struct waiter *waiters; /* owned */
     struct pl_timer timer;
     struct pl_session_command command;
-    bool is_sent;    /* its command is under way */
-    bool is_settled; /* nobody waits: freed when its command is back */
-    bool is_asked;   /* the session has it */
 };
+
+static void become(struct pl_ext_question *q, enum state to)
+{
+    q->state = (enum state)pl_move(&machine, q, q->state, to);
+}
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static void destroy(struct pl_ext_question *q)
 {
-    pl_session_command_deinit(&q->command);
+    if (q->state != QUESTION_NEW)
+        pl_session_command_deinit(&q->command);
+    become(q, QUESTION_OVER);
     pl_arena_deinit(&q->arena);
     pl_mem_free(q);
 }
@@ -78,20 +115,6 @@ static void withdraw(struct pl_ext_question *q)
     command->event.aside.id = (struct pl_str){text, n_id};
     command->done = on_withdrawn;
     pl_session_command_send(command);
-}
-
-/* Removes it from the table; it is freed when its command is back. */
-static void settle(struct pl_ext_question *q, bool withdraws)
-{
-    if (q->is_settled)
-        return;
-    q->is_settled = true;
-    pl_timer_stop(q->exts->loop, &q->timer);
-    pl_table_remove(&q->exts->questions, &q->link);
-    if (withdraws && (q->is_asked || q->is_sent))
-        withdraw(q);
-    if (!q->is_sent)
-        destroy(q);
 }
 
 /* --- the clock -------------------------------------------------------------------------------- */
@@ -213,6 +236,25 @@ static void tell(struct pl_ext_question *q, enum pl_ext_reason reason, struct pl
     }
 }
 
+/* Moves first: a call that continues may make another one leave, and the question must outlive
+ * that. */
+static void end(struct pl_ext_question *q, enum state to, enum pl_ext_reason reason,
+                struct pl_str answer)
+{
+    become(q, to);
+    pl_timer_stop(q->exts->loop, &q->timer);
+    tell(q, reason, answer);
+    pl_table_remove(&q->exts->questions, &q->link);
+    if (q->state == QUESTION_ENDING)
+        destroy(q);
+}
+
+/* The end by anything but its command. */
+static void end_now(struct pl_ext_question *q, enum pl_ext_reason reason, struct pl_str answer)
+{
+    end(q, q->state == QUESTION_SENT ? QUESTION_LEFT : QUESTION_ENDING, reason, answer);
+}
+
 static void decide(struct pl_ext_question *q, struct pl_str answer)
 {
     struct pl_json_doc doc;
@@ -224,7 +266,7 @@ static void decide(struct pl_ext_question *q, struct pl_str answer)
         remember(q, is_allowed, how);
         audit(q, reason, how);
     }
-    tell(q, reason, answer);
+    end_now(q, reason, answer);
 }
 
 static void answer(struct pl_ext_question *q, struct pl_str text)
@@ -232,8 +274,7 @@ static void answer(struct pl_ext_question *q, struct pl_str text)
     if (q->is_capability)
         decide(q, text);
     else
-        tell(q, PL_EXT_REASON_COUNT, text);
-    settle(q, false);
+        end_now(q, PL_EXT_REASON_COUNT, text);
 }
 
 static void on_late(struct pl_timer *timer)
@@ -241,23 +282,28 @@ static void on_late(struct pl_timer *timer)
     struct pl_ext_question *q = PL_CONTAINER_OF(timer, struct pl_ext_question, timer);
     if (q->is_capability)
         audit(q, PL_EXT_REASON_PROMPT_TIMEOUT, "once");
-    tell(q, PL_EXT_REASON_PROMPT_TIMEOUT, (struct pl_str){0});
-    settle(q, true);
+    withdraw(q);
+    end_now(q, PL_EXT_REASON_PROMPT_TIMEOUT, (struct pl_str){0});
+}
+
+/* A call no longer waits for it. */
+static void lose_waiter(struct pl_ext_question *q)
+{
+    if (q->waiters || (q->state != QUESTION_SENT && q->state != QUESTION_ASKED))
+        return;
+    withdraw(q);
+    end_now(q, PL_EXT_REASON_COUNT, (struct pl_str){0});
 }
 
 static void on_asked(struct pl_session_command *command)
 {
     struct pl_ext_question *q = PL_CONTAINER_OF(command, struct pl_ext_question, command);
-    q->is_sent = false;
-    if (q->is_settled) {
+    if (q->state == QUESTION_LEFT)
         destroy(q);
-        return;
-    }
-    q->is_asked = command->problem == PL_PROBLEM_COUNT;
-    if (q->is_asked)
-        return;
-    tell(q, PL_EXT_REASON_PROMPT_NO_PERSON, (struct pl_str){0});
-    settle(q, false);
+    else if (command->problem == PL_PROBLEM_COUNT)
+        become(q, QUESTION_ASKED);
+    else
+        end(q, QUESTION_ENDING, PL_EXT_REASON_PROMPT_NO_PERSON, (struct pl_str){0});
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -321,8 +367,7 @@ static struct pl_ext_question *create(const struct about *call)
     q->manifest_hash = keep(q, call->manifest_hash, &is_whole);
     if (is_whole && pl_table_put(&call->exts->questions, &q->link))
         return q;
-    pl_arena_deinit(&q->arena);
-    pl_mem_free(q);
+    destroy(q);
     return NULL;
 }
 
@@ -337,7 +382,7 @@ static void send(struct pl_ext_question *q, const char *kind, struct pl_str turn
     q->command.event.aside.kind = pl_str_of(kind);
     q->command.event.aside.questions = questions;
     q->command.done = on_asked;
-    q->is_sent = true;
+    become(q, QUESTION_SENT);
     pl_timer_start(q->exts->loop, &q->timer, QUESTION_MS, on_late);
     pl_session_command_send(&q->command);
 }
@@ -418,8 +463,7 @@ static bool ask(const struct about *about, const struct waiter *waiter, const ch
     }
     if (q) {
         pl_table_remove(&q->exts->questions, &q->link);
-        pl_arena_deinit(&q->arena);
-        pl_mem_free(q);
+        destroy(q);
     }
     return false;
 }
@@ -487,8 +531,8 @@ void pl_question_leave_call(struct pl_ext_ask *ask)
             pl_mem_free(w);
             break;
         }
-    if (q && !q->waiters)
-        settle(q, true);
+    if (q)
+        lose_waiter(q);
 }
 
 void pl_question_leave(struct pl_ext_hostcall *call)
@@ -505,8 +549,7 @@ void pl_question_leave(struct pl_ext_hostcall *call)
             pl_mem_free(w);
             break;
         }
-    if (!q->waiters)
-        settle(q, true);
+    lose_waiter(q);
 }
 
 /* --- answers come by letter ------------------------------------------------------------------- */

@@ -1,7 +1,34 @@
-/* The output queue of a channel. Lines of one turn of the loop are sent together. The timer for
- * a reader that does not read runs while something waits, and restarts when some of it was
- * taken. */
+/* The states of a channel, and its output queue. Lines of one turn of the loop are sent together.
+ * The timer for a reader that does not read runs while something waits, and restarts when some of
+ * it was taken.
+ *
+ *     machine ext-channel
+ *
+ *     OPEN -> FINISHING -> FAULTY -> CLOSED
+ *     OPEN -> FAULTY
+ *     OPEN, FINISHING -> CLOSED         its owner needs it no more */
 #include "ext/run/channel/channel_int.h"
+
+#include "io/move.h"
+
+#define TO(name) PL_TO(PL_EXT_CHANNEL_STATE_##name)
+static const struct pl_state states[] = {
+    [PL_EXT_CHANNEL_STATE_OPEN] = {"open", TO(FINISHING) | TO(FAULTY) | TO(CLOSED), PL_WAIT_OPEN,
+                                   PL_CANCEL_ENDS, .why = "the instance that owns it closes it"},
+    [PL_EXT_CHANNEL_STATE_FINISHING] =
+        {"finishing", TO(FAULTY) | TO(CLOSED), PL_WAIT_SET, PL_CANCEL_ENDS,
+         .why = "the instance, which is ending, closes it after STOP_MS"},
+    [PL_EXT_CHANNEL_STATE_FAULTY] = {"faulty", TO(CLOSED), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                                     .why = "on_fault ends the instance, which closes it"},
+    [PL_EXT_CHANNEL_STATE_CLOSED] = {"closed", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("ext-channel", states);
+
+static void become(struct pl_ext_channel *channel, enum pl_ext_channel_state to)
+{
+    channel->state = (enum pl_ext_channel_state)pl_move(&machine, channel, channel->state, to);
+}
 
 static void on_flush(struct pl_loop_hook *hook)
 {
@@ -11,7 +38,7 @@ static void on_flush(struct pl_loop_hook *hook)
 static void on_again(struct pl_loop_hook *hook)
 {
     struct pl_ext_channel *channel = PL_CONTAINER_OF(hook, struct pl_ext_channel, again);
-    if (!channel->is_paused && !channel->has_fault)
+    if (!channel->is_paused && pl_ext_channel_is_live(channel))
         channel->kind->hand_out(channel);
 }
 
@@ -34,9 +61,9 @@ void pl_ext_channel_deinit(struct pl_ext_channel *channel)
 
 void pl_ext_channel_fault(struct pl_ext_channel *channel, enum pl_ext_channel_fault fault)
 {
-    if (channel->has_fault)
+    if (!pl_ext_channel_is_live(channel))
         return;
-    channel->has_fault = true;
+    become(channel, PL_EXT_CHANNEL_STATE_FAULTY);
     pl_timer_stop(channel->loop, &channel->stuck);
     channel->kind->want_input(channel, false);
     channel->kind->want_room(channel, false);
@@ -69,7 +96,7 @@ static void tidy(struct pl_ext_channel *channel)
 
 void pl_ext_channel_flush(struct pl_ext_channel *channel)
 {
-    if (channel->has_fault)
+    if (!pl_ext_channel_is_live(channel))
         return;
     uint64_t before = channel->n_taken;
     while (n_waiting(channel)) {
@@ -91,15 +118,10 @@ void pl_ext_channel_flush(struct pl_ext_channel *channel)
         pl_timer_stop(channel->loop, &channel->stuck);
     else if (channel->n_taken != before || !pl_timer_is_on(&channel->stuck))
         pl_timer_start(channel->loop, &channel->stuck, PL_EXT_STUCK_MS, on_stuck);
-    if (!waits && channel->is_finishing)
+    if (!waits && channel->state == PL_EXT_CHANNEL_STATE_FINISHING)
         channel->kind->finish(channel);
     if (channel->n_taken != before && channel->ops->on_taken)
         channel->ops->on_taken(channel->ctx);
-}
-
-static bool takes_lines(const struct pl_ext_channel *channel)
-{
-    return !channel->has_fault && !channel->is_finishing && !channel->is_closed;
 }
 
 /* Whole lines were added to the queue, which had `n_before` bytes. */
@@ -117,7 +139,7 @@ static void added(struct pl_ext_channel *channel, size_t n_before)
 void pl_ext_channel_write(struct pl_ext_channel *channel, struct pl_str lines)
 {
     size_t n_before = channel->out.len;
-    if (!takes_lines(channel))
+    if (channel->state != PL_EXT_CHANNEL_STATE_OPEN)
         return;
     pl_buf_add(&channel->out, lines);
     added(channel, n_before);
@@ -126,7 +148,7 @@ void pl_ext_channel_write(struct pl_ext_channel *channel, struct pl_str lines)
 void pl_ext_channel_write_result(struct pl_ext_channel *channel, const struct pl_ext_result *result)
 {
     size_t n_before = channel->out.len;
-    if (!takes_lines(channel))
+    if (channel->state != PL_EXT_CHANNEL_STATE_OPEN)
         return;
     pl_ext_frame_write_result(&channel->out, result);
     added(channel, n_before);
@@ -150,7 +172,7 @@ void pl_ext_channel_pause(struct pl_ext_channel *channel)
 
 void pl_ext_channel_resume(struct pl_ext_channel *channel)
 {
-    if (channel->has_fault || channel->is_closed || !channel->is_paused)
+    if (!pl_ext_channel_is_live(channel) || !channel->is_paused)
         return;
     channel->is_paused = false;
     channel->kind->want_input(channel, true);
@@ -159,22 +181,21 @@ void pl_ext_channel_resume(struct pl_ext_channel *channel)
 
 void pl_ext_channel_finish(struct pl_ext_channel *channel)
 {
-    if (channel->has_fault || channel->is_closed || channel->is_finishing)
+    if (channel->state != PL_EXT_CHANNEL_STATE_OPEN)
         return;
     pl_loop_hook_add(channel->loop, &channel->flush);
-    channel->is_finishing = true;
+    become(channel, PL_EXT_CHANNEL_STATE_FINISHING);
 }
 
 void pl_ext_channel_close(struct pl_ext_channel *channel)
 {
-    if (!channel || channel->is_closed)
+    if (!channel || channel->state == PL_EXT_CHANNEL_STATE_CLOSED)
         return;
     /* Sends the last message, such as why a registration was refused, as far as possible now. */
-    if (!channel->has_fault && n_waiting(channel))
+    if (pl_ext_channel_is_live(channel) && n_waiting(channel))
         (void)channel->kind->send(
             channel, (struct pl_str){channel->out.ptr + channel->n_sent, n_waiting(channel)});
-    channel->has_fault = true;
-    channel->is_closed = true;
+    become(channel, PL_EXT_CHANNEL_STATE_CLOSED);
     pl_ext_channel_deinit(channel);
     channel->kind->close(channel);
 }

@@ -25,8 +25,17 @@ struct pl_ext_channel_kind {
     void (*hand_out)(struct pl_ext_channel *channel);
 };
 
+/* channel.c has the diagram. */
+enum pl_ext_channel_state {
+    PL_EXT_CHANNEL_STATE_OPEN,
+    PL_EXT_CHANNEL_STATE_FINISHING, /* takes no more lines, and ends its output after those it has */
+    PL_EXT_CHANNEL_STATE_FAULTY,    /* a fault was reported: reads and writes nothing */
+    PL_EXT_CHANNEL_STATE_CLOSED,    /* freed when no callback is running */
+};
+
 struct pl_ext_channel {
     const struct pl_ext_channel_kind *kind;
+    enum pl_ext_channel_state state;
     struct pl_loop *loop; /* borrowed */
     const struct pl_ext_channel_ops *ops;
     void *ctx;
@@ -35,13 +44,20 @@ struct pl_ext_channel {
     uint64_t n_written, n_taken;
     struct pl_loop_hook flush, again;
     struct pl_timer stuck;
-    bool is_paused, is_finishing, has_fault, is_closed;
+    bool is_paused;    /* by its owner: no line is handed out */
     unsigned n_inside; /* running callbacks: it is not freed before they return */
 };
 
 void pl_ext_channel_init(struct pl_ext_channel *channel, const struct pl_ext_channel_kind *kind,
                          struct pl_loop *loop, const struct pl_ext_channel_ops *ops, void *ctx);
 void pl_ext_channel_deinit(struct pl_ext_channel *channel);
+/* Whether it still reads and writes: neither faulty nor closed. */
+static inline bool pl_ext_channel_is_live(const struct pl_ext_channel *channel)
+{
+    return channel->state == PL_EXT_CHANNEL_STATE_OPEN ||
+           channel->state == PL_EXT_CHANNEL_STATE_FINISHING;
+}
+
 void pl_ext_channel_flush(struct pl_ext_channel *channel);
 /* Reports a fault once. */
 void pl_ext_channel_fault(struct pl_ext_channel *channel, enum pl_ext_channel_fault fault);

@@ -37,7 +37,8 @@ static struct pipes *pipes_of(struct pl_ext_channel *channel)
 
 static void free_if_over(struct pipes *pipes)
 {
-    if (!pipes->channel.is_closed || pipes->n_watches || pipes->channel.n_inside)
+    if (pipes->channel.state != PL_EXT_CHANNEL_STATE_CLOSED || pipes->n_watches ||
+        pipes->channel.n_inside)
         return;
     pl_buf_deinit(&pipes->in);
     pl_mem_free(pipes);
@@ -86,7 +87,7 @@ static void pipes_hand_out(struct pl_ext_channel *channel)
     struct pipes *pipes = pipes_of(channel);
     size_t done = 0;
     channel->n_inside++;
-    while (!channel->is_paused && !channel->has_fault) {
+    while (!channel->is_paused && pl_ext_channel_is_live(channel)) {
         char *from = pipes->in.ptr ? pipes->in.ptr + done : NULL;
         size_t n = pipes->in.len - done;
         size_t skip = pipes->n_scanned > done ? pipes->n_scanned - done : 0;
@@ -102,7 +103,7 @@ static void pipes_hand_out(struct pl_ext_channel *channel)
         else
             channel->ops->on_line(channel->ctx, line);
     }
-    if (!channel->is_closed) {
+    if (channel->state != PL_EXT_CHANNEL_STATE_CLOSED) {
         size_t rest = pipes->in.len - done;
         if (done)
             memmove(pipes->in.ptr, pipes->in.ptr + done, rest);
@@ -114,7 +115,7 @@ static void pipes_hand_out(struct pl_ext_channel *channel)
             pl_ext_channel_fault(channel, PL_EXT_CHANNEL_LONG);
     }
     channel->n_inside--;
-    if (channel->is_closed)
+    if (channel->state == PL_EXT_CHANNEL_STATE_CLOSED)
         free_if_over(pipes);
 }
 
@@ -142,7 +143,7 @@ static void read_out(struct pipes *pipes)
         pl_ext_channel_fault(channel, PL_EXT_CHANNEL_ENDED);
         return;
     }
-    if (channel->has_fault)
+    if (!pl_ext_channel_is_live(channel))
         return; /* discarded */
     pipes->in.len += (size_t)n;
     pipes_hand_out(channel);
@@ -173,7 +174,7 @@ static void on_said(struct pl_watch *watch, uint32_t events)
         return;
     if (n <= 0)
         shut(pipes, SAID);
-    else if (!pipes->channel.has_fault)
+    else if (pl_ext_channel_is_live(&pipes->channel))
         pipes->channel.ops->on_said(pipes->channel.ctx, (struct pl_str){bytes, (size_t)n});
 }
 
@@ -184,7 +185,7 @@ static void on_in(struct pl_watch *watch, uint32_t events)
     struct pipes *pipes = PL_CONTAINER_OF(watch, struct pipe_end, watch)->pipes;
     if (events & (EPOLLERR | EPOLLHUP)) /* the next write finds it closed */
         shut(pipes, IN);
-    if (!pipes->channel.is_closed)
+    if (pipes->channel.state != PL_EXT_CHANNEL_STATE_CLOSED)
         pl_ext_channel_flush(&pipes->channel);
 }
 

@@ -2,11 +2,18 @@
  * it, except the directories for which `write` is granted. The network reaches granted hosts
  * only (exec_scope.c). Its output is collected, 1 MiB of each stream, or streamed. After a
  * timeout: SIGTERM, two seconds, SIGKILL. When all its processes are gone, a worker removes new
- * protected paths (ward.c); then the answer is sent. */
+ * protected paths (ward.c); then the answer is sent.
+ *
+ *     machine exec
+ *
+ *     NEW -> STARTING -> RUNNING -> EXITED -> SWEEPING -> SWEPT -> LEFT -> OVER
+ *     NEW, STARTING, RUNNING, EXITED, SWEEPING -> LEFT     the call ended first, or needs no sweep
+ */
 #include "ext/run/method/exec_scope.h"
 
 #include "base/mem.h"
 #include "ext/cell/hosts.h"
+#include "io/move.h"
 #include "json/text.h"
 #include "shard/setup.h"
 
@@ -27,6 +34,36 @@ enum {
     N_SAID = 2,
 };
 
+enum state {
+    EXEC_NEW,
+    EXEC_STARTING, /* a worker makes the cell */
+    EXEC_RUNNING,
+    EXEC_EXITED,   /* the rest of its output is read, and sent */
+    EXEC_SWEEPING, /* a worker ends the ward */
+    EXEC_SWEPT,
+    EXEC_LEFT, /* nothing is running, and the call is not freed yet */
+    EXEC_OVER, /* freed when its watches are removed */
+};
+
+#define TO(name) PL_TO(EXEC_##name)
+static const struct pl_state states[] = {
+    [EXEC_NEW] = {"new", TO(STARTING) | TO(LEFT)},
+    [EXEC_STARTING] = {"starting", TO(RUNNING) | TO(LEFT), PL_WAIT_SET, PL_CANCEL_LATER,
+                       .why = "the timer of the call"},
+    [EXEC_RUNNING] = {"running", TO(EXITED) | TO(LEFT), PL_WAIT_SET, PL_CANCEL_ENDS,
+                      .why = "timeout_ms of the call, then TERM_MS"},
+    [EXEC_EXITED] = {"exited", TO(SWEEPING) | TO(LEFT), PL_WAIT_SET, PL_CANCEL_ENDS,
+                     .why = "the timer of the call"},
+    [EXEC_SWEEPING] = {"sweeping", TO(SWEPT) | TO(LEFT), PL_WAIT_SET, PL_CANCEL_LATER,
+                       .why = "the timer of the call"},
+    [EXEC_SWEPT] = {"swept", TO(LEFT)},
+    [EXEC_LEFT] = {"left", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                   .why = "the call is freed when its worker is back"},
+    [EXEC_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("exec", states);
+
 struct exec;
 
 /* One of the two pipes. */
@@ -40,7 +77,8 @@ struct said {
 
 /* It outlives the call until its watches are removed. */
 struct exec {
-    struct pl_ext_hostcall *call; /* NULL: the call is over */
+    enum state state;
+    struct pl_ext_hostcall *call; /* NULL: the call is over (LEFT, OVER) */
     struct pl_ext_shard *exts;    /* borrowed */
     struct pl_arena arena;
     const char **argv;
@@ -57,12 +95,15 @@ struct exec {
     struct said said[N_SAID];
     unsigned n_watches;
     struct pl_timer late;
-    bool is_killed, is_late, is_over_quota, has_exited;
+    bool is_killed, is_late, is_over_quota;
     struct pl_cell_end end;
     struct pl_loop_hook bury;
-    bool is_held; /* the call is not freed yet */
-    bool is_away; /* a worker has it: it is being started, or the ward ends */
 };
+
+static void become(struct exec *exec, enum state to)
+{
+    exec->state = (enum state)pl_move(&machine, exec, exec->state, to);
+}
 
 static const char *const keys[N_SAID] = {"stdout", "stderr"};
 static const char *const byte_keys[N_SAID] = {"stdout_bytes", "stderr_bytes"};
@@ -71,7 +112,7 @@ static const char *const byte_keys[N_SAID] = {"stdout_bytes", "stderr_bytes"};
 
 static void free_if_over(struct exec *exec)
 {
-    if (exec->is_held || exec->n_watches)
+    if (exec->state != EXEC_OVER || exec->n_watches)
         return;
     for (int i = 0; i < N_SAID; i++)
         pl_buf_deinit(&exec->said[i].bytes);
@@ -103,13 +144,9 @@ static void shut(struct said *said)
     said->is_ended = true;
 }
 
-/* Frees the cell and the ward, unless a worker has them. */
+/* Frees the cell and the ward. */
 static void leave_cell(struct exec *exec)
 {
-    if (exec->is_away) {
-        pl_ext_child_leave(PL_TAKE(exec->child), NULL);
-        return;
-    }
     struct pl_ext_ward *ward = PL_TAKE(exec->ward);
     if (ward && pl_ext_ward_is_over(ward))
         pl_ext_ward_free(exec->exts, PL_TAKE(ward));
@@ -119,25 +156,30 @@ static void leave_cell(struct exec *exec)
         pl_ext_cell_leave(exec->exts, PL_TAKE(exec->made), ward);
 }
 
-/* Ends everything; kills the rest of the cell. */
-static void leave(struct exec *exec)
+/* Ends everything; kills the rest of the cell. What a worker has is freed by `clean`. */
+static void leave(struct exec *exec, bool is_away)
 {
     if (!exec->call)
         return;
+    become(exec, EXEC_LEFT);
     exec->call->own = NULL;
     exec->call = NULL;
     pl_timer_stop(exec->exts->loop, &exec->late);
     for (int i = 0; i < N_SAID; i++)
         shut(&exec->said[i]);
     pl_cell_hosts_stop(PL_TAKE(exec->hosts));
-    leave_cell(exec);
+    if (is_away)
+        pl_ext_child_leave(PL_TAKE(exec->child), NULL);
+    else
+        leave_cell(exec);
     pl_loop_hook_add(exec->exts->loop, &exec->bury);
 }
 
 void pl_ext_exec_cancel(struct pl_ext_hostcall *call)
 {
-    if (call->own)
-        leave(call->own);
+    struct exec *exec = call->own;
+    if (exec)
+        leave(exec, pl_machine_is_away(&machine, exec->state));
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
@@ -181,7 +223,7 @@ static void finish_late(struct exec *exec)
     put_said(exec, &out, true);
     pl_json_out_close(&out, '}');
     call->has_details = true;
-    leave(exec);
+    leave(exec, false);
     pl_hostcall_fail(call, "timeout", NULL, "the program took longer than %lld ms",
                      (long long)call->timeout_ms);
 }
@@ -190,7 +232,7 @@ static void finish_over_quota(struct exec *exec)
 {
     struct pl_ext_hostcall *call = exec->call;
     struct pl_ext_instance *instance = call->instance;
-    leave(exec);
+    leave(exec, false);
     pl_hostcall_fail(call, "io", "quota", "at most 64 MiB a minute");
     if (!instance->is_over)
         (void)pl_ext_instance_strike(instance, "http bytes");
@@ -209,7 +251,7 @@ static void finish(struct exec *exec)
                               "the program ended, but what it wrote could not be looked through "
                               "for protected paths: %s",
                               why);
-        leave(exec);
+        leave(exec, false);
         pl_hostcall_succeed(call); /* with the error */
         return;
     }
@@ -225,7 +267,7 @@ static void finish(struct exec *exec)
     else
         put_said(exec, &out, false);
     pl_json_out_close(&out, '}');
-    leave(exec);
+    leave(exec, false);
     if (is_streamed)
         pl_hostcall_send_chunk(call, true);
     else
@@ -243,14 +285,14 @@ static void sweep(struct pl_job *job)
 static void on_swept(struct pl_ext_hostcall *call)
 {
     struct exec *exec = call->own;
-    exec->is_away = false;
+    become(exec, EXEC_SWEPT);
     finish(exec);
 }
 
 /* Finishes if the program is over and all its output was read (and sent). */
 static void finish_if_over(struct exec *exec)
 {
-    bool is_over = exec->call && exec->has_exited && !exec->is_away;
+    bool is_over = exec->state == EXEC_EXITED;
     for (int i = 0; i < N_SAID && is_over; i++)
         is_over = exec->said[i].is_ended &&
                   (!exec->call->is_streamed || !exec->said[i].bytes.len || exec->is_late);
@@ -260,7 +302,7 @@ static void finish_if_over(struct exec *exec)
         finish(exec);
         return;
     }
-    exec->is_away = true;
+    become(exec, EXEC_SWEEPING);
     pl_hostcall_work(exec->call, sweep, on_swept);
 }
 
@@ -325,7 +367,7 @@ static void on_said(struct pl_watch *watch, uint32_t events)
 static void on_child_exit(void *ctx, const struct pl_cell_end *end)
 {
     struct exec *exec = ctx;
-    exec->has_exited = true;
+    become(exec, EXEC_EXITED);
     exec->end = *end;
     pl_timer_stop(exec->exts->loop, &exec->late);
     if (exec->call->is_streamed)
@@ -375,10 +417,7 @@ static void on_connect(void *ctx, const char *host, uint16_t port, bool is_let, 
         return;
     pl_buf_init(&detail, 0);
     struct pl_json_out out = pl_json_out(&detail);
-    const struct {
-        const char *key;
-        struct pl_str value;
-    } members[] = {
+    const struct pl_ext_text members[] = {
         {"instance_id", pl_str_of(exec->call->instance->id.text)},
         {"call_id", pl_str_slice(exec->call->call_id, 0, 100)},
         {"host", pl_str_of(host)},
@@ -387,12 +426,7 @@ static void on_connect(void *ctx, const char *host, uint16_t port, bool is_let, 
                                    : "refused")},
     };
     pl_json_out_open(&out, '{');
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (!members[i].value.len)
-            continue;
-        pl_json_out_key(&out, members[i].key);
-        pl_json_out_text(&out, members[i].value);
-    }
+    pl_ext_put_texts(&out, members, sizeof members / sizeof *members);
     pl_json_out_key(&out, "port");
     pl_json_out_int(&out, port);
     pl_json_out_close(&out, '}');
@@ -416,7 +450,7 @@ static void on_bytes(void *ctx, uint64_t n_bytes)
                            pl_loop_now_ms(exec->exts->loop)))
         return;
     exec->is_over_quota = exec->is_killed = true;
-    if (!exec->has_exited)
+    if (exec->state == EXEC_RUNNING)
         pl_ext_child_kill(exec->child);
 }
 
@@ -443,12 +477,12 @@ static void on_spawned(struct pl_ext_hostcall *call)
 {
     struct exec *exec = call->own;
     struct pl_cell *cell = PL_TAKE(exec->made);
-    exec->is_away = false;
+    become(exec, EXEC_RUNNING);
     exec->child = pl_ext_child_take(exec->exts, cell, on_child_exit, exec);
     if (!exec->child)
         exec->made = cell; /* leave() ends it */
     if (!exec->child || !watch_all(exec, cell) || !start_hosts(exec, cell)) {
-        leave(exec);
+        leave(exec, false);
         pl_hostcall_fail(call, "internal", NULL, "out of memory");
         return;
     }
@@ -500,9 +534,9 @@ static void clean(struct pl_ext_hostcall *call)
     struct exec *exec = call->own_spawn;
     if (!exec)
         return;
-    exec->is_held = exec->is_away = false;
-    leave(exec); /* it failed before it began, or no worker was free */
+    leave(exec, false); /* it failed before it began, or no worker was free */
     leave_cell(exec);
+    become(exec, EXEC_OVER);
     free_if_over(exec);
 }
 
@@ -589,7 +623,7 @@ static struct exec *create(struct pl_ext_hostcall *call)
     struct exec *exec = pl_mem_alloc(1, sizeof *exec);
     if (!exec)
         return NULL;
-    *exec = (struct exec){.call = call, .is_held = true, .exts = call->exts, .least = PL_CELL_FULL};
+    *exec = (struct exec){.call = call, .exts = call->exts, .least = PL_CELL_FULL};
     const char *least = call->exts->shard->setup->config.ext_sandbox;
     if (least)
         (void)pl_cell_level_find(pl_str_of(least), &exec->least);
@@ -636,7 +670,7 @@ void pl_ext_exec_start(struct pl_ext_hostcall *call)
     }
     call->own = exec;
     call->go_on = send_said;
-    exec->is_away = true;
+    become(exec, EXEC_STARTING);
     /* The program has its own timeout; this one allows for its termination. */
     pl_timer_start(call->exts->loop, &call->timer, call->timeout_ms + 2 * TERM_MS, call->timer.fn);
     pl_hostcall_work(call, spawn, on_spawned);
