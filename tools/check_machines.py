@@ -15,10 +15,18 @@ A line is a chain of edges; names with commas between them are edges from or to 
 `machine NAME`, which is indented by four blanks or more, and ends with the next empty line after its first edge. It has
 exactly the edges of the table.
 
-Beside that every table must make sense, and a state is changed by pl_move() alone. --list prints one line for each
-machine: its name, its states, its edges, its place. Exit code 0 when everything holds, 1 otherwise.
+Beside that every table must make sense, and a state is changed by pl_move() alone.
+
+A status that only says what may follow, without waiting, has a table of bits. `NAME_edges` has a diagram `edges NAME`
+in its file, in the same notation; a table `edges` has the name of its file:
+
+    static const unsigned call_edges[] = {[CALL_PENDING] = BIT(CALL_DONE) | BIT(CALL_ERROR), …};
+
+--list prints one line for each machine and each such table: its name, its states, its edges, its place. Exit code 0
+when everything holds, 1 otherwise.
 """
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -28,7 +36,10 @@ MACHINE = re.compile(r'const struct pl_machine (\w+) = PL_MACHINE\(\s*"([^"]*)",
 TABLE = re.compile(r"const struct pl_state (\w+)\[\w*\] = \{")
 ROW = re.compile(r"\[(\w+)\] =\s*\{")
 NEXT = re.compile(r"\bTO\((\w+)\)")
-MARK = re.compile(r"^\s{4,}machine ([a-z][a-z0-9_-]*)$")
+MARK = re.compile(r"^\s{4,}(machine|edges) ([a-z][a-z0-9_-]*)$")
+EDGE_TABLE = re.compile(r"const unsigned (?:(\w+)_)?edges\[\w*\] = \{(.*?)\};", re.DOTALL)
+EDGE_ROW = re.compile(r"\[(\w+)\] =([^\[]*)")
+BIT = re.compile(r"\b(?:TO|BIT)\((\w+)\)")
 NAME = r"[A-Z][A-Z0-9_]*"
 NAMES = rf"{NAME}(?:,\s?{NAME})*"
 EDGES = re.compile(rf"^\s*({NAMES}(?:\s*->\s*{NAMES})+)(?:\s\s.*)?$")
@@ -193,8 +204,8 @@ def read_edges(line, number):
     return {(a, b) for before, after in zip(links, links[1:]) for a in before for b in after}
 
 
-def read_diagrams(text):
-    """{name: (line, edges)} of the comments of a file."""
+def read_diagrams(text, kind="machine"):
+    """{name: (line, edges)} of the comments of a file, of one kind."""
     diagrams = {}
     for comment in COMMENT.finditer(text):
         name = None
@@ -203,9 +214,11 @@ def read_diagrams(text):
             line = re.sub(r"^\s*/?\*", "", raw).rstrip()
             mark = MARK.match(line)
             if mark and name is None:
-                name = mark[1]
+                if mark[1] != kind:
+                    continue
+                name = mark[2]
                 if name in diagrams:
-                    raise Problem(number, f"the machine {name} has two diagrams")
+                    raise Problem(number, f"the {kind} {name} has two diagrams")
                 diagrams[name] = (number, set())
             elif name is not None and line.strip():
                 edges = read_edges(line, number)
@@ -315,15 +328,50 @@ def check_assigned(machines, place, text):
             yield line_of(text, match.start()), f"{found[1]} is assigned; a state is changed by pl_move() alone"
 
 
+def read_edge_tables(place, text):
+    """[(name, line, states, edges)]: the tables of bits of a file."""
+    tables = []
+    for match in EDGE_TABLE.finditer(text):
+        rows = {row[1]: BIT.findall(row[2]) for row in EDGE_ROW.finditer(match[2])}
+        shared = os.path.commonprefix(list(rows))
+        prefix = shared[:shared.rfind("_") + 1]
+        name = match[1] or Path(place).stem
+        edges = {(state.removeprefix(prefix), target.removeprefix(prefix))
+                 for state, targets in rows.items() for target in targets}
+        states = {state.removeprefix(prefix) for state in rows} | {target for _, target in edges}
+        tables.append((name, line_of(text, match.start()), states, edges))
+    return tables
+
+
+def check_edge_tables(tables, diagrams):
+    for name, line, states, edges in tables:
+        if name not in diagrams:
+            yield line, f"the table of edges {name} has no diagram in this file: a line \"edges {name}\", then its edges"
+            continue
+        drawn_line, drawn = diagrams[name]
+        for a, b in sorted(drawn - edges):
+            yield drawn_line, f"{name}: the diagram has {a} -> {b}, and the table of edges does not"
+        for a, b in sorted(edges - drawn):
+            yield drawn_line, f"{name}: the table of edges has {a} -> {b}, and the diagram does not"
+    names = {table[0] for table in tables}
+    for name, (line, _) in diagrams.items():
+        if name not in names:
+            yield line, f"the diagram of edges {name} has no table in this file"
+
+
 def check(root):
-    """Problems as (place, line, message), and the machines."""
-    problems, machines = [], []
+    """Problems as (place, line, message), the machines, and the tables of edges."""
+    problems, machines, tables = [], [], []
     sources = {path.relative_to(root).as_posix(): path.read_text("utf-8", "replace")
                for path in sorted((root / "src").rglob("*.[ch]"))}
     plain = {place: without_comments(text) for place, text in sources.items()}
     for place, text in sources.items():
         try:
             diagrams = read_diagrams(text)
+            bits = read_edge_tables(place, plain[place]) if place.endswith(".c") else []
+            problems += [(place, line, message)
+                         for line, message in check_edge_tables(bits, read_diagrams(text, "edges"))]
+            tables += [(place, *table) for table in bits]
             found = read_machines(place, plain[place]) if place.endswith(".c") else []
         except Problem as problem:
             problems.append((place, problem.line, str(problem)))
@@ -342,7 +390,7 @@ def check(root):
     names = [machine.name for machine in machines]
     problems += [(machine.place, machine.line, f"the machine {machine.name} is there twice")
                  for i, machine in enumerate(machines) if machine.name in names[:i]]
-    return problems, machines
+    return problems, machines, tables
 
 
 def main():
@@ -351,12 +399,14 @@ def main():
     parser.add_argument("--tap", action="store_true")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    problems, machines = check(args.source_root)
+    problems, machines, tables = check(args.source_root)
     for place, line, message in problems:
         print(("# " if args.tap else "") + f"{place}:{line}: {message}")
     if args.list:
         for machine in machines:
             print(f"{machine.name}: {len(machine.states)} states, {len(machine.edges())} edges, {machine.place}")
+        for place, name, _, states, edges in tables:
+            print(f"{name}: {len(states)} states, {len(edges)} edges, {place}")
     if args.tap:
         print(f"{'not ok' if problems else 'ok'} 1 - the machines are as their diagrams say\n1..1")
     return 1 if problems else 0

@@ -1,11 +1,13 @@
 /* The state of a node's own lease.
  *
- *     ENTERING -> HELD             the first renewal came
- *     HELD -> LAPSED               the last good one was sent over a TTL ago
- *     LAPSED -> HELD               one came again
- *     ENTERING, HELD, LAPSED -> FENCED    the row says gone
- *     FENCED -> ENTERING           as a new writer
- *     all but LEFT -> LEFT         the process ends */
+ *     edges lease
+ *
+ *     ENTERING -> HELD                      the first renewal came
+ *     HELD -> LAPSED                        the last good one was sent over a TTL ago
+ *     LAPSED -> HELD                        one came again
+ *     ENTERING, HELD, LAPSED -> FENCED      the row says gone
+ *     FENCED -> ENTERING                    as a new writer
+ *     ENTERING, HELD, LAPSED, FENCED -> LEFT      the process ends */
 #include "cluster/lease.h"
 
 #include <assert.h>

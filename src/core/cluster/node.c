@@ -1,3 +1,9 @@
+/* Ids and states of nodes.
+ *
+ *     edges node
+ *
+ *     UP -> DRAINING -> GONE
+ *     UP -> GONE */
 #include "cluster/node.h"
 #include "base/ascii.h"
 
@@ -19,6 +25,7 @@ static const char *const names[] = {PL_NODE_STATE_TABLE(X)};
 static const unsigned edges[PL_NODE_STATE_COUNT] = {
     [PL_NODE_STATE_UP] = TO(DRAINING) | TO(GONE),
     [PL_NODE_STATE_DRAINING] = TO(GONE),
+    [PL_NODE_STATE_GONE] = 0,
 };
 #undef TO
 

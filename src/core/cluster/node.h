@@ -40,7 +40,7 @@ enum pl_node_state {
 const char *pl_node_state_text(enum pl_node_state state);
 /* Returns PL_NODE_STATE_COUNT if there is no such state. */
 enum pl_node_state pl_node_state_of(struct pl_str text);
-/* up -> draining -> gone, up -> gone. */
+/* True if the diagram in node.c has this edge. */
 bool pl_node_state_may(enum pl_node_state from, enum pl_node_state to);
 
 #endif

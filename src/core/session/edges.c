@@ -1,5 +1,22 @@
 /* The statuses of a session, a turn and a tool call: their names (seed 003) and the allowed edges.
- * A status without an outgoing edge is terminal. */
+ * A status without an outgoing edge is terminal.
+ *
+ *     edges session
+ *
+ *     CREATED -> RUNNING -> COMPLETED, FAILED, INTERRUPTED -> RUNNING
+ *     RUNNING -> WAITING -> RUNNING              a person is asked
+ *     WAITING -> INTERRUPTED
+ *
+ *     edges turn
+ *
+ *     STREAMING -> COMPLETED
+ *     STREAMING -> PAUSED -> STREAMING           every open call waits for a person
+ *     STREAMING, PAUSED -> FAILED, INTERRUPTED
+ *
+ *     edges call
+ *
+ *     PENDING -> AWAITING -> PENDING             it waits for a person, or for its client
+ *     PENDING, AWAITING -> DONE, ERROR, CANCELLED */
 #include "session/turn/turn_int.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

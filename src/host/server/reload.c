@@ -1,11 +1,15 @@
 /* SIGHUP or a request on the control socket: reads the settings again, while everything runs.
  *
- *     QUIET ──asked───> READING (worker): file, keys, certificate; all of it is validated
- *       ^                 │ an error: one line in the log, and the previous settings stay
- *       │                 v
- *       └────────────── TELLING: a letter to each shard. It uses the new settings for everything
- *                       that begins from then on, and reports the oldest settings it still uses.
- *                       Unused settings are destroyed
+ *     machine reload
+ *
+ *     QUIET -> READING -> TELLING -> QUIET
+ *     READING -> QUIET                      an error: the previous settings stay
+ *     QUIET -> TELLING                      only to destroy unused settings
+ *     QUIET, READING, TELLING -> OVER       the loops have stopped
+ *
+ * READING: a worker reads file, keys and certificate, and validates all of it. TELLING: a letter to
+ * each shard. The shard uses the new settings for everything that begins from then on, and reports
+ * the oldest settings that it still uses; unused ones are destroyed.
  *
  * A request that comes meanwhile is not lost: the settings are read once more afterwards, for all
  * such requests together. Each request is answered by a reading that began after it came. systemd
@@ -14,12 +18,31 @@
 
 #include "base/table.h"
 #include "io/clock.h"
+#include "io/move.h"
 #include "model/vendor/vendors.h"
 #include "shard/access_log.h"
 #include "shard/log.h"
 #include "server/setup.h"
 
 #include <stdio.h>
+
+#define TO(name) PL_TO(PL_RELOAD_##name)
+static const struct pl_state states[] = {
+    [PL_RELOAD_QUIET] = {"quiet", TO(READING) | TO(TELLING) | TO(OVER), PL_WAIT_OPEN,
+                         PL_CANCEL_ENDS, .why = "a request, or the end of the server"},
+    [PL_RELOAD_READING] = {"reading", TO(QUIET) | TO(TELLING) | TO(OVER), PL_WAIT_SET,
+                           PL_CANCEL_LATER, .why = "queue_wait_ms; a job that runs comes back"},
+    [PL_RELOAD_TELLING] = {"telling", TO(QUIET) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                           .why = "every shard answers its letter"},
+    [PL_RELOAD_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("reload", states);
+
+static void become(struct pl_reload *reload, enum pl_reload_state to)
+{
+    reload->state = (enum pl_reload_state)pl_move(&machine, reload, reload->state, to);
+}
 
 static void read_again(struct pl_server_own *own);
 
@@ -70,7 +93,7 @@ static void be_quiet(struct pl_server_own *own)
 {
     struct pl_reload *reload = &own->reload;
     bool goes_on = reload->wants_again && !pl_life_is_ending(&own->server.life);
-    reload->state = PL_RELOAD_QUIET;
+    become(reload, PL_RELOAD_QUIET);
     answer_all(reload);
     reload->asking = PL_TAKE(reload->next);
     if (!goes_on)
@@ -149,7 +172,7 @@ static void settle(struct pl_letter *letter)
 
 static void tell_shards(struct pl_server_own *own)
 {
-    own->reload.state = PL_RELOAD_TELLING;
+    become(&own->reload, PL_RELOAD_TELLING);
     own->reload.n_answered = 0;
     own->reload.least = own->setup->generation;
     for (size_t i = 0; i < own->server.n_shards; i++) {
@@ -231,7 +254,7 @@ static void read_again(struct pl_server_own *own)
              (long long)pl_clock_ms() * 1000);
     pl_systemd_notify(text);
     reload->is_announced = true;
-    reload->state = PL_RELOAD_READING;
+    become(reload, PL_RELOAD_READING);
     pl_buf_clear(&reload->changed);
     pl_buf_clear(&reload->kept);
     reload->err = (struct pl_error){0};
@@ -287,6 +310,7 @@ void pl_reload_on_signal(void *ctx, int number)
 
 void pl_reload_forget(struct pl_server_own *own)
 {
+    become(&own->reload, PL_RELOAD_OVER);
     pl_setup_destroy(own->reload.made);
     for (struct pl_setup *old = PL_TAKE(own->setup), *older; old; old = older) {
         older = old->older;

@@ -24,7 +24,8 @@ struct pl_reload {
         PL_RELOAD_QUIET,
         PL_RELOAD_READING, /* the job is running */
         PL_RELOAD_TELLING, /* letters to all shards are on their way */
-    } state;
+        PL_RELOAD_OVER,
+    } state;                      /* the diagram is in reload.c */
     bool wants_again;             /* another SIGHUP came meanwhile */
     struct pl_reload_ask *asking; /* requests that wait for this reading; owned by their senders */
     struct pl_reload_ask *next;   /* requests that came meanwhile, and wait for the next one; owned

@@ -1,10 +1,6 @@
 /* The stages of the server's life: one enum and its legal edges. Code that needs to know whether
  * the server still accepts work asks by stage.
  *
- *     STARTING ──> SERVING ──> LAME ──> CLOSING ──> DRAINING ──> STOPPED
- *         │           └───────────────────^                        ^
- *         └────────────── it did not start ────────────────────────┘
- *
  *     STARTING   sockets are bound; the store is opened and recovered; clients wait in the queue
  *     SERVING    everything works; /readyz returns 200
  *     LAME       after SIGTERM, for drain_accept_ms: /readyz returns 503, but every request is
@@ -35,7 +31,7 @@ enum pl_life {
 
 typedef _Atomic(enum pl_life) pl_life_atomic;
 
-/* True if the diagram has this edge. */
+/* True if the diagram in life.c has this edge. */
 bool pl_life_may(enum pl_life from, enum pl_life to);
 /* Takes an edge of the diagram; any other change is a bug of the caller (asserted). */
 void pl_life_go(pl_life_atomic *life, enum pl_life to);

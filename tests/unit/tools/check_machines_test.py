@@ -19,6 +19,19 @@ DIAGRAM = """\
  *
  * A word more. */
 """
+BITS = """\
+/* A lamp.
+ *
+ *     edges NAME
+ *
+ *     OFF -> ON -> OFF
+ *     OFF -> BROKEN */
+#define TO(name) (1U << LAMP_##name)
+static const unsigned TABLE[LAMP_COUNT] = {
+    [LAMP_OFF] = TO(ON) | TO(BROKEN),
+    [LAMP_ON] = TO(OFF),
+};
+"""
 ENUM = "enum state { DOOR_SHUT, DOOR_OPEN, DOOR_GONE };\n"
 ROWS = [
     '[DOOR_SHUT] = {"shut", TO(OPEN) | TO(GONE), PL_WAIT_OPEN, PL_CANCEL_ENDS,\n     .why = "whoever has the " "key"},',
@@ -130,6 +143,19 @@ class CheckMachines(unittest.TestCase):
                      "PL_WAIT_LONG is none of")
         self.refused(source().replace('PL_MACHINE("door", states)', 'PL_MACHINE("door", tables)'),
                      "the table tables of door is not in this file")
+
+    def test_a_table_of_bits_and_its_diagram_pass_and_are_counted(self):
+        for name, table in (("lamp", "edges"), ("bulb", "bulb_edges")):
+            result = check(BITS.replace("NAME", name).replace("TABLE", table), "--list", name="src/core/light/lamp.c")
+            self.assertEqual((result.returncode, result.stdout),
+                             (0, f"{name}: 3 states, 3 edges, src/core/light/lamp.c\n"))
+
+    def test_a_table_of_bits_that_differs_from_its_diagram_is_refused(self):
+        text = BITS.replace("NAME", "door").replace("TABLE", "edges")
+        self.refused(text.replace("OFF -> BROKEN", "BROKEN -> OFF"), "the diagram has BROKEN -> OFF, and the table")
+        self.refused(text.replace("OFF -> BROKEN", "BROKEN -> OFF"), "the table of edges has OFF -> BROKEN, and the")
+        self.refused(text.replace("edges door", "the edges"), "the table of edges door has no diagram")
+        self.refused(text[:text.index("static")], "the diagram of edges door has no table")
 
     def test_a_state_is_changed_by_pl_move_alone(self):
         for line in ("door->state = DOOR_OPEN;", "door.state = is_shut ? DOOR_OPEN : DOOR_GONE;"):
