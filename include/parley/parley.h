@@ -177,8 +177,8 @@ PARLEY_API enum parley_status parley_value_get(const struct parley_json *json,
                                                const struct parley_value **ret_value,
                                                struct parley_error *err) PARLEY_CHECKED;
 
-/* Element `index` of an array, from 0. PARLEY_NOT_FOUND: it has not so many; PARLEY_USAGE: it is no
- * array. It counts from the first element, so a loop over all of them is a parley_iter. */
+/* Element `index` of an array, from 0. PARLEY_NOT_FOUND: the array is shorter; PARLEY_USAGE: it is
+ * not an array. It counts from the first element: use a parley_iter for a loop over all of them. */
 PARLEY_API enum parley_status parley_value_at(const struct parley_json *json,
                                               const struct parley_value *array, size_t index,
                                               const struct parley_value **ret_value,
@@ -203,7 +203,7 @@ struct parley_found {
     size_t index;
 };
 
-/* What a relative JSON Pointer (draft-bhutton-relative-json-pointer-00) leads to from a value:
+/* The target of a relative JSON Pointer (draft-bhutton-relative-json-pointer-00), from a value:
  *
  *     "1/name"    up one level, then its member `name`: the one beside this value
  *     "0+1"       the next element of the array; "0-1" the one before
@@ -464,7 +464,7 @@ struct parley_lint_opts {
         sizeof(struct parley_lint_opts), NULL, NULL, PARLEY_REQUEST, 0                             \
     }
 
-/* What is wrong, or likely to go wrong, in a conversation, as JSON text:
+/* Lists the errors, and likely errors, in a conversation, as JSON text:
  * {"findings":[{"code","severity","pointer","message"}]}; severity is error, warning or info. Of
  * one code at most 200 are listed; then the last finding of that code says how many more there are,
  * and "omitted" after the list how many in all.
@@ -545,7 +545,7 @@ PARLEY_API const char *parley_stream_take(struct parley_stream *stream, size_t *
 
 /* ---- Streams as deltas --------------------------------------------------------------------- */
 
-/* What a stream says, whatever its dialect:
+/* The content of a stream, whatever its dialect:
  *
  *     while ((n = read(socket, bytes, sizeof bytes)) > 0) {
  *         status = parley_reader_feed(reader, bytes, n, &err);

@@ -12,7 +12,7 @@
 /* The place of a value in a document. */
 enum pl_same_place {
     PL_SAME_DATA, /* any JSON: everything inside is data too */
-    PL_SAME_ROAD, /* the document, messages and what else has texts inside; it is no text itself */
+    PL_SAME_ROAD, /* the document, a message, or another value that contains texts */
     PL_SAME_TEXT, /* a text, or a list of parts */
 };
 

@@ -14,9 +14,8 @@ const struct pl_profile *pl_format_profile(const struct pl_format_task *task);
  * for turns: everything else is translated unchanged. */
 struct pl_repair_rules pl_format_rules(const struct pl_format_task *task);
 
-/* Lint options for a document of format `as` (`doc` is the document, for its model) that is meant
- * for `target` (NULL: its own format) under `profile` (NULL: none). `now_s` is the time in seconds
- * since 1970, 0 if unknown. */
+/* Lint options for a document of format `as` that is meant for `target` (NULL: its own format)
+ * under `profile` (NULL: none). `now_s` is the time in seconds since 1970, 0 if unknown. */
 struct pl_lint_opts pl_format_lint_opts(const struct pl_format *as, const struct pl_format *target,
                                         const struct pl_profile *profile, int64_t now_s);
 

@@ -15,7 +15,7 @@ enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *do
                             const struct pl_json_node *string, struct pl_str *ret_text);
 
 /* The text of the string member `key` of an object (NULL: none). Empty if there is no such string, or
- * if memory is out. */
+ * when out of memory. */
 struct pl_str pl_json_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                                   const struct pl_json_node *object, const char *key);
 

@@ -24,7 +24,7 @@
 
 struct pl_session; /* owned */
 
-/* Limits of security.md; a test goes one over each. */
+/* Limits against misuse; a test goes one over each (tests/unit/session/limits_test.c). */
 #define PL_SESSION_MAX_TURN_TEXT    (4u << 20)
 #define PL_SESSION_MAX_PATCH        (256u << 10)
 #define PL_SESSION_MAX_RESULT       (1u << 20)

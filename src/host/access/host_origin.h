@@ -1,5 +1,5 @@
 /* Checks who may talk to the server: the names allowed in Host (against DNS rebinding) and the
- * origins of browsers. security.md, 1 and 3. */
+ * origins of browsers. */
 #ifndef PL_ACCESS_HOST_ORIGIN_H
 #define PL_ACCESS_HOST_ORIGIN_H
 

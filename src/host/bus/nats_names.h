@@ -41,7 +41,7 @@ struct pl_nats_subject pl_nats_reply(struct pl_str cluster, const struct pl_node
                                      const struct pl_node_id *to);
 /* The reply subjects of all letters of a node. */
 struct pl_nats_subject pl_nats_replies(struct pl_str cluster, const struct pl_node_id *from);
-/* Returns false if it is not a reply subject of this cluster. `to` is all zeros for everybody. */
+/* Returns false if it is not a reply subject of this cluster. *ret_to is all zeros for everybody. */
 bool pl_nats_read_reply(struct pl_str cluster, const char *subject, struct pl_node_id *ret_from,
                         struct pl_node_id *ret_to);
 

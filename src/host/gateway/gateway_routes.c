@@ -58,7 +58,7 @@ static void count_messages(struct pl_exchange *x)
     pl_exchange_compute(x, count_messages_work, NULL);
 }
 
-/* --- Gemini: the model and what is to be done are one segment -------------------------------- */
+/* --- Gemini: the model and the action are one segment ---------------------------------------- */
 
 struct gemini_call {
     struct pl_str model, action;

@@ -41,7 +41,7 @@ struct pl_findings {
     size_t n_omitted; /* counted, but not listed */
 };
 void pl_findings_deinit(struct pl_findings *findings);
-/* Counts a finding of this code; whether it is to be listed. */
+/* Counts a finding of this code. True: list it. */
 bool pl_findings_admit(struct pl_findings *findings, const char *code, enum pl_severity severity);
 /* Adds a finding about a node of the conversation's document; its message is printf-like. Running
  * out of memory is in conv->status. */

@@ -1,4 +1,4 @@
-/* Google's generateContent: requests, responses and error bodies (wire.md 3.4). */
+/* Google's generateContent: requests, responses and error bodies. */
 #include "format/gemini/gemini_int.h"
 #include "format/gemini/words.h"
 

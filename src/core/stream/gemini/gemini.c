@@ -1,4 +1,4 @@
-/* Google's streamGenerateContent (wire.md 3.4).
+/* Google's streamGenerateContent.
  *
  * Every event is a response object of its own. Parts are deltas: consecutive texts belong together,
  * a call comes whole. Counters are snapshots. There is no end event; a finishReason (or a blocked

@@ -1,4 +1,4 @@
-/* Tools of extensions in a session (ext/ext.h). */
+/* Tools of extensions in a session (ext/run/ext.h). */
 #ifndef PL_AGENT_TOOLS_EXT_TOOL_H
 #define PL_AGENT_TOOLS_EXT_TOOL_H
 

@@ -11,7 +11,7 @@
 
 enum { PIECE_BYTES = 256 << 10 };
 
-/* Headers of every answer (security.md, 4): it is not a page, a script or a frame. */
+/* Headers of every answer: it is not a page, a script or a frame. */
 static const char plain_headers[] = "X-Content-Type-Options: nosniff\r\n"
                                     "Referrer-Policy: no-referrer\r\n"
                                     "Cross-Origin-Opener-Policy: same-origin\r\n"

@@ -1,4 +1,4 @@
-/* Guarded fetching of URLs that users or models name (security.md, 5): only http and https; the
+/* Guarded fetching of URLs that users or models name: only http and https; the
  * name is resolved once; every address must be global; the connection goes to a checked address;
  * and each redirect passes all these checks again. Runs on the loop: nothing blocks, and one
  * deadline covers all of it, name resolution included. */

@@ -45,7 +45,7 @@ struct pl_upstream_request {
                                  not after a cancel. NULL: the body is freed */
     struct pl_str owner;         /* who makes the call; copied. Empty: the connection is not kept */
     const char *ca_file;         /* certificates to trust in addition to the system's; NULL: none */
-    int64_t connect_ms, first_byte_ms, idle_ms; /* 0: 10 s, 120 s, 90 s (security.md) */
+    int64_t connect_ms, first_byte_ms, idle_ms; /* 0: 10 s, 120 s, 90 s */
 };
 
 enum pl_upstream_failure {

@@ -128,7 +128,7 @@ static bool add_past(struct calendar *calendar)
     return true;
 }
 
-/* --- what is to come ------------------------------------------------------------------------- */
+/* --- future occurrences ---------------------------------------------------------------------- */
 
 /* At the same second, the task that was listed first is first. */
 static bool is_before(const struct dated *one, const struct dated *other)
