@@ -24,7 +24,7 @@ export interface components {
         Health: {
             /** @enum {unknown} */
             status: "ok" | "ready";
-            /** @description What works less well than it should; bus: letters between nodes go by the database */
+            /** @description The parts that are degraded; bus: the database carries the letters between nodes */
             degraded?: "bus"[];
         };
         Version: {
@@ -39,25 +39,25 @@ export interface components {
         DataPlace: {
             /** @enum {unknown} */
             store: "memory" | "sqlite" | "postgres";
-            /** @description On the server's machine: the store where it is a file, the lock, the control socket */
+            /** @description A directory on the server's machine, with the lock, the control socket, and the store if it is a file */
             directory: string;
-            /** @description Of the store on disk; null: it is in memory */
+            /** @description The size of the store on disk; null: the store is in memory */
             bytes: number | null;
         };
         Model: {
             provider: string;
-            /** @description Of its requests; null: it is sent none */
+            /** @description The dialect of its requests; null: it gets no requests */
             dialect: string | null;
-            /** @description What it accepts: a name for the member "for" of a lint */
+            /** @description The profile that describes what it accepts; the member "for" of a lint takes this name */
             profile: string | null;
-            /** @description Tokens of an answer at most; null: not known */
+            /** @description The maximum number of tokens of an answer; null: unknown */
             max_output: number | null;
-            /** @description What a message to it can have, as far as its dialect and profile say */
+            /** @description The kinds of content that it accepts, as far as its dialect and profile state them */
             inputs: ("text" | "image" | "audio" | "video" | "document")[];
-            /** @description false: it calls none */
+            /** @description false: it does not call tools */
             tools: boolean;
             /**
-             * @description always: it cannot be turned off; effort, budget: what says how much; null: not known
+             * @description always: it cannot be turned off; effort, budget: the setting that controls the amount; null: unknown
              * @enum {unknown}
              */
             thinking: "always" | "effort" | "budget" | "none" | null;
@@ -77,15 +77,15 @@ export interface components {
                 /** @enum {unknown} */
                 state: "ready" | "no_key" | "unreachable";
                 /**
-                 * @description Where its key comes from; null: it has none
+                 * @description The source of its key; null: it has no key
                  * @enum {unknown}
                  */
                 key_source: "environment" | "configuration" | null;
-                /** @description What its key is called */
+                /** @description The name of the variable that holds its key */
                 env: string | null;
                 found_at: string | null;
                 is_local: boolean;
-                /** @description How many are listed */
+                /** @description The number of its listed models */
                 models: number;
             }[];
         };
@@ -96,7 +96,7 @@ export interface components {
         UserSettingsPut: {
             settings: components["schemas"]["PageSettings"];
         };
-        /** @description What is not there has its default */
+        /** @description An absent member has its default */
         PageSettings: {
             /** @enum {unknown} */
             theme?: "auto" | "light" | "dark";
@@ -105,38 +105,38 @@ export interface components {
             /** @enum {unknown} */
             language?: "auto" | "en" | "zh-CN";
             /**
-             * @description What sends a message
+             * @description The key that sends a message
              * @enum {unknown}
              */
             send_key?: "enter" | "ctrl-enter";
-            /** @description Whether single letters are shortcuts */
+            /** @description Whether single letters work as shortcuts */
             single_keys?: boolean;
             side_folded?: boolean | null;
             panel_open?: boolean;
             panel_width?: number;
-            /** @description That was chosen last */
+            /** @description The model that was chosen last */
             model?: string;
-            /** @description The URL that was open last, without its host */
+            /** @description The last open URL, without its host */
             last_place?: string;
         };
         DeletedList: {
-            /** @description The newest first; at most 200 of each kind are kept */
+            /** @description Newest first; at most 200 of each kind are kept */
             items: {
                 /** @enum {unknown} */
                 kind: "session" | "prompt" | "task" | "memory";
-                /** @description Of a memory its number */
+                /** @description The id; of a memory, its number */
                 id: string;
-                /** @description How its name or text begins */
+                /** @description The beginning of its name or text */
                 title: string;
                 /** Format: date-time */
                 deleted_at: string;
                 /**
                  * Format: date-time
-                 * @description When it is deleted for good
+                 * @description When it is deleted permanently
                  */
                 expires_at: string;
             }[];
-            /** @description deleted_days of the configuration; 0: what is deleted is gone */
+            /** @description deleted_days of the configuration; 0: deletion is permanent */
             kept_days: number;
         };
         Restored: {
@@ -203,28 +203,28 @@ export interface components {
             needs_restart: string[];
         };
         ClusterNode: {
-            /** @description --node; by default the name of its machine */
+            /** @description The value of --node; by default the name of its machine */
             name: string;
             /**
-             * @description draining: it finishes its work and ends
+             * @description draining: it completes its work and then ends
              * @enum {unknown}
              */
             state: "up" | "draining";
             version: string;
-            /** @description --address */
+            /** @description The value of --address */
             address: string | null;
-            /** @description For how long others leave its sessions to it, unless it renews its lease; null: a server that is alone has none */
+            /** @description Remaining time of its lease: until then no other node takes over its sessions; null: a server without a cluster has no lease */
             lease_ms_left: number | null;
-            /** @description Sessions that it drives */
+            /** @description The number of sessions that it owns */
             sessions: number;
-            /** @description Turns that run there */
+            /** @description The number of running turns */
             running: number;
-            /** @description WebSockets and event streams */
+            /** @description The number of open WebSockets and event streams */
             sockets: number;
         };
         Cluster: {
             nodes: components["schemas"]["ClusterNode"][];
-            /** @description What carries letters between the nodes, as the node that answers has it */
+            /** @description The bus between the nodes, as seen by the node that answers */
             bus: {
                 /** @enum {unknown} */
                 kind: "local" | "pg" | "nats";
@@ -238,7 +238,7 @@ export interface components {
         ClusterDrain: {
             name: string;
             /**
-             * @description The node was asked; it begins within a second or two
+             * @description The request was stored; the node begins within two seconds
              * @constant
              */
             is_draining: true;
@@ -255,7 +255,7 @@ export interface components {
             name: string;
             /** @description all, sessions, gateway, read, or extension:ID for the socket of one extension */
             scope?: string;
-            /** @description The only models it may use, by name or as vendor/*; null: all */
+            /** @description The models that it may use, by name or as vendor/*; null: all */
             models?: string[] | null;
             /** @description An instant in the future; null: never */
             expires_at?: string | null;
@@ -274,7 +274,7 @@ export interface components {
             name?: string;
             /** @description all, sessions, gateway, read, or extension:ID for the socket of one extension */
             scope?: string;
-            /** @description The only models it may use, by name or as vendor/*; null: all */
+            /** @description The models that it may use, by name or as vendor/*; null: all */
             models?: string[] | null;
             /** @description An instant in the future; null: never */
             expires_at?: string | null;
@@ -318,13 +318,13 @@ export interface components {
             number: number;
             /** Format: date-time */
             at: string;
-            /** @description Who did it */
+            /** @description The user who did it */
             user_id: string | null;
-            /** @description With which key; null: over the control socket */
+            /** @description The key that was used; null: the control socket */
             key_id: string | null;
             /** @description user.create, key.rotate, session.share … */
             action: string;
-            /** @description The id of what it was done to */
+            /** @description The id of the affected object */
             object: string | null;
             /** @description The request, without secrets; or null */
             detail: unknown;
@@ -345,11 +345,11 @@ export interface components {
         UsageItem: {
             user_id: string | null;
             provider: string | null;
-            /** @description Of the requests: those that brought no answer */
+            /** @description The number of requests without an answer */
             failed: number;
-            /** @description Those that were broken off; their tokens are estimated */
+            /** @description The number of requests that were broken off; their tokens are estimated */
             aborted: number;
-            /** @description Those whose model has no price: cost_usd does not contain them */
+            /** @description The number of requests whose model has no price; cost_usd does not include them */
             unpriced: number;
             /** @description Null in other groups, and for calls over the control socket */
             key_id: string | null;
@@ -380,7 +380,7 @@ export interface components {
             code: boolean;
             /** @description An OpenID provider; null: none */
             oidc: {
-                /** @description Where a browser begins */
+                /** @description The address that a browser opens to sign in */
                 url: string;
                 issuer: string;
             } | null;
@@ -392,7 +392,7 @@ export interface components {
         User: {
             id: string;
             name: string;
-            /** @description The role: administrator or member */
+            /** @description true: an administrator; false: a member */
             is_admin: boolean;
             is_disabled: boolean;
             /** Format: date-time */
@@ -428,17 +428,17 @@ export interface components {
             /** @enum {string} */
             runtime: "process" | "python" | "node" | "js" | "mcp" | "remote";
             /**
-             * @description For you: it is quarantined for the users for whom it has crashed too often, and for nobody else
+             * @description The state for you: an extension that crashed too often is quarantined for each affected user separately
              * @enum {string}
              */
             state: "enabled" | "disabled" | "quarantined";
-            /** @description For administrators: for how many users it is quarantined */
+            /** @description For administrators: the number of users for whom it is quarantined */
             quarantined_users?: number;
             /** @description Its files are on this server; the nodes of a cluster fetch them from each other */
             is_installed: boolean;
             /** @description An instance of yours runs now */
             is_running: boolean;
-            /** @description How often your instance was started again after a crash */
+            /** @description The number of restarts of your instance after crashes */
             restarts: number;
             sandbox: components["schemas"]["ExtensionSandbox"];
             is_measured: components["schemas"]["ExtensionMeasured"];
@@ -452,11 +452,11 @@ export interface components {
             profile: components["schemas"]["ExtensionProfile"];
             granted: string[];
             denied: string[];
-            /** @description What the accepted manifest declares, and what the policy says to it */
+            /** @description The capabilities of the accepted manifest, each with the decision of the policy */
             capabilities: components["schemas"]["ExtensionCapability"][];
-            /** @description Of a single extension: the tools it has registered */
+            /** @description Only for a single extension: the tools that it has registered */
             tools?: components["schemas"]["ExtensionTool"][];
-            /** @description Of a single extension: what its adapter cannot do for it */
+            /** @description Only for a single extension: the limitations of its adapter */
             notes?: string[];
             commands: string[];
             hooks: string[];
@@ -479,13 +479,13 @@ export interface components {
             /** @enum {string} */
             decision: "allow" | "ask" | "deny";
             reason: string;
-            /** @description The version before the last update did not ask for this */
+            /** @description The version before the last update did not request this */
             new_since_version?: string;
         };
         ExtensionTool: {
             name: string;
             hash: string;
-            /** @description It was changed since it was accepted: accept_tools offers it again */
+            /** @description It has changed since it was accepted; accept_tools accepts the change */
             is_withheld: boolean;
             definition: Record<string, unknown>;
         };
@@ -493,13 +493,13 @@ export interface components {
             items: Record<string, unknown>[];
         };
         /**
-         * @description How closed its cell is
+         * @description The level of its sandbox
          * @enum {string}
          */
         ExtensionSandbox: "none" | "landlock" | "namespaces" | "full" | "remote";
-        /** @description sandbox and walls are as they were when your instance ran last; otherwise what this machine would give it */
+        /** @description true: sandbox and walls are those of your last instance; false: those that this machine would provide */
         ExtensionMeasured: boolean;
-        /** @description The parts of the sandbox; none for one that runs elsewhere */
+        /** @description The parts of the sandbox; empty for an extension that runs elsewhere */
         ExtensionWalls: {
             /** @enum {string} */
             name: "uid" | "namespaces" | "root" | "landlock" | "seccomp" | "limits" | "memory";
@@ -512,7 +512,7 @@ export interface components {
             version: string;
             description: string;
             /**
-             * @description For you: it is quarantined for the users for whom it has crashed too often, and for nobody else
+             * @description The state for you: an extension that crashed too often is quarantined for each affected user separately
              * @enum {string}
              */
             state: "enabled" | "quarantined";
@@ -579,16 +579,16 @@ export interface components {
                 content_base64?: string;
                 executable?: boolean;
             } & (unknown | unknown))[];
-            /** @description By the control socket only: a directory on the server's machine, instead of files */
+            /** @description Over the control socket only: a directory on the server's machine, instead of files */
             path?: string;
             profile?: components["schemas"]["ExtensionProfile"];
             grant?: string[];
             deny?: string[];
             /** @description manifest_hash of the manifest that a person has accepted */
             accepts?: string;
-            /** @description The extension is there, and is brought to this version */
+            /** @description Replace the existing extension by this version */
             update?: boolean;
-            /** @description Where it comes from, for people to read */
+            /** @description Its origin, for people */
             source?: string;
         };
         ExtensionUpdate: {
@@ -628,7 +628,7 @@ export interface components {
             /** @default false */
             carry?: boolean;
             /**
-             * @description Say where the values of the source are in the result
+             * @description Return where each value of the source is in the result
              * @default false
              */
             map?: boolean;
@@ -639,7 +639,7 @@ export interface components {
             to: string;
             document: unknown;
             report?: Record<string, unknown>;
-            /** @description JSON Pointers into the source and the result; texts are found again by what they say */
+            /** @description JSON Pointers into the source and the result; texts are matched by their content */
             map?: {
                 from: string;
                 to: string;
@@ -677,7 +677,7 @@ export interface components {
             as?: string;
             /** @description A format, a profile or a model */
             for?: string;
-            /** @description Give the whole document back, repaired */
+            /** @description Return the whole repaired document */
             fix?: boolean;
         };
         Linted: {
@@ -690,11 +690,11 @@ export interface components {
                 message: string;
                 fix?: components["schemas"]["LintEdit"][];
             }[];
-            /** @description The number of findings that are not listed: at most 200 of a code are, and one more that gives their number */
+            /** @description The number of findings that are not listed: at most 200 of each code are listed, and one further finding gives the number of the rest */
             omitted?: number;
             document?: unknown;
         };
-        /** @description Edits of a finding mend it by themselves; they are applied in their order, as those of RFC 6902, to the document that was checked */
+        /** @description The edits of a finding repair this finding; apply them to the checked document, in their order, as in RFC 6902 */
         LintEdit: {
             /** @enum {unknown} */
             op: "replace" | "add" | "remove";
@@ -761,7 +761,7 @@ export interface components {
             offset: number;
             next_cursor: string | null;
         };
-        /** @description How a model is asked. What a model does not take is left out or changed, and its turn says so. */
+        /** @description The settings of model calls. A setting that a model does not accept is left out or changed, and the turn reports this. */
         ModelSettings: {
             temperature?: number | null;
             top_p?: number | null;
@@ -773,7 +773,7 @@ export interface components {
             frequency_penalty?: number | null;
             /** @enum {unknown} */
             effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
-            /** @description true: as much as the model likes; false or 0: not at all; a number: so many tokens */
+            /** @description true: the model decides how much; false or 0: none; a number: that many tokens */
             thinking?: boolean | number | null;
             response_format?: {
                 /** @enum {unknown} */
@@ -789,22 +789,22 @@ export interface components {
             parallel_tool_calls?: boolean | null;
             /** @enum {unknown} */
             verbosity?: "low" | "medium" | "high" | null;
-            /** @description Members for one vendor's request alone, merged into it; by the vendor's name or dialect */
+            /** @description Members for the requests of one vendor only, merged into them; by the name of the vendor or dialect */
             vendor?: {
                 [key: string]: Record<string, unknown>;
             } | null;
         };
-        /** @description A tool of the client's own, which the client runs */
+        /** @description A tool that the client defines and runs */
         ToolDefinition: {
             name: string;
             description?: string;
             input_schema?: Record<string, unknown>;
         };
-        /** @description What models are offered: all built-in tools (as by default), none, or a list of names of built-in tools and of definitions of the client's own */
+        /** @description The tools that models get: all built-in tools (the default), none, or a list of names of built-in tools and of definitions by the client */
         ToolsOffered: unknown;
         SystemPrompt: string | null;
         ToolResultGiven: {
-            /** @description Any JSON: what the tool answers */
+            /** @description Any JSON: the result of the tool */
             result: unknown;
             is_error?: boolean;
         };
@@ -816,7 +816,7 @@ export interface components {
             memory_enabled?: boolean;
             is_persistent?: boolean;
             is_pinned?: boolean;
-            /** @description true makes a link, which is in the answer as share */
+            /** @description true makes a link; the answer has it in the member share */
             shared?: boolean;
             system_prompt?: components["schemas"]["SystemPrompt"];
             settings?: unknown;
@@ -827,7 +827,7 @@ export interface components {
             model?: string | null;
             solution_id?: string | null;
             biz_role_id?: string | null;
-            /** @description true makes a link, which is in the answer as share; false deletes all links */
+            /** @description true makes a link, and the answer has it in the member share; false deletes all links */
             shared?: boolean;
             is_pinned?: boolean;
             memory_enabled?: boolean;
@@ -851,7 +851,7 @@ export interface components {
         MemoryRef: components["schemas"]["turns.MemoryRef"];
         PatchEnvelope: components["schemas"]["patch"];
         TurnList: components["schemas"]["TurnProjection"][];
-        /** @description A text, or parts: what a user may say. Blocks of the assistant or the system are refused */
+        /** @description A text, or parts of the types that a user may send. Blocks of the assistant or the system are refused */
         ChatMessage: string | components["schemas"]["ChatPart"][];
         /** @description text with its words in content or in text; image_url, input_audio and file of seed 001; media {kind, blob or url}; ask_user_answer with an object in content */
         ChatPart: {
@@ -865,19 +865,19 @@ export interface components {
         FramesRequest: {
             /** @description The video */
             blob: string;
-            /** @description From one frame to the next: 1s (the default), 500ms */
+            /** @description The time between two frames: 1s (the default), 500ms */
             every?: string;
-            /** @description Where to begin */
+            /** @description The start of the range */
             from?: string;
-            /** @description Where to end */
+            /** @description The end of the range */
             to?: string;
-            /** @description Frames at most; 64 by default */
+            /** @description The maximum number of frames; 64 by default */
             max?: number;
             /** @enum {unknown} */
             detail?: "low" | "high" | "auto";
             sound?: boolean;
         };
-        /** @description Parts that a message can have: media blocks with video_metadata */
+        /** @description Parts for a message: media blocks with video_metadata */
         FramesParts: {
             parts: components["schemas"]["ChatPart"][];
         };
@@ -894,7 +894,7 @@ export interface components {
             system_prompt?: components["schemas"]["SystemPrompt"];
             settings?: unknown;
             tools?: components["schemas"]["ToolsOffered"];
-            /** @description How the answer begins, for models that continue it */
+            /** @description The beginning of the answer, for models that continue it */
             prefill?: string;
         } | unknown | unknown;
         /** @description What a client sends on a WebSocket. The data of an event fits the component of that event */
@@ -903,7 +903,7 @@ export interface components {
             data?: Record<string, unknown>;
             /** @description Returned in the answer as ack */
             id?: string | number | boolean | null;
-            /** @description W3C Trace Context: what the frame causes goes on in this trace, instead of that of the request that opened the socket */
+            /** @description W3C Trace Context: the work that the frame causes belongs to this trace, and not to that of the request that opened the socket */
             traceparent?: string;
         };
         /** @description auth */
@@ -946,14 +946,14 @@ export interface components {
             system_prompt?: components["schemas"]["SystemPrompt"];
             settings?: unknown;
             tools?: components["schemas"]["ToolsOffered"];
-            /** @description How the answer begins, for models that continue it */
+            /** @description The beginning of the answer, for models that continue it */
             prefill?: string;
         } | unknown | unknown;
         /** @description tool:result: a ToolResultGiven, its session and its call */
         SocketToolResult: {
             session_id: string;
             tool_call_id: string;
-            /** @description Any JSON: what the tool answers */
+            /** @description Any JSON: the result of the tool */
             result: unknown;
             is_error?: boolean;
         };
@@ -973,7 +973,7 @@ export interface components {
             kind?: "ask" | "confirm" | "capability";
             questions?: components["schemas"]["AskedQuestion"][];
         };
-        /** @description From arguments_hash on: of a confirm and a capability only */
+        /** @description The members from arguments_hash on exist only for the kinds confirm and capability */
         AskedQuestion: {
             question: string;
             header?: string;
@@ -982,18 +982,18 @@ export interface components {
                 description?: string;
             }[];
             multiSelect?: boolean;
-            /** @description An answer may repeat it: it is then good for these arguments only */
+            /** @description An answer may repeat the hash; it is then valid for these arguments only */
             arguments_hash?: string;
             tool_name?: string;
             display_name?: string | null;
-            /** @description JSON text: all that the tool would get */
+            /** @description JSON text: all arguments of the tool */
             arguments?: string;
-            /** @description What a yes with scope session is good for: calls of the tool with this name */
+            /** @description What a yes with the scope session allows: calls of the tool with this name */
             scope_rule?: string;
-            /** @description What a yes allows; null: not told */
+            /** @description What a yes allows; null: unknown */
             capability?: string | null;
             /**
-             * @description low: nothing that stays is changed; medium: something is; high: an extension objects, or reaches out
+             * @description low: it changes nothing permanently; medium: it does; high: an extension objects, or it reaches other machines
              * @enum {unknown}
              */
             risk?: "low" | "medium" | "high";
@@ -1019,7 +1019,7 @@ export interface components {
         };
         ReplayRequest: {
             /**
-             * @description 2 is twice the original speed; 0 is without pauses
+             * @description 2 is twice the original speed; 0 means without pauses
              * @default 1
              */
             speed?: number;
@@ -1031,25 +1031,25 @@ export interface components {
             /** @enum {unknown} */
             status?: "running" | "paused";
             /**
-             * @description 2 is twice the original speed; 0 is without pauses
+             * @description 2 is twice the original speed; 0 means without pauses
              * @default 1
              */
             speed?: number;
         };
         HandoffRequest: {
-            /** @description Who takes over: an agent that has not had the task, or the one that gave it */
+            /** @description The agent that takes over: one that has not had the task, or the one that gave it */
             target: string;
-            /** @description Who hands over; by default the agent that the accepted packet was for, or parley */
+            /** @description The agent that hands over; by default the receiver of the accepted packet, or parley */
             source?: string;
-            /** @description By default that of the accepted packet, or the first words of the user; it cannot change */
+            /** @description By default the objective of the accepted packet, or the first words of the user; it cannot change */
             objective?: string;
             status?: string;
-            /** @description What was done, beside the calls of tools */
+            /** @description Completed steps, in addition to the calls of tools */
             steps?: string[];
             next?: string;
-            /** @description Added to those that are known */
+            /** @description Added to the known ones */
             constraints?: string[];
-            /** @description Name of each thing and where it is; added to those that are known */
+            /** @description The name and the place of each artifact; added to the known ones */
             artifacts?: {
                 [key: string]: string;
             };
@@ -1057,14 +1057,14 @@ export interface components {
             summary?: string;
             /** @description It cannot change */
             trace_id?: string;
-            /** @description The packet of the hop before, of a session that did not begin by accepting one */
+            /** @description The packet of the previous hop, for a session that did not begin with one */
             previous?: Record<string, unknown>;
         };
         HandoffAccept: {
             packet: Record<string, unknown>;
-            /** @description Who accepts: whom the packet must be for */
+            /** @description The agent that accepts; the packet must be for this agent */
             agent?: string;
-            /** @description The packet of the hop before, or the answer to it, to compare with */
+            /** @description The packet of the previous hop, or the answer to it, for comparison */
             previous?: Record<string, unknown>;
         };
         HandoffChecked: {
@@ -1077,28 +1077,28 @@ export interface components {
         Handoff: components["schemas"]["handoff"];
         ContextView: {
             session_id?: string;
-            /** @description The model that would be asked */
+            /** @description The model that would be called */
             model?: string;
-            /** @description The dialect of the request that is counted; turns for a model that is sent none */
+            /** @description The dialect of the counted request; turns for a model that gets no request */
             format?: string;
             turns?: number;
-            /** @description Of the request as it would be sent */
+            /** @description The tokens of the request as it would be sent */
             tokens: number;
             estimated?: boolean;
-            /** @description 0: it has none */
+            /** @description 0: it has no limit */
             context_window?: number;
-            /** @description From so many tokens on, the conversation is summarised by itself */
+            /** @description The number of tokens from which the conversation is summarised automatically */
             compact_at?: number;
-            /** @description What an answer may take at most; 0: not known */
+            /** @description The maximum number of tokens of an answer; 0: unknown */
             reserve?: number;
-            /** @description The turns that the next summary takes the place of, oldest first */
+            /** @description The turns that the next summary replaces, oldest first */
             next_trimmed?: string[];
             /** @description The eleven kinds of an envelope; their sum is tokens */
             segments?: {
                 /** @enum {unknown} */
                 kind: "system_prompt" | "memory" | "skills" | "tool_overview" | "static_var" | "text" | "long_text" | "document" | "media" | "tool_call_request" | "tool_call_result";
                 tokens: number;
-                /** @description The ten largest, each with about as many tokens as it has by itself */
+                /** @description The ten largest items, each with its approximate number of tokens */
                 items?: {
                     turn_id: string | null;
                     tool_call_id: string | null;
@@ -1107,7 +1107,7 @@ export interface components {
                 }[];
             }[];
             memory_refs?: components["schemas"]["MemoryRef"][] | null;
-            /** @description Media that do not reach the model as they are */
+            /** @description Media that do not reach the model unchanged */
             media_notes?: {
                 turn_id?: string;
                 kind: string;
@@ -1116,7 +1116,7 @@ export interface components {
                 url?: string;
                 /** @enum {unknown} */
                 effect: "left_out" | "gone" | "not_turned";
-                /** @description Why */
+                /** @description The reason */
                 detail: string;
             }[];
         };
@@ -1125,9 +1125,9 @@ export interface components {
             id: string;
             /** @description Returned once; null when the request is repeated with its Idempotency-Key */
             token: string | null;
-            /** @description For programs */
+            /** @description The address for programs */
             path?: string | null;
-            /** @description For people: /share/TOKEN */
+            /** @description The address for people: /share/TOKEN */
             page_path?: string | null;
             /** Format: date-time */
             created_at?: string;
@@ -1221,7 +1221,7 @@ export interface components {
             restored_from: number | null;
             /** Format: date-time */
             created_at: string;
-            /** @description Compared with the version before it */
+            /** @description Compared with the previous version */
             words_added: number;
             words_removed: number;
         };
@@ -1327,19 +1327,19 @@ export interface components {
             /** @description A format or a profile */
             for?: string;
         };
-        /** @description What is being written and is no version yet */
+        /** @description A draft: content that is not a version yet */
         StoredDraft: {
             prompt_id: string;
-            /** @description The ETag: If-Match names it; 0: nothing was kept yet */
+            /** @description The ETag, for If-Match; 0: no draft is stored */
             revision: number;
-            /** @description The version it began with */
+            /** @description The version that the draft began with */
             based_on: number;
             /** Format: date-time */
             updated_at: string;
             /** @enum {unknown} */
             type: "text" | "structured";
             content: string | Record<string, unknown>;
-            /** @description What the writer keeps beside it */
+            /** @description Data of the client beside the content */
             extra: Record<string, unknown>;
         };
         StoredDraftPut: {
@@ -1347,9 +1347,9 @@ export interface components {
             type?: "text" | "structured";
             /** @description The text, or a structured chat; it may be unfinished */
             content: string | Record<string, unknown>;
-            /** @description The version it goes on from; by default the newest, or that of the draft before */
+            /** @description The version that it continues; by default the newest, or that of the previous draft */
             based_on?: number;
-            /** @description Kept beside it, at most 64 KiB */
+            /** @description Data of the client beside the content, at most 64 KiB */
             extra?: Record<string, unknown>;
         };
         PromptRun: {
@@ -1394,7 +1394,7 @@ export interface components {
             model: string;
             text: string;
             thinking: string;
-            /** @description Tools that the model asked for; none is run */
+            /** @description Tools that the model called; none is run */
             calls: {
                 tool_name: string;
                 arguments: unknown;
@@ -1414,11 +1414,11 @@ export interface components {
             retry_after_ms: number | null;
             vendor_status: number | null;
         };
-        /** @description A call of a model that is over */
+        /** @description A call of a model that has ended */
         Run: {
             id: string;
             /**
-             * @description What made it
+             * @description What made the call
              * @enum {unknown}
              */
             source: "chat" | "prompt" | "task" | "gateway" | "replay" | "import" | "fork" | "handoff";
@@ -1427,13 +1427,13 @@ export interface components {
             model: string;
             /** Format: date-time */
             started_at: string;
-            /** @description Until the first word; null: there was none */
+            /** @description The time until the first word; null: there was none */
             ttft_ms: number | null;
             total_ms: number;
             input_tokens: number;
             output_tokens: number;
             cached_tokens: number;
-            /** @description null: not known */
+            /** @description null: unknown */
             cost_usd: number | null;
             key_id: string | null;
             session_id: string | null;
@@ -1456,7 +1456,7 @@ export interface components {
             items: {
                 /**
                  * Format: date-time
-                 * @description Where the bucket begins
+                 * @description The start of the bucket
                  */
                 at: string;
                 group: string;
@@ -1471,7 +1471,7 @@ export interface components {
                 total_ms: number | null;
             }[];
         };
-        /** @description It is being stopped; or, of one that is over, the run */
+        /** @description The run is being stopped; if it has already ended, the run itself */
         RunStopped: {
             id: string;
             /** @enum {unknown} */
@@ -1591,7 +1591,7 @@ export interface components {
             disabled?: boolean;
             source_session?: string | null;
         };
-        /** @description All changes, or none */
+        /** @description All changes are made, or none */
         MemoryBatch: {
             create?: components["schemas"]["MemoryCreate"][];
             update?: {
@@ -1626,7 +1626,7 @@ export interface components {
         MemorySearch: {
             query: string;
             limit?: number;
-            /** @description next_cursor of the page before */
+            /** @description next_cursor of the previous page */
             cursor?: string;
             /** @enum {unknown} */
             type?: "feedback" | "experience";
@@ -1764,7 +1764,7 @@ export interface components {
         };
         /**
          * API key
-         * @description Seed 003: a key as it is listed; plaintext is there once, when it is made. Fields beyond those named here are allowed.
+         * @description Seed 003: a key as it is listed; plaintext exists only in the answer that creates the key. Fields beyond those named here are allowed.
          */
         "api-key": {
             id: string;
@@ -1788,24 +1788,24 @@ export interface components {
                 target_agent: components["schemas"]["handoff.Name"];
                 /** Format: date-time */
                 timestamp: string;
-                /** @description Of the UTF-8 bytes of context.primary_objective */
+                /** @description The hash of the UTF-8 bytes of context.primary_objective */
                 objective_hash?: string;
             };
             context: {
-                /** @description The task; never changes on the way */
+                /** @description The task; it never changes from hop to hop */
                 primary_objective: components["schemas"]["handoff.Name"];
                 status: components["schemas"]["handoff.Name"];
                 completed_steps?: components["schemas"]["handoff.Texts"];
                 next_immediate_step?: string | null;
-                /** @description What holds for whoever takes over; [] when nothing does */
+                /** @description The rules for the agent that takes over; [] if there are none */
                 constraints: components["schemas"]["handoff.Texts"];
-                /** @description Name of each thing and where it is; {} when there is none */
+                /** @description The name and the place of each artifact; {} if there are none */
                 artifacts: Record<string, unknown>;
             };
             history_summary?: string | null;
             handoff_id?: components["schemas"]["handoff.Name"];
             hop_count?: number;
-            /** @description Who had the task, in that order; twice where it came back */
+            /** @description The agents that had the task, in order; an agent that got it back is listed twice */
             visited?: components["schemas"]["handoff.Name"][];
             trace_id?: components["schemas"]["handoff.Name"];
             definition_of_done?: string | string[];
@@ -1856,7 +1856,7 @@ export interface components {
         "patch.AddContent": {
             /** @enum {unknown} */
             type?: "text" | "thinking" | "tool_use" | "tool_result" | "tool_ui" | "tool_bridge" | "system_notification" | "mode_change" | "planning_enter" | "planning_exit" | "plan_status" | "ask_user_answer" | "media";
-            /** @description To append to the open block */
+            /** @description The text to append to the open block */
             text_delta?: string;
             block_index?: number;
         };
@@ -1885,7 +1885,7 @@ export interface components {
         "patch.ToolStatus": "pending" | "done" | "error" | "cancelled" | "awaiting_answer";
         /**
          * Scheduled task
-         * @description Seed 003: a prompt that is sent by the clock. Fields beyond those named here are allowed.
+         * @description Seed 003: a prompt that is sent on a schedule. Fields beyond those named here are allowed.
          */
         "scheduled-task": {
             id: string;
@@ -1899,7 +1899,7 @@ export interface components {
             expires_at?: string | null;
             skip_confirmations?: boolean;
             model?: string | null;
-            /** @description A prompt of the library instead: prompt_id, version or label, variables */
+            /** @description A prompt of the library in place of a text: prompt_id, version or label, variables */
             prompt_ref?: Record<string, unknown> | null;
             /** @enum {unknown} */
             overlap?: "skip" | "queue" | "allow" | "replace";
@@ -1907,7 +1907,7 @@ export interface components {
             next_run_at?: string | null;
             /** Format: date-time */
             last_run_at?: string | null;
-            /** @description In a row; ten disable the task */
+            /** @description The number of failures in a row; ten disable the task */
             failures?: number;
             disabled_reason?: string | null;
             /** Format: date-time */
@@ -1932,16 +1932,16 @@ export interface components {
             finished_at?: string | null;
             /**
              * Format: date-time
-             * @description The occurrence
+             * @description The time of the occurrence
              */
             due_at?: string;
             is_manual?: boolean;
             /**
-             * @description Why nothing ran, or does not run yet
+             * @description Why nothing ran, or nothing runs yet
              * @enum {unknown}
              */
             reason?: "missed" | "skipped" | "queued" | null;
-            /** @description Occurrences this one stands for besides its own */
+            /** @description The number of other occurrences that this run replaces */
             missed_count?: number;
         };
         /**
@@ -1950,7 +1950,7 @@ export interface components {
          */
         session: {
             id: string;
-            /** @description What it is about; also its title */
+            /** @description Its subject, which is also its title */
             intent: string;
             /** @enum {unknown} */
             status: "created" | "running" | "completed" | "failed" | "interrupted" | "waiting_for_input";
@@ -1968,23 +1968,23 @@ export interface components {
             is_persistent?: boolean;
             replay_state?: Record<string, unknown> | null;
             /**
-             * @description What made it
+             * @description What created it
              * @enum {unknown}
              */
             source?: "chat" | "prompt" | "task" | "gateway" | "replay" | "import" | "fork" | "handoff";
-            /** @description The beginning of what was said last; in lists with details */
+            /** @description The beginning of the last message; in lists with details */
             preview?: string;
-            /** @description How many there are; in lists with details */
+            /** @description The number of turns; in lists with details */
             turns?: number;
-            /** @description What its calls of models cost, as far as it is known; in lists with details */
+            /** @description The known cost of its model calls; in lists with details */
             cost_usd?: number;
-            /** @description How many wait for a person; in lists with details */
+            /** @description The number of questions that wait for a person; in lists with details */
             open_questions?: number;
-            /** @description What its models are told first; only where it is set */
+            /** @description The system prompt of its model calls; only if it is set */
             system_prompt?: string;
-            /** @description How its models are asked; only where they are set */
+            /** @description The settings of its model calls; only if they are set */
             settings?: Record<string, unknown>;
-            /** @description What its models are offered; only where it is set */
+            /** @description The tools that its models get; only if they are set */
             tools?: string | unknown[];
         };
         /**
@@ -2017,7 +2017,7 @@ export interface components {
                 };
             }[];
         };
-        /** @description Images, sound and files of the message, as content parts of seed 001; they follow the text. An extension that readers may ignore. */
+        /** @description Images, audio and files of the message, as content parts of seed 001; they follow the text. An extension that readers may ignore. */
         "structured-chat.Media": ({
             /** @constant */
             type: "image_url";
@@ -2109,16 +2109,16 @@ export interface components {
             saved_ratio?: number | null;
             /** @enum {unknown} */
             trigger?: "auto" | "manual" | "forced_retry" | null;
-            /** @description The id that the message had where it was imported from */
+            /** @description The id of the message in the imported document */
             message_id?: string;
-            /** @description Who speaks, as the imported message said */
+            /** @description The speaker, as named by the imported message */
             name?: string;
             timing?: {
                 ttft_ms?: number;
                 total_ms?: number;
                 cost_usd?: number;
             } | null;
-            /** @description Of a turn that failed, beside its error: what a program can go by */
+            /** @description Details of a failure for programs, in addition to error */
             error_info?: {
                 code?: string;
                 detail?: string | null;
@@ -2127,7 +2127,7 @@ export interface components {
                 vendor_status?: number | null;
                 request_id?: string | null;
             };
-            /** @description Seed 001, A.6, by its names: token_usage, latency_ms, model_version, system_fingerprint, finish_reason, session_id, trace_id, safety_check, citation_map. With the end of the turn */
+            /** @description Seed 001, A.6, with its names: token_usage, latency_ms, model_version, system_fingerprint, finish_reason, session_id, trace_id, safety_check, citation_map. Set at the end of the turn */
             metadata?: {
                 token_usage?: Record<string, unknown>;
                 latency_ms?: Record<string, unknown>;
@@ -2143,11 +2143,11 @@ export interface components {
                 citation_map?: Record<string, unknown>;
             } | null;
         };
-        /** @description By its type, the content is a PlanStatus, a ModeChange, a GivenAnswer, a Card (tool_ui), a BridgeCall (tool_bridge) or a Media; of a text, thinking and system_notification it is a string. */
+        /** @description The type determines the content: a PlanStatus, a ModeChange, a GivenAnswer, a Card (tool_ui), a BridgeCall (tool_bridge) or a Media; for text, thinking and system_notification a string. */
         "turns.Block": {
             /** @enum {unknown} */
             type: "text" | "thinking" | "tool_use" | "tool_result" | "tool_ui" | "tool_bridge" | "system_notification" | "mode_change" | "planning_enter" | "planning_exit" | "plan_status" | "ask_user_answer" | "media";
-            /** @description By the type, see above */
+            /** @description Determined by the type, see above */
             content?: unknown;
             tool_call_id?: string | null;
             tool_name?: string | null;
@@ -2155,7 +2155,7 @@ export interface components {
             proof?: components["schemas"]["turns.Proof"];
             variables?: components["schemas"]["turns.Variable"][];
         } & (unknown & unknown & unknown);
-        /** @description The plan as it is now; a later one takes its place */
+        /** @description The current plan; a later one replaces it */
         "turns.PlanStatus": {
             title?: string;
             steps?: {
@@ -2170,13 +2170,13 @@ export interface components {
             from?: string;
             to?: string;
         };
-        /** @description What a person has answered: an object as it was given, with the texts of the questions as keys or as answers; any other value is in answer */
+        /** @description The answer of a person: an object as it was given, with the texts of the questions as keys or as answers; any other value is in answer */
         "turns.GivenAnswer": {
             questions?: unknown[];
             answers?: Record<string, unknown> | unknown[];
             answer?: unknown;
         };
-        /** @description An image, a sound, a video or a file: the bytes are in a blob, behind a URL, or, in a document that travels alone, in data */
+        /** @description An image, audio, a video or a file: the bytes are in a blob, at a URL or, in a self-contained document, in data */
         "turns.Media": {
             /** @enum {unknown} */
             kind: "image" | "audio" | "video" | "file";
@@ -2192,7 +2192,7 @@ export interface components {
             sample_rate?: number;
             alt?: string;
         };
-        /** @description Where the value of a variable stands in a text, in code points */
+        /** @description The place of a variable's value in a text, in code points */
         "turns.Variable": {
             name: string;
             from: number;
@@ -2210,7 +2210,7 @@ export interface components {
             duration_ms?: number | null;
             /**
              * Format: date-time
-             * @description When it was at work; like asked_at and answered_at, with the end of the turn
+             * @description When it began to run; like asked_at and answered_at, set at the end of the turn
              */
             started_at?: string;
             /**
@@ -2225,24 +2225,24 @@ export interface components {
                 child_tool_call_id: string;
                 description?: string | null;
             } | null;
-            /** @description What the message had that brought the result, where it was imported from */
+            /** @description The members of the imported message that contained the result */
             result_message?: {
                 id?: string;
                 metadata?: Record<string, unknown>;
             };
             proof?: components["schemas"]["turns.Proof"];
             /**
-             * @description The client runs it, and gives its result; otherwise absent
+             * @description The client runs it and sends its result; absent for all other calls
              * @constant
              */
             runs?: "client";
         };
-        /** @description What only the vendor that made a text, a thought or a call can check: it goes back to that vendor and to no other. It is there once the turn has ended. */
+        /** @description Data that only the vendor of a text, a thought or a call can verify; it is sent back to that vendor only. Present once the turn has ended. */
         "turns.Proof": {
             /** @description A format: anthropic, openai-responses, openai-chat, gemini */
             vendor: string;
             signature?: string;
-            /** @description Of an item of reasoning */
+            /** @description The id of an item of reasoning */
             id?: string;
             /** @description Thinking that only the vendor can read */
             data?: string;
