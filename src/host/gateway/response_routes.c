@@ -348,7 +348,8 @@ static void delete (struct pl_exchange *x)
 }
 
 static const struct pl_route_param show_params[] = {
-    {"include", "{\"type\":\"string\"}", "OpenAI's; the answer has all there is"},
+    {"include", "{\"type\":\"string\"}",
+     "Accepted for OpenAI's clients; the answer always has everything"},
     {"include[]", "{\"type\":\"string\"}", "The same"},
     {"stream", "{\"type\":\"boolean\"}", "Only false: a stored answer is not streamed again"},
     {0},
@@ -357,21 +358,22 @@ static const struct pl_route_param item_params[] = {
     PL_PARAM_LIMIT,
     {"order", "{\"enum\":[\"asc\",\"desc\"]}", "The oldest or (by default) the newest item first"},
     {"after", "{\"type\":\"string\"}", "The id of an item: those that follow it"},
-    {"include", "{\"type\":\"string\"}", "OpenAI's; the items have all there is"},
+    {"include", "{\"type\":\"string\"}",
+     "Accepted for OpenAI's clients; the items always have everything"},
     {"include[]", "{\"type\":\"string\"}", "The same"},
     {0},
 };
 
 const struct pl_route pl_routes_gateway_responses[] = {
     {PL_METHOD_GET, "/v1/responses/{id}", PL_ROUTE_VENDOR_KEY, PL_FOR_GATEWAY | PL_FOR_READ, show,
-     "gateway_response_get", "A stored answer, as it was given", "gateway", NULL, "AnyObject", 200,
-     show_params, NULL, pl_gateway_problem},
+     "gateway_response_get", "Get a stored answer, as it was given", "gateway", NULL, "AnyObject",
+     200, show_params, NULL, pl_gateway_problem},
     {PL_METHOD_DELETE, "/v1/responses/{id}", PL_ROUTE_VENDOR_KEY, PL_FOR_GATEWAY, delete,
      "gateway_response_delete", "Delete a stored answer and its session", "gateway", NULL,
      "AnyObject", 200, NULL, NULL, pl_gateway_problem},
     {PL_METHOD_GET, "/v1/responses/{id}/input_items", PL_ROUTE_VENDOR_KEY,
      PL_FOR_GATEWAY | PL_FOR_READ, list_items, "gateway_response_input_items",
-     "What a stored answer is an answer to", "gateway", NULL, "AnyObject", 200, item_params, NULL,
+     "List the input of a stored answer", "gateway", NULL, "AnyObject", 200, item_params, NULL,
      pl_gateway_problem},
     {0},
 };

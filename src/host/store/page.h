@@ -113,7 +113,7 @@ enum pl_status pl_store_user_settings_get(struct pl_store *store, struct pl_aren
                                           struct pl_str user_id, int64_t *ret_revision,
                                           struct pl_str *ret_value, struct pl_error *err);
 
-/* --- deleted things that can be had back ------------------------------------------------------ */
+/* --- deleted things that can be restored ------------------------------------------------------- */
 
 enum pl_deleted_kind {
     PL_DELETED_SESSION,

@@ -301,7 +301,7 @@ static const struct pl_route_param params[] = {
 
 const struct pl_route pl_routes_usage[] = {
     {PL_METHOD_GET, "/api/usage", PL_ROUTE_ANY_REPLY, PL_FOR_READ, list_usage, "usage_list",
-     "Get what sessions, tasks, prompts and the gateway have used", "usage", NULL, "UsageList", 200,
+     "Get the usage of sessions, tasks, prompts and the gateway", "usage", NULL, "UsageList", 200,
      params},
     {0},
 };

@@ -180,7 +180,7 @@ static void media_frames(struct pl_exchange *x)
 
 const struct pl_route pl_routes_media[] = {
     {PL_METHOD_POST, "/api/media/frames", 0, PL_FOR_SESSIONS, media_frames, "media_frames",
-     "Take frames and sound from a video that is a blob", "blobs", "FramesRequest", "FramesParts",
-     200, NULL},
+     "Extract frames and audio from a video that is a blob", "blobs", "FramesRequest",
+     "FramesParts", 200, NULL},
     {0},
 };

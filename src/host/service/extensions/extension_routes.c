@@ -158,8 +158,8 @@ const struct pl_route pl_routes_extensions[] = {
      "ExtensionList", 200, list_params},
     {PL_METHOD_POST, "/api/extensions", PL_ROUTE_ADMIN | PL_ROUTE_LARGE | PL_ROUTE_STORED,
      PL_FOR_ALL, pl_extension_add, "extension_add",
-     "Add an extension, or bring one to another version", "extensions", "ExtensionAdd", "Extension",
-     201, NULL, .tells = "extension:updated"},
+     "Add an extension, or replace it by another version", "extensions", "ExtensionAdd",
+     "Extension", 201, NULL, .tells = "extension:updated"},
     {PL_METHOD_GET, "/api/extensions/connect", PL_ROUTE_ANY_REPLY, PL_FOR_EXTENSION, pl_ext_connect,
      "extension_connect",
      "The WebSocket (subprotocol pi.ext.v1) of an extension that runs elsewhere, with a key that "
@@ -174,7 +174,7 @@ const struct pl_route pl_routes_extensions[] = {
      "Change profile, granted and denied capabilities or state; accept changed tools", "extensions",
      "ExtensionUpdate", "Extension", 200, NULL, .tells = "extension:updated"},
     {PL_METHOD_DELETE, "/api/extensions/{id}", PL_ROUTE_ADMIN, PL_FOR_ALL, delete_extension,
-     "extension_remove", "Remove an extension, its files and the answers kept for it", "extensions",
+     "extension_remove", "Remove an extension, its files and its stored answers", "extensions",
      NULL, NULL, 204, NULL, .tells = "extension:deleted"},
     {0},
 };

@@ -93,17 +93,17 @@ static void extension_restart(struct pl_exchange *x)
 
 const struct pl_route pl_routes_extension_runs[] = {
     {PL_METHOD_GET, "/api/extensions/{id}/log", 0, PL_FOR_SESSIONS | PL_FOR_READ, extension_log,
-     "extension_log", "Get the last lines that an extension has said to you", "extensions", NULL,
-     "ExtensionLog", 200, NULL},
+     "extension_log", "Get the last lines of an extension's log that concern you", "extensions",
+     NULL, "ExtensionLog", 200, NULL},
     {PL_METHOD_GET, "/api/extensions/{id}/explain", 0, PL_FOR_SESSIONS | PL_FOR_READ,
      extension_explain, "extension_explain",
-     "Explain what an extension may do for you, and why not more", "extensions", NULL,
+     "Explain what an extension may do for you, with the reasons", "extensions", NULL,
      "ExtensionExplained", 200, NULL},
     {PL_METHOD_GET, "/api/user/extensions", 0, PL_FOR_SESSIONS | PL_FOR_READ, my_extensions,
      "extension_mine", "List the extensions as they are for you: state, tools, what they may do",
      "extensions", NULL, "ExtensionsOfUser", 200, NULL},
     {PL_METHOD_POST, "/api/extensions/{id}/restart", PL_ROUTE_ADMIN, PL_FOR_ALL, extension_restart,
-     "extension_restart", "Stop the instances of an extension; the next need starts it anew",
+     "extension_restart", "Stop the instances of an extension; its next use starts it again",
      "extensions", NULL, "Extension", 200, NULL, .tells = "extension:updated"},
     {0},
 };

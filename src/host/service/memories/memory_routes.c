@@ -288,7 +288,7 @@ static const struct pl_route_param list_params[] = {
     {"scope", TEXT, "Only of this scope"},
     {"owner", TEXT, "Only of this owner"},
     {"topic", TEXT, "Only on this topic"},
-    {"mem0_id", TEXT, "Only with this outside id"},
+    {"mem0_id", TEXT, "Only with this external id"},
     {"source_session", TEXT, "Only from this session"},
     {"disabled", FLAG, "Only disabled memories, or only others; any by default"},
     {"superseded", FLAG, "Only superseded memories, or only others; any by default"},

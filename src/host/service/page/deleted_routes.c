@@ -201,18 +201,20 @@ static void deleted_empty(struct pl_exchange *x)
 }
 
 static const struct pl_route_param list_params[] = {
-    {"kind", "{\"enum\":[\"session\",\"prompt\",\"task\",\"memory\"]}", "Only things of this kind"},
+    {"kind", "{\"enum\":[\"session\",\"prompt\",\"task\",\"memory\"]}",
+     "Only objects of this kind"},
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_deleted[] = {
     {PL_METHOD_GET, "/api/deleted", 0, PL_FOR_READ, deleted_list, "deleted_list",
-     "List what you have deleted and can have back", "page", NULL, "DeletedList", 200, list_params},
+     "List your deleted objects that can be restored", "page", NULL, "DeletedList", 200,
+     list_params},
     {PL_METHOD_POST, "/api/deleted/{id}/restore", 0, PL_FOR_ALL, deleted_restore, "deleted_restore",
-     "Have back what was deleted; a task comes back disabled", "page", NULL, "Restored", 200, NULL},
+     "Restore a deleted object; a task comes back disabled", "page", NULL, "Restored", 200, NULL},
     {PL_METHOD_DELETE, "/api/deleted/{id}", 0, PL_FOR_ALL, deleted_drop, "deleted_drop",
-     "Delete for good what was deleted", "page", NULL, NULL, 204, NULL},
+     "Delete a deleted object permanently", "page", NULL, NULL, 204, NULL},
     {PL_METHOD_DELETE, "/api/deleted", 0, PL_FOR_ALL, deleted_empty, "deleted_empty",
-     "Delete for good everything that was deleted", "page", NULL, NULL, 204, NULL},
+     "Delete all deleted objects permanently", "page", NULL, NULL, 204, NULL},
     {0},
 };

@@ -196,7 +196,7 @@ const struct pl_route pl_routes_models[] = {
     {PL_METHOD_GET, "/api/models", 0, PL_FOR_SESSIONS | PL_FOR_READ, list_models, "model_list",
      "List the models", "service", NULL, "ModelList", 200, NULL},
     {PL_METHOD_GET, "/api/providers", 0, PL_FOR_SESSIONS | PL_FOR_READ, list_providers,
-     "provider_list", "List the servers of models, and where their keys come from", "service", NULL,
-     "ProviderList", 200, NULL},
+     "provider_list", "List the providers of models, and the sources of their keys", "service",
+     NULL, "ProviderList", 200, NULL},
     {0},
 };

@@ -56,9 +56,9 @@ static void settings_put(struct pl_exchange *x)
 
 const struct pl_route pl_routes_settings[] = {
     {PL_METHOD_GET, "/api/settings", 0, PL_FOR_SESSIONS | PL_FOR_READ, settings_get, "settings_get",
-     "Get what you have set up in the web page", "page", NULL, "UserSettings", 200, NULL},
+     "Get your settings of the web page", "page", NULL, "UserSettings", 200, NULL},
     {PL_METHOD_PUT, "/api/settings", 0, PL_FOR_ALL, settings_put, "settings_put",
-     "Keep what you have set up in the web page", "page", "UserSettingsPut", "UserSettings", 200,
-     NULL, .tells = "settings:updated"},
+     "Store your settings of the web page", "page", "UserSettingsPut", "UserSettings", 200, NULL,
+     .tells = "settings:updated"},
     {0},
 };

@@ -172,7 +172,7 @@ static void draft_delete(struct pl_exchange *x)
 
 static const struct pl_route_param get_params[] = {
     {"or", "{\"enum\":[\"latest\"]}",
-     "Where there is no draft: the newest version, with the revision 0"},
+     "If there is no draft: latest returns the newest version, with revision 0"},
     {NULL, NULL, NULL},
 };
 
@@ -180,7 +180,7 @@ const struct pl_route pl_routes_prompt_drafts[] = {
     {PL_METHOD_GET, "/api/prompts/{id}/draft", 0, PL_FOR_READ, draft_get, "prompt_draft_get",
      "Get the draft of a prompt", "prompts", NULL, "StoredDraft", 200, get_params},
     {PL_METHOD_PUT, "/api/prompts/{id}/draft", 0, PL_FOR_ALL, draft_put, "prompt_draft_put",
-     "Keep the draft of a prompt", "prompts", "StoredDraftPut", "StoredDraft", 200, NULL,
+     "Store the draft of a prompt", "prompts", "StoredDraftPut", "StoredDraft", 200, NULL,
      .tells = "prompt:draft"},
     {PL_METHOD_DELETE, "/api/prompts/{id}/draft", 0, PL_FOR_ALL, draft_delete,
      "prompt_draft_delete", "Delete the draft of a prompt", "prompts", NULL, NULL, 204, NULL,

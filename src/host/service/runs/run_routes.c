@@ -269,9 +269,10 @@ static void run_series(struct pl_exchange *x)
         {"source",                                                                                 \
          "{\"enum\":[\"chat\",\"prompt\",\"task\",\"gateway\",\"replay\",\"import\",\"fork\","     \
          "\"handoff\"]}",                                                                          \
-         "Only runs that this made"},                                                              \
+         "Only runs from this source"},                                                            \
     {                                                                                              \
-        "status", "{\"enum\":[\"completed\",\"failed\",\"stopped\"]}", "Only runs that ended so"   \
+        "status", "{\"enum\":[\"completed\",\"failed\",\"stopped\"]}",                             \
+            "Only runs with this status"                                                           \
     }
 
 static const struct pl_route_param list_params[] = {
@@ -282,18 +283,18 @@ static const struct pl_route_param list_params[] = {
 };
 
 static const struct pl_route_param series_params[] = {
-    {"bucket", "{\"enum\":[\"hour\",\"day\"]}", "How long a bucket is; a day by default"},
+    {"bucket", "{\"enum\":[\"hour\",\"day\"]}", "The length of a bucket; a day by default"},
     {"group", "{\"enum\":[\"model\",\"source\",\"status\",\"none\"]}",
      "A line for each of them; none by default"},
     {"utc_offset", "{\"type\":\"integer\",\"minimum\":-840,\"maximum\":840}",
-     "Minutes east of UTC: where days begin"},
+     "Minutes east of UTC: decides when days begin"},
     FILTER,
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_runs[] = {
     {PL_METHOD_POST, "/api/run", PL_ROUTE_ANY_REPLY, PL_FOR_ALL, pl_draft_runs_start, "draft_run",
-     "Run a prompt that need not be saved, with several models at once", "runs", "DraftRun",
+     "Run a prompt, saved or not, with several models at once", "runs", "DraftRun",
      "DraftRunResult", 200, NULL},
     {PL_METHOD_GET, "/api/runs", 0, PL_FOR_READ, run_list, "run_list",
      "List your calls of models, newest first", "runs", NULL, "RunList", 200, list_params},

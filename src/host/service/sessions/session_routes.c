@@ -530,7 +530,7 @@ const struct pl_route pl_routes_sessions[] = {
      "settings or tools",
      "sessions", "SessionUpdate", "Session", 200, NULL},
     {PL_METHOD_DELETE, "/api/sessions/{id}", 0, PL_FOR_SESSIONS, session_delete, "session_delete",
-     "Stop a session and delete it with all its turns; it can be had back for a while", "sessions",
+     "Stop a session and delete it with all its turns; it can be restored for a while", "sessions",
      NULL, NULL, 204, NULL, .tells = "session:deleted"},
     {PL_METHOD_PATCH, "/api/sessions/{id}/pin", 0, PL_FOR_SESSIONS, session_pin, "session_pin",
      "Pin a session, or unpin it", "sessions", "SessionPin", "Session", 200, NULL},

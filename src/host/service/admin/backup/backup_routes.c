@@ -145,7 +145,8 @@ static void back_up(struct pl_exchange *x)
 const struct pl_route pl_routes_backup[] = {
     {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN | PL_ROUTE_ANY_REPLY, PL_FOR_ALL, back_up,
      "backup_create",
-     "Make an online copy of the store: as the answer; or, over the control socket only, in a file",
+     "Back up the store while it is used: the answer is the copy; over the control socket only, it "
+     "may be a file",
      "service", "BackupRequest", "Backup", 200, NULL},
     {0},
 };

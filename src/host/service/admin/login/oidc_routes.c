@@ -331,10 +331,10 @@ static const struct pl_route_param begin_params[] = {
     {NULL, NULL, NULL},
 };
 static const struct pl_route_param callback_params[] = {
-    {"code", "{\"type\":\"string\"}", "What is exchanged for tokens"},
-    {"state", "{\"type\":\"string\"}", "As it was sent to the provider"},
-    {"iss", "{\"type\":\"string\"}", "The provider, if it says so"},
-    {"error", "{\"type\":\"string\"}", "Why there is no code"},
+    {"code", "{\"type\":\"string\"}", "The code to exchange for tokens"},
+    {"state", "{\"type\":\"string\"}", "The state that was sent to the provider"},
+    {"iss", "{\"type\":\"string\"}", "The issuer, if the provider sends it"},
+    {"error", "{\"type\":\"string\"}", "The reason if there is no code"},
     {NULL, NULL, NULL},
 };
 
@@ -346,7 +346,7 @@ const struct pl_route pl_routes_login[] = {
      303, begin_params, .say_problem = say_problem},
     {PL_METHOD_GET, CALLBACK_PATH, PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY | PL_ROUTE_ANY_QUERY,
      PL_FOR_ANYBODY, callback, "login_oidc_callback",
-     "Where the OpenID provider sends the browser back to: sets the cookie", "keys", NULL, NULL,
-     303, callback_params, .say_problem = say_problem},
+     "The redirect URI of the OpenID provider: sets the cookie", "keys", NULL, NULL, 303,
+     callback_params, .say_problem = say_problem},
     {0},
 };

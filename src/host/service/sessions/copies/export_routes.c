@@ -165,7 +165,7 @@ static void session_export(struct pl_exchange *x)
 static const struct pl_route_param export_params[] = {
     {"format", "{\"type\":\"string\"}", "Name of a format; turns by default"},
     {"mode", "{\"enum\":[\"convert\",\"repair\",\"gateway\"]}",
-     "convert by default; repair: also make it legal for the format; gateway: and for its models"},
+     "convert by default; repair: also make it valid for the format; gateway: also for its models"},
     {"loop_id", "{\"type\":\"string\"}",
      "Only this loop: root, or that of a sub-agent. By default turns has all of them, and any "
      "other "

@@ -136,7 +136,8 @@ const struct pl_route pl_routes_forks[] = {
      "session_fork", "Copy a session up to a turn", "copies", "ForkRequest", "Session", 201, NULL,
      .tells = "session:updated"},
     {PL_METHOD_POST, "/api/sessions/{id}/replay", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS,
-     session_replay, "session_replay", "Replay a session in a new one that runs nothing", "copies",
-     "ReplayRequest", "Session", 201, NULL},
+     session_replay, "session_replay",
+     "Replay a session in a new one; no tool and no model is called", "copies", "ReplayRequest",
+     "Session", 201, NULL},
     {0},
 };

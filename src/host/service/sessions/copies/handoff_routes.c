@@ -182,7 +182,7 @@ const struct pl_route pl_routes_handoffs[] = {
      "handoff_accept", "Accept a handoff packet: creates a session that continues the task",
      "copies", "HandoffAccept", "Session", 201, NULL, .tells = "session:updated"},
     {PL_METHOD_POST, "/api/handoffs/check", 0, PL_FOR_SESSIONS | PL_FOR_READ, handoff_check,
-     "handoff_check", "Check a handoff packet, also against the one before it", "copies",
+     "handoff_check", "Check a handoff packet, also against the previous one", "copies",
      "HandoffAccept", "HandoffChecked", 200, NULL},
     {0},
 };

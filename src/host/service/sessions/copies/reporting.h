@@ -11,7 +11,7 @@
      "body: the answer also has the whole loss report; by default only the header Parley-Loss "    \
      "tells of losses"},                                                                           \
     {                                                                                              \
-        "strict", "{\"type\":\"boolean\"}", "true: refuse what would lose something"               \
+        "strict", "{\"type\":\"boolean\"}", "true: refuse if something would be lost"              \
     }
 
 struct pl_reporting {
