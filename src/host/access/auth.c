@@ -204,7 +204,7 @@ static enum pl_status load(struct pl_auth *auth, struct pl_store *store, struct 
     for (size_t i = 0; status == PL_OK && i < n_keys; i++)
         status = pl_auth_put_key(auth, &keys[i]);
     if (status == PL_OK && !pl_auth_has_admin_key(auth) && pl_secret_make(auth->first_code)) {
-        auth->first_code_state = PL_FIRST_CODE_OPEN;
+        pl_auth_first_code_become(auth, PL_FIRST_CODE_OPEN);
         auth->first_code_until_ms = pl_clock_unix_ms() + PL_FIRST_CODE_MS;
     }
     auth->version = version;

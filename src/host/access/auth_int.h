@@ -18,13 +18,11 @@ struct pl_auth_ticket {
     uint64_t number;  /* order of creation: many are made in one millisecond */
 };
 
-/* The first-start code. NONE: an administrator already had a key. OPEN -> TAKEN: the code was used,
- * and the key is being made; back to OPEN if that failed. OPEN, TAKEN -> OVER: an administrator has
- * a key, however it was made, or the hour is over. */
+/* The first-start code; tickets.c has the diagram. */
 enum pl_first_code {
-    PL_FIRST_CODE_NONE,
+    PL_FIRST_CODE_NONE, /* an administrator already had a key */
     PL_FIRST_CODE_OPEN,
-    PL_FIRST_CODE_TAKEN,
+    PL_FIRST_CODE_TAKEN, /* it was used, and the key is being made */
     PL_FIRST_CODE_OVER,
 };
 
@@ -79,6 +77,8 @@ void pl_auth_free_key(struct pl_auth_key *key); /* accepts NULL */
 /* Whether an administrator has a valid key. */
 bool pl_auth_has_admin_key(const struct pl_auth *auth);
 
+/* Under tickets_lock, or before other threads know `auth`. */
+void pl_auth_first_code_become(struct pl_auth *auth, enum pl_first_code to);
 /* An administrator has a key: the first-start code ends. */
 void pl_auth_end_first_code(struct pl_auth *auth);
 

@@ -1,13 +1,35 @@
 /* Tickets for sockets, and the one-time code of the first start: secrets in memory, or in rows if
- * several nodes share the store. */
+ * several nodes share the store.
+ *
+ *     edges first_code
+ *
+ *     NONE -> OPEN                no administrator has a key
+ *     OPEN -> TAKEN -> OPEN       the key could not be made
+ *     OPEN, TAKEN -> OVER         an administrator has a key, however made; or the hour is over */
 #include "access/auth_int.h"
 
 #include "io/clock.h"
 #include "store/node/shared.h"
 
+#include <assert.h>
 #include <sodium/crypto_verify_32.h>
 
 enum { MAX_USER_TICKETS = 64, TICKET_MS = 30000 };
+
+#define TO(name) (1u << PL_FIRST_CODE_##name)
+static const unsigned first_code_edges[] = {
+    [PL_FIRST_CODE_NONE] = TO(OPEN),
+    [PL_FIRST_CODE_OPEN] = TO(TAKEN) | TO(OVER),
+    [PL_FIRST_CODE_TAKEN] = TO(OPEN) | TO(OVER),
+    [PL_FIRST_CODE_OVER] = 0,
+};
+#undef TO
+
+void pl_auth_first_code_become(struct pl_auth *auth, enum pl_first_code to)
+{
+    assert(first_code_edges[auth->first_code_state] >> to & 1);
+    auth->first_code_state = to;
+}
 
 /* --- tickets --------------------------------------------------------------------------------- */
 
@@ -170,7 +192,7 @@ bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t n
     pthread_mutex_lock(&auth->tickets_lock);
     pl_secret_hash(pl_str_of(auth->first_code), right);
     if (auth->first_code_state == PL_FIRST_CODE_OPEN && now_ms >= auth->first_code_until_ms)
-        auth->first_code_state = PL_FIRST_CODE_OVER;
+        pl_auth_first_code_become(auth, PL_FIRST_CODE_OVER);
     if (auth->store) {
         bool is_open = auth->first_code_state == PL_FIRST_CODE_OPEN;
         pthread_mutex_unlock(&auth->tickets_lock);
@@ -179,7 +201,7 @@ bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t n
     bool is_right =
         auth->first_code_state == PL_FIRST_CODE_OPEN && crypto_verify_32(given, right) == 0;
     if (is_right)
-        auth->first_code_state = PL_FIRST_CODE_TAKEN;
+        pl_auth_first_code_become(auth, PL_FIRST_CODE_TAKEN);
     pthread_mutex_unlock(&auth->tickets_lock);
     return is_right;
 }
@@ -193,14 +215,15 @@ void pl_auth_return_first_code(struct pl_auth *auth)
     }
     pthread_mutex_lock(&auth->tickets_lock);
     if (auth->first_code_state == PL_FIRST_CODE_TAKEN)
-        auth->first_code_state = PL_FIRST_CODE_OPEN;
+        pl_auth_first_code_become(auth, PL_FIRST_CODE_OPEN);
     pthread_mutex_unlock(&auth->tickets_lock);
 }
 
 void pl_auth_end_first_code(struct pl_auth *auth)
 {
     pthread_mutex_lock(&auth->tickets_lock);
-    if (auth->first_code_state != PL_FIRST_CODE_NONE)
-        auth->first_code_state = PL_FIRST_CODE_OVER;
+    if (auth->first_code_state == PL_FIRST_CODE_OPEN ||
+        auth->first_code_state == PL_FIRST_CODE_TAKEN)
+        pl_auth_first_code_become(auth, PL_FIRST_CODE_OVER);
     pthread_mutex_unlock(&auth->tickets_lock);
 }
