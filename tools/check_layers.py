@@ -40,6 +40,7 @@ RULES = {
     "heads": "a source file of some length begins with what it is about",
     "rooms": "a room has its static library and its page in docs/internals",
     "walks": "a file or folder that a walk in docs/ARCHITECTURE.md names exists",
+    "pages": "a C file that a page in docs/internals names exists",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 TYPE = re.compile(r"^(?:struct|enum|union) (pl_\w+) \{", re.MULTILINE)
@@ -47,6 +48,8 @@ ENUM = re.compile(r"^enum (pl_\w+) \{([^}]*)\}", re.MULTILINE)
 # A walk is a section "## How a … flows through the rooms"; it names files and folders in bold.
 WALK = re.compile(r"^## How a .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 BOLD = re.compile(r"\*\*([^*]+)\*\*")
+# In a page: `batch.c`, `store/batch.c`, `tests/unit/wire/told.h`; not cmd_NAME.c, which stands for several.
+C_FILE = re.compile(r"`([a-z0-9_/]+\.[ch])`")
 NEEDS_BUILD = ("calls", "purity", "files", "globals")
 
 
@@ -118,6 +121,7 @@ class Checker:
         self.check_heads()
         self.check_rooms()
         self.check_walks()
+        self.check_pages()
         if self.build_root:
             objects = self.read_objects()
             self.check_calls(objects)
@@ -267,6 +271,18 @@ class Checker:
         """Whether a path below src/ ends with the given name of a file (with or without suffix) or folder."""
         tails = tuple(f"/{name.rstrip('/')}{end}" for end in ("", *SOURCE_SUFFIXES))
         return any(place.endswith(tails) or f"{tails[0]}/" in place for place in self.sources)
+
+    def check_pages(self):
+        known = list(self.sources)
+        for folder in ("tests", "include", "bench"):
+            known += [str(path.relative_to(self.source_root)) for path in (self.source_root / folder).rglob("*.[ch]")]
+        tails = {"/".join(place.split("/")[n:]) for place in known for n in range(place.count("/") + 1)}
+        for page in sorted((self.source_root / "docs" / "internals").glob("*.md")):
+            for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
+                for name in C_FILE.findall(line):
+                    if name not in tails:
+                        self.report("pages", f"docs/internals/{page.name}:{number}", f"{name} is in no folder; "
+                                    "name the file that has its work now")
 
     # Rules on the object files
 

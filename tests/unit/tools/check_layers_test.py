@@ -324,6 +324,16 @@ class CheckLayers(unittest.TestCase):
                 self.assert_refused({page: walk.format(f"**base/arena.c**, **pair.c, {name}**")},
                                     "walks", "docs/ARCHITECTURE.md:7", f"{name} is in no folder of src/")
 
+    def test_a_page_that_names_a_missing_file_is_refused(self):
+        rooms = ("base", "schema", "conv", "io", "app")
+        page, tree = "docs/internals/json.md", {f"docs/internals/{room}.md": "" for room in rooms}
+        tree["tests/unit/json/told.h"] = ""
+        text = "# JSON\n\nIt parses (`parse.c`, `json/parse.h`, `tests/unit/json/told.h`, `cmd_NAME.c`, `x.md`), {}.\n"
+        self.assert_accepted({**tree, page: text.format("gone.c")})
+        for name in ("gone.c", "json/gone.h", "arse.c"):
+            with self.subTest(name):
+                self.assert_refused({**tree, page: text.format(f"`{name}`")}, "pages", f"{page}:3", f"{name} is in no")
+
     def test_a_tree_that_was_not_built_is_said_so(self):
         tree = Tree({})
         result = subprocess.run([sys.executable, ROOT / "tools/check_layers.py", "--source-root", tree.root,
