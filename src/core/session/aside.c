@@ -139,7 +139,7 @@ static const char *wrong_with_capability(const struct pl_json_doc *doc)
 enum pl_status pl_aside_answer(struct pl_step *x, size_t index)
 {
     struct pl_json_doc answer;
-    enum pl_status status = pl_answer_read(x, &answer);
+    enum pl_status status = pl_question_read_answer(x, &answer);
     if (status != PL_OK)
         return status;
     bool is_capability = pl_str_eq(x->s->questions.ptr[index]->kind, PL_STR("capability"));

@@ -419,7 +419,7 @@ size_t pl_question_find(const struct pl_session *s, struct pl_str tool_call_id)
     return i;
 }
 
-enum pl_status pl_answer_read(struct pl_step *x, struct pl_json_doc *ret_answer)
+enum pl_status pl_question_read_answer(struct pl_step *x, struct pl_json_doc *ret_answer)
 {
     enum pl_status status = pl_step_json(x, x->event->answer.answer, ret_answer);
     if (status == PL_OK && ret_answer->text.len > PL_SESSION_MAX_RESULT)
@@ -439,7 +439,7 @@ enum pl_status pl_step_answer(struct pl_step *x)
         return pl_step_refuse(x, PL_CONFLICT, PL_REFUSAL_QUESTION_NOT_PENDING,
                               "No question with this id is waiting for an answer");
     struct pl_json_doc answer;
-    enum pl_status status = pl_answer_read(x, &answer);
+    enum pl_status status = pl_question_read_answer(x, &answer);
     if (status != PL_OK)
         return status;
     bool is_ask = pl_str_eq(x->s->questions.ptr[i]->kind, PL_STR("ask"));

@@ -248,7 +248,7 @@ const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
 /* Whether this call has to wait for a person's answer. */
 bool pl_tool_call_waits(const struct pl_session *s, const struct pl_tool_call *call);
 /* Parses the answer of the event. Refuses one that is too long. */
-enum pl_status pl_answer_read(struct pl_step *x, struct pl_json_doc *ret_answer);
+enum pl_status pl_question_read_answer(struct pl_step *x, struct pl_json_doc *ret_answer);
 enum pl_status pl_step_answer(struct pl_step *x);
 enum pl_status pl_step_tool_asks(struct pl_step *x);
 
