@@ -99,6 +99,41 @@ static void runs_are_summed_by_bucket_and_group_and_expire(void **state)
     assert_int_equal(page.total, 2);
 }
 
+/* One of two users was erased while the calls of both ran. */
+static void runs_of_an_erased_user_are_not_stored(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_batch *batch = pl_batch_create();
+    const struct pl_user_row users[] = {
+        {.id = id_str(&f->user), .name = PL_STR("gone"), .created_ms = 1},
+        {.id = id_str(&f->other), .name = PL_STR("admin"), .is_admin = true, .created_ms = 1}};
+    for (size_t i = 0; i < 2; i++)
+        pl_batch_create_user(batch, &users[i]);
+    pl_batch_erase_user(batch, id_str(&f->user));
+    commit(f, batch);
+    batch = pl_batch_create();
+    for (int i = 0; i < 4; i++) {
+        struct pl_id id = pl_id_take(&f->seed, "run_");
+        struct pl_model_run run = make_run(f, &id, 1000 + i, "a/x");
+        if (i % 2)
+            run.user_id = id_str(&f->other);
+        pl_batch_add_model_run(batch, &run);
+    }
+    struct pl_id id = pl_id_take(&f->seed, "run_");
+    struct pl_model_run run = make_run(f, &id, 1004, "a/x");
+    pl_batch_put_model_run(batch, &run);
+    for (size_t i = 0; i < 2; i++)
+        pl_batch_drop_gone_model_runs(batch, users[i].id);
+    commit(f, batch);
+    struct pl_model_run_query query = query_of(f);
+    struct pl_model_run_page page;
+    for (size_t i = 0; i < 2; i++) {
+        query.user_id = users[i].id;
+        assert_int_equal(pl_store_model_run_list(f->store, &f->arena, &query, &page, NULL), PL_OK);
+        assert_int_equal(page.total, 2 * i);
+    }
+}
+
 static struct pl_id add_prompt(struct fixture *f)
 {
     struct pl_id id = pl_id_take(&f->seed, "prompt_");
@@ -200,6 +235,7 @@ static void a_card_goes_with_its_session(void **state)
 static const struct CMUnitTest tests[] = {
     ON_STORE(runs_are_listed_newest_first_in_pages_and_by_filter),
     ON_STORE(runs_are_summed_by_bucket_and_group_and_expire),
+    ON_STORE(runs_of_an_erased_user_are_not_stored),
     ON_STORE(a_draft_replaces_the_one_that_was_read_and_no_other),
     ON_STORE(settings_have_a_revision),
     ON_STORE(a_card_goes_with_its_session),

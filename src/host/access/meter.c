@@ -710,7 +710,7 @@ static struct pl_batch *take_used(struct pl_meter *meter)
     if (batch) {
         (void)pl_meter_sums_put(&meter->used, batch);
         pl_meter_sums_deinit(&meter->used);
-        pl_meter_runs_take(&meter->runs, batch);
+        (void)pl_meter_runs_take(&meter->runs, batch);
     }
     pthread_mutex_unlock(&meter->lock);
     return batch;

@@ -86,11 +86,11 @@ static bool ends_are_none(const struct ends *ends)
 /* False: out of memory. The runs are then dropped, the rest is kept. */
 static bool put_ends(struct ends *ends, struct pl_batch *batch)
 {
-    size_t n = pl_batch_n_writes(batch) + ends->closes.n + ends->runs.n;
+    size_t n = pl_batch_n_writes(batch) + ends->closes.n;
     for (size_t i = 0; i < ends->closes.n; i++)
         pl_batch_close_call(batch, pl_str_of(ends->closes.ids[i].text));
     n += pl_meter_sums_put(&ends->sums, batch);
-    pl_meter_runs_take(&ends->runs, batch);
+    n += pl_meter_runs_take(&ends->runs, batch);
     if (pl_batch_n_writes(batch) == n)
         return true;
     pl_meter_runs_tell(&ends->runs, NULL, false);

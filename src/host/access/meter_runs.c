@@ -97,21 +97,40 @@ void pl_meter_runs_add(struct pl_meter_runs *runs, const struct pl_model_run *ru
         }
         *strings[i] = kept;
     }
-    waiting->next = runs->first;
-    runs->first = waiting;
+    if (runs->last)
+        runs->last->next = waiting;
+    else
+        runs->first = waiting;
+    runs->last = waiting;
     runs->n++;
 }
 
-void pl_meter_runs_take(struct pl_meter_runs *runs, struct pl_batch *batch)
+/* Runs of one user mostly follow each other, so the walk is short. */
+static bool is_last_of_user(const struct pl_meter_waiting_run *waiting)
 {
-    while (runs->first) {
-        struct pl_meter_waiting_run *waiting = runs->first;
-        runs->first = waiting->next;
-        pl_batch_put_model_run(batch, &waiting->run);
-        waiting->next = runs->taken;
-        runs->taken = waiting;
+    for (const struct pl_meter_waiting_run *at = waiting->next; at; at = at->next)
+        if (pl_str_eq(at->run.user_id, waiting->run.user_id))
+            return false;
+    return true;
+}
+
+size_t pl_meter_runs_take(struct pl_meter_runs *runs, struct pl_batch *batch)
+{
+    size_t n = runs->n;
+    for (const struct pl_meter_waiting_run *at = runs->first; at; at = at->next) {
+        pl_batch_add_model_run(batch, &at->run);
+        if (is_last_of_user(at)) {
+            pl_batch_drop_gone_model_runs(batch, at->run.user_id);
+            n++;
+        }
     }
+    if (runs->last) {
+        runs->last->next = runs->taken;
+        runs->taken = runs->first;
+    }
+    runs->first = runs->last = NULL;
     runs->n = 0;
+    return n;
 }
 
 void pl_meter_runs_tell(struct pl_meter_runs *runs, struct pl_server *server, bool is_stored)
@@ -140,5 +159,6 @@ void pl_meter_runs_deinit(struct pl_meter_runs *runs)
         runs->first = waiting->next;
         destroy(waiting);
     }
+    runs->last = NULL;
     pl_meter_runs_tell(runs, NULL, false);
 }

@@ -13,7 +13,8 @@ enum { PL_METER_RUNS_MAX = 256 };
 
 struct pl_meter_waiting_run;
 struct pl_meter_runs {
-    struct pl_meter_waiting_run *first; /* owned; newest first */
+    /* Owned, oldest first: an index of the store grows faster at its end. */
+    struct pl_meter_waiting_run *first, *last;
     size_t n;
     struct pl_meter_waiting_run *taken; /* owned; in a batch that is not yet stored */
     int64_t expired_ms;                 /* when old runs were last deleted */
@@ -37,7 +38,8 @@ struct pl_model_run pl_meter_run_row(const struct pl_meter_call *call,
                                      const struct pl_usage_row *row, int64_t now_ms);
 /* Under the meter's lock. Drops the run when out of memory or beyond the limit. */
 void pl_meter_runs_add(struct pl_meter_runs *runs, const struct pl_model_run *run);
-void pl_meter_runs_take(struct pl_meter_runs *runs, struct pl_batch *batch);
+/* Returns the number of statements. */
+size_t pl_meter_runs_take(struct pl_meter_runs *runs, struct pl_batch *batch);
 /* The batch is stored, or lost. Reports the runs only now, because a receiver may read them.
  * Without the lock. */
 void pl_meter_runs_tell(struct pl_meter_runs *runs, struct pl_server *server, bool is_stored);

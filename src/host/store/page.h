@@ -26,6 +26,10 @@ struct pl_model_run {
 
 /* Ignored if the user was erased. */
 void pl_batch_put_model_run(struct pl_batch *batch, const struct pl_model_run *run);
+/* The same for many runs, at a lower cost for each: does not look whether the user was erased.
+ * After the last run of a user, pl_batch_drop_gone_model_runs must follow. */
+void pl_batch_add_model_run(struct pl_batch *batch, const struct pl_model_run *run);
+void pl_batch_drop_gone_model_runs(struct pl_batch *batch, struct pl_str user_id);
 void pl_batch_expire_model_runs(struct pl_batch *batch, int64_t before_ms);
 
 struct pl_model_run_query {

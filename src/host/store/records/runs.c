@@ -2,7 +2,7 @@
 #include "store/page.h"
 #include "store/store_int.h"
 
-void pl_batch_put_model_run(struct pl_batch *batch, const struct pl_model_run *run)
+static void write_run(struct pl_batch *batch, enum pl_sql sql, const struct pl_model_run *run)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, run->id, "run_");
@@ -23,7 +23,24 @@ void pl_batch_put_model_run(struct pl_batch *batch, const struct pl_model_run *r
     pl_params_text(&params, run->model);
     pl_params_text(&params, run->key_id.ptr ? run->key_id : PL_STR(""));
     pl_params_text(&params, run->error);
-    pl_batch_write(batch, PL_SQL_MODEL_RUN_PUT, &params);
+    pl_batch_write(batch, sql, &params);
+}
+
+void pl_batch_put_model_run(struct pl_batch *batch, const struct pl_model_run *run)
+{
+    write_run(batch, PL_SQL_MODEL_RUN_PUT, run);
+}
+
+void pl_batch_add_model_run(struct pl_batch *batch, const struct pl_model_run *run)
+{
+    write_run(batch, PL_SQL_MODEL_RUN_ADD, run);
+}
+
+void pl_batch_drop_gone_model_runs(struct pl_batch *batch, struct pl_str user_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, user_id, "user_");
+    pl_batch_write(batch, PL_SQL_MODEL_RUN_DROP_GONE, &params);
 }
 
 void pl_batch_expire_model_runs(struct pl_batch *batch, int64_t before_ms)

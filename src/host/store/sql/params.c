@@ -38,28 +38,33 @@ void pl_params_bytes(struct pl_params *params, struct pl_str bytes)
         (struct pl_sql_value){bytes.ptr ? PL_SQL_VALUE_BYTES : PL_SQL_VALUE_NULL, .bytes = bytes});
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* The value of a digit plus one; 0: not a digit that we write. */
+static const uint8_t digits[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
 /* Accepts only the spelling that we write: a capital letter would be a second name for the same
  * row. */
 static bool pack(struct pl_str id, const char *prefix, char ret_bytes[PL_UUID_BYTES])
 {
-    size_t at = strlen(prefix);
-    if (!pl_id_is(id, prefix))
+    /* Where the digits of each byte are in a UUID. */
+    static const uint8_t places[PL_UUID_BYTES] = {0,  2,  4,  6,  9,  11, 14, 16,
+                                                  19, 21, 24, 26, 28, 30, 32, 34};
+    size_t n = strlen(prefix);
+    if (id.len != n + PL_UUID_SIZE || !pl_str_begins(id, prefix))
         return false;
-    for (size_t i = 0; i < PL_UUID_BYTES; i++, at += 2) {
-        at += id.ptr[at] == '-';
-        int high = digit_of(id.ptr[at]), low = digit_of(id.ptr[at + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        ret_bytes[i] = (char)(high << 4 | low);
+    const char *uuid = id.ptr + n;
+    if (uuid[8] != '-' || uuid[13] != '-' || uuid[18] != '-' || uuid[23] != '-')
+        return false;
+    bool is_good = true;
+    for (size_t i = 0; i < PL_UUID_BYTES; i++) {
+        unsigned high = digits[(uint8_t)uuid[places[i]]],
+                 low = digits[(uint8_t)uuid[places[i] + 1]];
+        is_good = is_good && high && low;
+        ret_bytes[i] = (char)((high - 1) << 4 | ((low - 1) & 15));
     }
-    return true;
+    return is_good;
 }
 
 void pl_params_id(struct pl_params *params, struct pl_str id, const char *prefix)

@@ -19,6 +19,12 @@
       ") SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "                                         \
       "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18 WHERE NOT EXISTS (SELECT 1 FROM gone_users "         \
       "WHERE id = ?2)")                                                                            \
+    X(MODEL_RUN_ADD, "bbiiiiiiiibbbttttt",                                                         \
+      "INSERT INTO runs (" SQL_MODEL_RUN_COLUMNS                                                   \
+      ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "                                        \
+      "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)")                                                   \
+    X(MODEL_RUN_DROP_GONE, "b",                                                                    \
+      "DELETE FROM runs WHERE user_id = (SELECT id FROM gone_users WHERE id = ?1)")                \
     X(MODEL_RUN_GET, "bb",                                                                         \
       "SELECT " SQL_MODEL_RUN_COLUMNS " FROM runs WHERE id = ?1 AND user_id = ?2")                 \
     X(MODEL_RUN_LIST, "biitbttibi",                                                                \
