@@ -223,6 +223,8 @@ bool pl_gateway_call_admit(struct pl_gateway_call *call);
 void pl_gateway_call_count_failure(struct pl_gateway_call *call);
 /* The target has failed, and another one is called instead. */
 void pl_gateway_call_note_failure(struct pl_gateway_call *call);
+/* --- measure.c ------------------------------------------------------------------------------- */
+
 /* Measures a request by its tree. */
 struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc);
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { BYTES_PER_TOKEN = 4, MAX_TEXT = 64 << 10, TOKENS_PER_MEDIUM = 1000 };
+enum { BYTES_PER_TOKEN = 4, TOKENS_PER_MEDIUM = 1000 };
 
 /* The counters of each dialect; several are added up. */
 static const struct used_at {
@@ -70,21 +70,6 @@ void pl_gateway_call_read_counts(struct pl_gateway_call *call, const struct pl_j
         call->counts.cache_read = number_at(doc, at->cache_read);
         call->counts.cache_write = number_at(doc, at->cache_write);
     }
-}
-
-/* Text is measured in bytes; a string that is too long for text is an image or a file. */
-struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc)
-{
-    struct pl_gateway_call_size size = {0};
-    /* Without a branch, because texts and other nodes alternate unpredictably. */
-    for (const struct pl_json_node *node = doc->root, *end = node + doc->n_nodes; node < end;
-         node++) {
-        size_t is_text = pl_json_kind(node) == PL_JSON_STRING;
-        size_t is_medium = is_text & (node->len > MAX_TEXT);
-        size.n_media += is_medium;
-        size.n_text_bytes += (node->len - 1u) & -(is_text ^ is_medium); /* like a survey */
-    }
-    return size;
 }
 
 static int64_t estimate_input(const struct pl_gateway_call *call)
