@@ -3,14 +3,12 @@
 
 #include "base/mem.h"
 
-#include <stdio.h>
-
 enum { MAX_NAME = 512 };
 
 struct sum {
     struct pl_table_link link; /* by name */
     struct pl_usage_row row;   /* its strings are views of name */
-    char name[];               /* user, key, model and day, separated by NULs */
+    char name[];               /* user, key, model and the bytes of the day, separated by NULs */
 };
 
 static struct pl_str put_name(char **at, struct pl_str text)
@@ -50,7 +48,8 @@ static struct sum *find(struct pl_meter_sums *sums, const struct pl_usage_row *r
     (void)put_name(&at, row->user_id);
     (void)put_name(&at, row->key_id);
     (void)put_name(&at, row->model);
-    at += snprintf(at, 24, "%lld", (long long)row->day);
+    memcpy(at, &row->day, sizeof row->day);
+    at += sizeof row->day;
     struct pl_str key = {name, (size_t)(at - name)};
     struct pl_table_link *link = pl_table_get(&sums->rows, key);
     return link ? PL_CONTAINER_OF(link, struct sum, link) : make(sums, row, key);

@@ -77,8 +77,9 @@ void pl_gateway_call_put_headers(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
     const struct pl_model_target *target = pl_gateway_call_target(call);
-    pl_exchange_header(x, "Parley-Model", "%s%s%.*s", target->vendor ? target->vendor->name : "",
-                       target->vendor ? "/" : "", PL_STR_ARG(target->model));
+    char name[PL_METER_MODEL_MAX];
+    pl_target_name(target, name, sizeof name);
+    pl_exchange_header_text(x, "Parley-Model", pl_str_of(name));
     if (call->retry_after[0] && x->is_problem)
         pl_exchange_header(x, "Retry-After", "%s", call->retry_after);
     if (call->loss.len && call->loss.status == PL_OK)
@@ -398,8 +399,11 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
     call->status = status;
     call->made_s = pl_loop_unix_ms(call->x->shard->loop) / 1000;
     call->retry_after[0] = 0;
-    if (retry_after.len < sizeof call->retry_after && is_printable(retry_after))
-        snprintf(call->retry_after, sizeof call->retry_after, "%.*s", PL_STR_ARG(retry_after));
+    if (retry_after.len && retry_after.len < sizeof call->retry_after &&
+        is_printable(retry_after)) {
+        memcpy(call->retry_after, retry_after.ptr, retry_after.len);
+        call->retry_after[retry_after.len] = 0;
+    }
     if (!is_good(call) || !call->is_stream)
         return;
     enum pl_status made = pl_stream_create(from, speech->dialect, &call->stream);

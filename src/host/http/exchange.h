@@ -113,6 +113,7 @@ void pl_exchange_must_end(struct pl_exchange *x);
 
 void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void pl_exchange_header_text(struct pl_exchange *x, const char *name, struct pl_str value);
 /* A trailer field of an answer that is sent while it is made; HTTP/1.0 clients do not get it. The
  * head must have announced it in Trailer. */
 void pl_exchange_trailer(struct pl_exchange *x, const char *name, struct pl_str value);

@@ -9,8 +9,9 @@ const struct pl_model_facts *pl_model_facts_find(struct pl_str vendor_model)
     while (start > 0 && vendor_model.ptr[start - 1] != '/')
         start--;
     struct pl_str name = pl_str_slice(vendor_model, start, vendor_model.len);
+    char first = name.len ? name.ptr[0] : 0;
     for (const struct pl_model_facts *facts = pl_model_facts; facts->prefix; facts++)
-        if (pl_str_begins(name, facts->prefix))
+        if (facts->prefix[0] == first && pl_str_begins(name, facts->prefix))
             return facts;
     return NULL;
 }

@@ -141,10 +141,13 @@ static struct row *put_other(struct pl_model_counts_table *table, const struct p
                              struct pl_str provider)
 {
     char name[MAX_ROW_NAME];
-    bool is_there = is_provider(models, provider) && provider.len < sizeof name - 8;
-    int n = snprintf(name, sizeof name, "%.*s/other", is_there ? (int)provider.len : 5,
-                     is_there ? provider.ptr : "other");
-    return put_row(table, (struct pl_str){name, (size_t)n});
+    const struct pl_str end = PL_STR("/other");
+    bool is_there = is_provider(models, provider) && provider.len < sizeof name - end.len;
+    if (!is_there)
+        provider = PL_STR("other");
+    memcpy(name, provider.ptr, provider.len);
+    memcpy(name + provider.len, end.ptr, end.len);
+    return put_row(table, (struct pl_str){name, provider.len + end.len});
 }
 
 struct pl_model_counts *pl_model_counts_find(const struct pl_models *models, struct pl_str name)

@@ -40,9 +40,14 @@ void pl_exchange_header(struct pl_exchange *x, const char *name, const char *for
     va_start(args, format);
     vsnprintf(value, sizeof value, format, args);
     va_end(args);
+    pl_exchange_header_text(x, name, pl_str_of(value));
+}
+
+void pl_exchange_header_text(struct pl_exchange *x, const char *name, struct pl_str value)
+{
     pl_buf_adds(&x->headers, name);
     pl_buf_add(&x->headers, PL_STR(": "));
-    pl_buf_adds(&x->headers, value);
+    pl_buf_add(&x->headers, value);
     pl_buf_add(&x->headers, PL_STR("\r\n"));
 }
 

@@ -20,6 +20,9 @@ struct route_time {
 
 struct pl_route_times {
     size_t n_routes;
+    /* The last route that was noted, and its place: mostly the next one is the same. */
+    const struct pl_route *last;
+    size_t last_at;
     struct route_time times[]; /* in the order of the tables */
 };
 
@@ -41,7 +44,7 @@ struct pl_route_times *pl_route_times_create(void)
     if (!times)
         return NULL;
     memset(times, 0, n_bytes);
-    times->n_routes = n;
+    times->n_routes = times->last_at = n;
     return times;
 }
 
@@ -57,20 +60,31 @@ static void add(_Atomic(int64_t) *to, int64_t n)
     atomic_store_explicit(to, value + n, memory_order_relaxed);
 }
 
-void pl_route_times_note(struct pl_route_times *times, const struct pl_route *route, int64_t ms)
+/* n_routes: it is in no table. */
+static size_t place_of(const struct pl_route_times *times, const struct pl_route *route)
 {
     const struct pl_route *const *tables = pl_routes();
-    size_t at = 0, bucket = 0;
+    size_t at = 0;
     for (size_t i = 0; tables[i]; i++)
-        for (const struct pl_route *one = tables[i]; one->path; one++, at++) {
-            if (one != route)
-                continue;
-            while (bucket < N_BOUNDS && ms > bounds_ms[bucket])
-                bucket++;
-            add(&times->times[at].n[bucket], 1);
-            add(&times->times[at].sum_ms, ms);
-            return;
-        }
+        for (const struct pl_route *one = tables[i]; one->path; one++, at++)
+            if (one == route)
+                return at;
+    return times->n_routes;
+}
+
+void pl_route_times_note(struct pl_route_times *times, const struct pl_route *route, int64_t ms)
+{
+    size_t bucket = 0;
+    if (times->last != route) {
+        times->last = route;
+        times->last_at = place_of(times, route);
+    }
+    if (times->last_at == times->n_routes)
+        return;
+    while (bucket < N_BOUNDS && ms > bounds_ms[bucket])
+        bucket++;
+    add(&times->times[times->last_at].n[bucket], 1);
+    add(&times->times[times->last_at].sum_ms, ms);
 }
 
 /* Writes one route, summed over all shards; nothing if it was never requested. */

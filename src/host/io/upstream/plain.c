@@ -464,6 +464,18 @@ static void add_line(struct pl_buf *to, const char *line)
     pl_buf_add(to, PL_STR("\r\n"));
 }
 
+static void add_length(struct pl_buf *to, size_t n)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + n % 10);
+    while (n /= 10);
+    pl_buf_add(to, PL_STR("Content-Length: "));
+    pl_buf_add(to, (struct pl_str){digits + at, sizeof digits - at});
+    pl_buf_add(to, PL_STR("\r\n"));
+}
+
 static enum pl_status write_head(struct plain_call *call, struct pl_str path,
                                  const struct pl_upstream_request *request)
 {
@@ -479,7 +491,7 @@ static enum pl_status write_head(struct plain_call *call, struct pl_str path,
     for (size_t i = 0; request->headers && request->headers[i]; i++)
         add_line(head, request->headers[i]);
     if (request->body || request->n_pieces)
-        pl_buf_addf(head, "Content-Length: %zu\r\n", call->base.n_body);
+        add_length(head, call->base.n_body);
     pl_buf_add(head, PL_STR("\r\n"));
     return head->status;
 }

@@ -253,6 +253,18 @@ enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str na
 
 void pl_target_name(const struct pl_model_target *target, char *to, size_t n)
 {
-    snprintf(to, n, "%s%s%.*s", target->vendor ? target->vendor->name : "",
-             target->vendor ? "/" : "", PL_STR_ARG(target->model));
+    const struct pl_str pieces[] = {
+        target->vendor ? pl_str_of(target->vendor->name) : PL_STR(""),
+        target->vendor ? PL_STR("/") : PL_STR(""),
+        target->model,
+    };
+    size_t at = 0;
+    /* Every call needs the name several times, so nothing is formatted. */
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        size_t room = n - 1 - at, len = pieces[i].len < room ? pieces[i].len : room;
+        if (len)
+            memcpy(to + at, pieces[i].ptr, len);
+        at += len;
+    }
+    to[at] = 0;
 }
