@@ -30,10 +30,11 @@ struct face {
 struct matching {
     struct pl_match *match;
     struct pl_arena *arena;
-    enum pl_same_place place; /* of the elements */
-    unsigned labels;          /* names of those in either list */
+    enum pl_same_place place;          /* of the elements */
+    const struct pl_same_bytes *bytes; /* borrowed; NULL: unknown */
+    unsigned labels;                   /* names of those in either list */
     bool labels_are_ids;
-    struct face *old_faces, *new_faces;            /* arena */
+    struct face *old_faces, *new_faces;            /* arena; only if there is a middle to align */
     uint32_t old_from, old_end, new_from, new_end; /* the middle */
 };
 
@@ -391,7 +392,7 @@ static void pair_gaps(struct matching *m)
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static enum pl_status list_side(struct pl_arena *arena, const struct pl_match_list *list,
-                                struct pl_match_side *side, struct face **ret_faces)
+                                struct pl_match_side *side)
 {
     const struct pl_json_node *n = list->list;
     bool is_array = n && pl_json_kind(n) == PL_JSON_ARRAY;
@@ -399,8 +400,7 @@ static enum pl_status list_side(struct pl_arena *arena, const struct pl_match_li
     side->n = is_array ? pl_json_count(n) : n != NULL;
     side->nodes = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->nodes);
     side->partners = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->partners);
-    *ret_faces = pl_arena_zalloc(arena, side->n + (size_t)1, sizeof **ret_faces);
-    if (!side->nodes || !side->partners || !*ret_faces)
+    if (!side->nodes || !side->partners)
         return PL_NOMEM;
     n = is_array ? pl_json_first(n) : n;
     for (uint32_t i = 0; i < side->n; i++, n = pl_json_next(n)) {
@@ -427,8 +427,8 @@ static unsigned labels_of(const struct pl_match_list *list, const struct pl_matc
 static enum pl_status pair_same(struct matching *m, uint32_t i, uint32_t j, bool *ret_is_same)
 {
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
-    enum pl_status status =
-        pl_same_check(olds->doc, olds->nodes[i], news->doc, news->nodes[j], m->place, ret_is_same);
+    enum pl_status status = pl_same_check(olds->doc, olds->nodes[i], news->doc, news->nodes[j],
+                                          m->place, m->bytes, ret_is_same);
     if (status == PL_OK && *ret_is_same)
         pair(m, i, j, true);
     return status;
@@ -448,6 +448,8 @@ static enum pl_status pair_ends(struct matching *m)
     }
     is_same = true;
     while (m->old_from < m->old_end && m->new_from < m->new_end && is_same && status == PL_OK) {
+        if (m->old_end - m->old_from == 1 && m->new_end - m->new_from == 1)
+            break; /* these two were compared */
         status = pair_same(m, m->old_end - 1, m->new_end - 1, &is_same);
         m->old_end -= is_same;
         m->new_end -= is_same;
@@ -469,7 +471,7 @@ static enum pl_status has_members(const struct matching *m, const struct pl_json
         status = pl_json_text(m->arena, a_doc, key, &name);
         if (status == PL_OK)
             status = pl_same_check(a_doc, key + 1, b_doc, pl_json_get(b_doc, b, name),
-                                   pl_same_inside(m->place, a_doc, a, key), ret_has);
+                                   pl_same_inside(m->place, a_doc, a, key), m->bytes, ret_has);
     }
     return status;
 }
@@ -480,13 +482,26 @@ static enum pl_status check_alike(const struct matching *m, uint32_t i, uint32_t
 {
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
     const struct pl_json_node *a = olds->nodes[i], *b = news->nodes[j];
-    enum pl_status status = pl_same_check(olds->doc, a, news->doc, b, m->place, ret_is_alike);
+    enum pl_status status =
+        pl_same_check(olds->doc, a, news->doc, b, m->place, m->bytes, ret_is_alike);
     if (status != PL_OK || *ret_is_alike || !m->labels || !pl_json_is(a, PL_JSON_OBJECT) ||
         !pl_json_is(b, PL_JSON_OBJECT))
         return status;
     *ret_is_alike = true;
     status = has_members(m, olds->doc, a, news->doc, b, ret_is_alike);
     return status == PL_OK ? has_members(m, news->doc, b, olds->doc, a, ret_is_alike) : status;
+}
+
+/* One changed element, the usual edit: only this pair is possible. Nothing is hashed: an element
+ * may have megabytes. */
+static enum pl_status match_one(struct matching *m)
+{
+    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
+    uint32_t i = m->old_from, j = m->new_from;
+    if (pl_match_kind(olds->doc, olds->nodes[i]) != pl_match_kind(news->doc, news->nodes[j]))
+        return PL_OK;
+    pair(m, i, j, false);
+    return m->labels ? check_alike(m, i, j, &m->match->is_same[j]) : PL_OK;
 }
 
 /* Equal hashes are no proof: they do not cover every member of a large object. */
@@ -506,14 +521,14 @@ static enum pl_status match_middle(struct matching *m)
     uint32_t n_old = m->old_end - m->old_from, n_new = m->new_end - m->new_from;
     if (!n_old || !n_new)
         return PL_OK;
-    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
-    if (n_old == 1 && n_new == 1) {
-        /* One changed element, the usual edit: only this pair is possible. */
-        if (pl_match_kind(olds->doc, olds->nodes[m->old_from]) ==
-            pl_match_kind(news->doc, news->nodes[m->new_from]))
-            pair(m, m->old_from, m->new_from, is_same_at(m, m->old_from, m->new_from));
-        return confirm(m);
-    }
+    if (n_old == 1 && n_new == 1)
+        return match_one(m);
+    m->old_faces =
+        pl_arena_zalloc(m->arena, m->match->old_side.n + (size_t)1, sizeof *m->old_faces);
+    m->new_faces =
+        pl_arena_zalloc(m->arena, m->match->new_side.n + (size_t)1, sizeof *m->new_faces);
+    if (!m->old_faces || !m->new_faces)
+        return PL_NOMEM;
     enum pl_status status = (uint64_t)n_old * n_new <= MOST_CELLS ? align_cells(m) : align_same(m);
     if (status == PL_OK)
         status = pair_moved(m);
@@ -524,12 +539,13 @@ static enum pl_status match_middle(struct matching *m)
 
 enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
                               const struct pl_match_list *old_list,
-                              const struct pl_match_list *new_list, enum pl_same_place place)
+                              const struct pl_match_list *new_list, enum pl_same_place place,
+                              const struct pl_same_bytes *bytes)
 {
-    struct matching m = {.match = match, .arena = arena, .place = place};
-    enum pl_status status = list_side(arena, old_list, &match->old_side, &m.old_faces);
+    struct matching m = {.match = match, .arena = arena, .place = place, .bytes = bytes};
+    enum pl_status status = list_side(arena, old_list, &match->old_side);
     if (status == PL_OK)
-        status = list_side(arena, new_list, &match->new_side, &m.new_faces);
+        status = list_side(arena, new_list, &match->new_side);
     match->is_same = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
     match->is_moved = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
     if (status != PL_OK || !match->is_same || !match->is_moved)

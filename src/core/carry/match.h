@@ -57,9 +57,11 @@ struct pl_match_list {
  * first member. */
 uint64_t pl_match_kind(const struct pl_json_doc *doc, const struct pl_json_node *n);
 
-/* Both lists are at `place`. PL_NOMEM is the only failure. */
+/* Both lists are at `place`; `bytes` is that of their documents, or NULL: unknown. PL_NOMEM is the
+ * only failure. */
 enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
                               const struct pl_match_list *old_list,
-                              const struct pl_match_list *new_list, enum pl_same_place place);
+                              const struct pl_match_list *new_list, enum pl_same_place place,
+                              const struct pl_same_bytes *bytes);
 
 #endif

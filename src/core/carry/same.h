@@ -22,11 +22,19 @@ enum pl_same_place pl_same_inside(enum pl_same_place place, const struct pl_json
                                   const struct pl_json_node *object,
                                   const struct pl_json_node *key);
 
-/* Whether both values mean the same; both are at `place`. NULL equals only NULL. PL_NOMEM is the
- * only failure. */
+/* How many bytes the texts of two documents share at their beginning and at their end. An edited
+ * document shares nearly all with the one it was: then most values are compared by their place. */
+struct pl_same_bytes {
+    size_t head, tail;
+};
+struct pl_same_bytes pl_same_bytes_of(const struct pl_json_doc *a, const struct pl_json_doc *b);
+
+/* Whether both values mean the same; both are at `place`. NULL equals only NULL. `bytes` is that of
+ * the documents, or NULL: unknown. PL_NOMEM is the only failure. */
 enum pl_status pl_same_check(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                              const struct pl_json_doc *b_doc, const struct pl_json_node *b,
-                             enum pl_same_place place, bool *ret_is_same);
+                             enum pl_same_place place, const struct pl_same_bytes *bytes,
+                             bool *ret_is_same);
 
 /* The string of a text: of a pure text part, of a list with only such a part, or a bare string.
  * NULL for anything else, and if the place is not PL_SAME_TEXT. */

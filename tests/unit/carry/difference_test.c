@@ -39,8 +39,10 @@ static void differ(const char *a, const char *b, const char *wanted)
     assert_int_equal(pl_source_parse(&arena, pl_str_of(a), &a_doc, NULL), PL_OK);
     assert_int_equal(pl_source_parse(&arena, pl_str_of(b), &b_doc, NULL), PL_OK);
     struct pl_difference_side side = {.doc = &a_doc};
-    assert_int_equal(pl_difference_walk(&arena, &side, &b_doc, see, &seen), PL_OK);
-    assert_int_equal(pl_difference_size(&arena, &side, &b_doc, &size), PL_OK);
+    struct pl_differences found;
+    assert_int_equal(pl_difference_find(&found, &arena, &side, &b_doc), PL_OK);
+    pl_difference_visit(&found, see, &seen);
+    size = pl_difference_size(&found);
     if (!pl_str_eq(pl_buf_str(&seen.lines), pl_str_of(wanted)))
         fail_msg("%s and %s: %.*s", a, b, PL_STR_ARG(pl_buf_str(&seen.lines)));
     assert_int_equal(size > 0, wanted[0] != 0);

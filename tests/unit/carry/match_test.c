@@ -23,7 +23,7 @@ static void match(const char *a, const char *b, const char *wanted)
     assert_int_equal(pl_source_parse(&arena, pl_str_of(b), &b_doc, NULL), PL_OK);
     struct pl_match_list olds = {.doc = &a_doc, .list = a_doc.root},
                          news = {.doc = &b_doc, .list = b_doc.root};
-    assert_int_equal(pl_match_lists(&m, &arena, &olds, &news, PL_SAME_TEXT), PL_OK);
+    assert_int_equal(pl_match_lists(&m, &arena, &olds, &news, PL_SAME_TEXT, NULL), PL_OK);
     for (uint32_t j = 0; j < m.new_side.n; j++) {
         if (m.new_side.partners[j] == PL_MATCH_NONE) {
             pl_buf_adds(&is, "- ");

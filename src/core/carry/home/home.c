@@ -3,7 +3,6 @@
  * the nearest one wins. */
 #include "carry/home/home.h"
 
-#include "carry/difference.h"
 #include "carry/home/home_int.h"
 #include "carry/home/home_own.h"
 #include "carry/home/merge.h"
@@ -22,7 +21,8 @@ struct candidate {
     enum keeps keeps;
     struct pl_leg there; /* owned; there.made is the candidate in the target's format, if that
                             differs from the target */
-    size_t n_differences;
+    struct pl_differences differences; /* of there.made and the target */
+    size_t n_differences;              /* their size */
     bool is_source;
     bool is_usable; /* it can be converted, and no text is missing */
 };
@@ -102,7 +102,9 @@ static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_er
     /* The target was made from the source: messages have the ids that the source gave them. */
     c->there.labels.are_ids = c->is_source;
     struct pl_difference_side side = {&c->there.made, c->there.labels};
-    return pl_difference_size(j->home->arena, &side, j->home->target, &c->n_differences);
+    status = pl_difference_find(&c->differences, j->home->arena, &side, j->home->target);
+    c->n_differences = pl_difference_size(&c->differences);
+    return status;
 }
 
 static bool is_done(const struct journey *j)
@@ -140,8 +142,8 @@ static enum pl_status set_values(struct journey *j, bool *ret_is_taken)
     pl_buf_init(&text, 0);
     size_t n = 0;
     *ret_is_taken = false;
-    enum pl_status status =
-        pl_home_set_values(&text, j->home->arena, &j->best->there, j->home->target, &n);
+    enum pl_status status = pl_home_set_values(&text, j->home->arena, &j->best->there,
+                                               j->home->target, &j->best->differences, &n);
     return status == PL_OK && n ? offer(j, &text, KEEPS_ALL, ret_is_taken) : status;
 }
 
@@ -396,7 +398,7 @@ static enum pl_status report(struct journey *j)
         status = pl_home_report_twice(home->conv, home->arena, made);
     if (status != PL_OK || !j->best->n_differences)
         return status != PL_OK ? status : home->conv->status;
-    return pl_home_report(home->conv, home->arena, &j->best->there, &home->task);
+    return pl_home_report(home->conv, &j->best->there, &j->best->differences, &home->task);
 }
 
 /* Looks for a better candidate than the source, if its conversion is not the target. */
@@ -407,7 +409,7 @@ static enum pl_status improve(struct journey *j)
         return PL_OK;
     enum pl_status status = pl_home_find_own(&j->own, j->home->arena, &source->there);
     if (status == PL_OK && j->is_short)
-        status = pl_home_find_replaced(j->home->arena, &source->there, j->home->target,
+        status = pl_home_find_replaced(j->home->arena, j->home->target, &source->differences,
                                        &j->own.is_replaced);
     if (status == PL_OK)
         status = seek(j);

@@ -3,6 +3,7 @@
 #define PL_CARRY_HOME_INT_H
 
 #include "carry/carry.h"
+#include "carry/difference.h"
 #include "carry/match.h"
 #include "carry/home/home.h"
 
@@ -35,10 +36,11 @@ void pl_leg_close(struct pl_leg *leg);
 size_t pl_leg_link_at(const struct pl_leg *leg, uint32_t off);
 
 /* Applies values that changed in the target to their places in the source: appends the changed
- * source. *ret_n is the number of changes. All other bytes stay. */
+ * source. `found` are the differences of `there` and the target. *ret_n is the number of changes.
+ * All other bytes stay. */
 enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
                                   const struct pl_leg *there, const struct pl_json_doc *target,
-                                  size_t *ret_n);
+                                  const struct pl_differences *found, size_t *ret_n);
 
 /* pl_home_is_said(): whether a link of the leg comes from the bytes [off, off + len) of its source.
  * A pl_merge_is_said_fn: ctx is a pl_home_said. */
@@ -52,8 +54,9 @@ bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 
 /* Reports to `conv`, which is of the target, how `there` (the result in the target's format)
  * differs from the target. */
-enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
-                              const struct pl_leg *there, const struct pl_format_task *task);
+enum pl_status pl_home_report(struct pl_conv *conv, const struct pl_leg *there,
+                              const struct pl_differences *found,
+                              const struct pl_format_task *task);
 
 /* Reports members of the target that a later member of the same name replaces, except those that
  * `there` also has. */

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "carry/carry.h"
-#include "carry/difference.h"
 #include "json/text.h"
 
 /* Length with quotes. */
@@ -246,17 +245,16 @@ static bool find_replaced(void *ctx, const struct pl_difference *d)
     return true;
 }
 
-enum pl_status pl_home_find_replaced(struct pl_arena *arena, const struct pl_leg *there,
-                                     const struct pl_json_doc *target, bool *ret_is_found)
+enum pl_status pl_home_find_replaced(struct pl_arena *arena, const struct pl_json_doc *target,
+                                     const struct pl_differences *found, bool *ret_is_found)
 {
     struct replaced r = {.doc = target,
                          .has_added = pl_arena_zalloc(arena, target->n_nodes + (size_t)1, 1)};
-    struct pl_difference_side side = {&there->made, there->labels};
     if (!r.has_added)
         return PL_NOMEM;
-    enum pl_status status = pl_difference_walk(arena, &side, target, find_replaced, &r);
+    pl_difference_visit(found, find_replaced, &r);
     *ret_is_found = r.is_found;
-    return status;
+    return PL_OK;
 }
 
 enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_own *source,

@@ -23,8 +23,8 @@ enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_ow
                                  const struct pl_home_own *result, bool *ret_loses);
 
 /* Whether a list of the target has an element more and lacks one that it had: this may be one element
- * that changed. `there` is the conversion of the source. */
-enum pl_status pl_home_find_replaced(struct pl_arena *arena, const struct pl_leg *there,
-                                     const struct pl_json_doc *target, bool *ret_is_found);
+ * that changed. `found` are the differences of the converted source and the target. */
+enum pl_status pl_home_find_replaced(struct pl_arena *arena, const struct pl_json_doc *target,
+                                     const struct pl_differences *found, bool *ret_is_found);
 
 #endif

@@ -1,7 +1,6 @@
 /* Reports the edits that did not arrive. */
 #include "carry/home/home_int.h"
 
-#include "carry/difference.h"
 #include "json/text.h"
 
 struct reporter {
@@ -62,11 +61,10 @@ static bool report(void *ctx, const struct pl_difference *d)
     return true;
 }
 
-enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
-                              const struct pl_leg *there, const struct pl_format_task *task)
+enum pl_status pl_home_report(struct pl_conv *conv, const struct pl_leg *there,
+                              const struct pl_differences *found, const struct pl_format_task *task)
 {
     struct reporter r = {.conv = conv, .there = &there->made, .task = task};
-    struct pl_difference_side side = {&there->made, there->labels};
-    enum pl_status status = pl_difference_walk(arena, &side, conv->doc, report, &r);
-    return status == PL_OK ? conv->status : status;
+    pl_difference_visit(found, report, &r);
+    return conv->status;
 }

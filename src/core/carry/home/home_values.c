@@ -6,8 +6,8 @@
  * and compared (home.c). */
 #include "carry/home/home_int.h"
 
+#include "base/common.h"
 #include "base/sort.h"
-#include "carry/difference.h"
 #include "carry/home/merge.h"
 #include "conv/tool_error.h"
 #include "json/text.h"
@@ -79,13 +79,10 @@ static bool is_inside_character(struct pl_str text, size_t at)
 /* The length of the common start of two texts, and of the common end of the rest. */
 static void find_common(struct pl_str a, struct pl_str b, size_t *ret_head, size_t *ret_tail)
 {
-    size_t least = a.len < b.len ? a.len : b.len, head = 0, tail = 0;
-    while (head < least && a.ptr[head] == b.ptr[head])
-        head++;
+    size_t head = pl_common_head(a, b);
     while (head && (is_inside_character(a, head) || is_inside_character(b, head)))
         head--;
-    while (tail < least - head && a.ptr[a.len - 1 - tail] == b.ptr[b.len - 1 - tail])
-        tail++;
+    size_t tail = pl_common_tail(pl_str_slice(a, head, a.len), pl_str_slice(b, head, b.len));
     while (tail && (is_inside_character(a, a.len - tail) || is_inside_character(b, b.len - tail)))
         tail--;
     *ret_head = head;
@@ -391,14 +388,12 @@ static enum pl_status put_spliced(struct setter *s, struct pl_buf *to)
 
 enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
                                   const struct pl_leg *there, const struct pl_json_doc *target,
-                                  size_t *ret_n)
+                                  const struct pl_differences *found, size_t *ret_n)
 {
     struct setter s = {.arena = arena, .there = there, .target = target};
-    struct pl_difference_side side = {&there->made, there->labels};
-    enum pl_status status = pl_difference_walk(arena, &side, target, visit, &s);
-    if (status == PL_OK)
-        status = s.status;
-    if (status == PL_OK)
+    pl_difference_visit(found, visit, &s);
+    enum pl_status status = s.status;
+    if (status == PL_OK && s.splices.len)
         status = put_spliced(&s, to);
     *ret_n = s.splices.len;
     pl_vec_deinit(&s.splices);

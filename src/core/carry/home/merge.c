@@ -40,8 +40,8 @@ static bool is_unchanged(struct merger *m, const struct pl_json_node *base,
                          const struct pl_json_node *theirs, enum pl_same_place place)
 {
     bool is_same = false;
-    enum pl_status status =
-        pl_same_check(m->merge->base, base, m->merge->theirs, theirs, place, &is_same);
+    enum pl_status status = pl_same_check(m->merge->base, base, m->merge->theirs, theirs, place,
+                                          m->merge->bytes, &is_same);
     if (status != PL_OK)
         m->status = status;
     return is_same;
@@ -158,7 +158,7 @@ static bool has_own_label(struct merger *m, const struct pl_json_node *key,
     if (m->keeps_positions || (pl_label_name(m->merge->ours, key) & PL_LABEL_IDS))
         return true;
     enum pl_status status =
-        pl_same_check(m->merge->ours, key + 1, m->merge->base, base, PL_SAME_DATA, &is_same);
+        pl_same_check(m->merge->ours, key + 1, m->merge->base, base, PL_SAME_DATA, NULL, &is_same);
     if (status != PL_OK)
         m->status = status;
     return !is_same;

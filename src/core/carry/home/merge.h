@@ -18,7 +18,8 @@ typedef bool pl_merge_is_said_fn(const void *ctx, uint32_t off, uint32_t len);
 struct pl_merge {
     struct pl_arena *arena;
     const struct pl_json_doc *ours, *base, *theirs;
-    enum pl_same_place place; /* of the values to merge */
+    const struct pl_same_bytes *bytes; /* of base and theirs; NULL: unknown */
+    enum pl_same_place place;          /* of the values to merge */
     struct pl_labels base_labels, theirs_labels;
     struct pl_str ours_text; /* the original text, including comments */
     pl_merge_is_said_fn *is_said;

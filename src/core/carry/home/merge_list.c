@@ -15,9 +15,9 @@ static enum pl_status prepare(struct pl_merge_list *list, const struct pl_merge 
     struct pl_match_list mine = {.doc = merge->ours, .list = ours},
                          was = {merge->base, base, merge->base_labels},
                          is = {merge->theirs, theirs, merge->theirs_labels};
-    enum pl_status status = pl_match_lists(&list->home, merge->arena, &mine, &was, place);
+    enum pl_status status = pl_match_lists(&list->home, merge->arena, &mine, &was, place, NULL);
     if (status == PL_OK)
-        status = pl_match_lists(&list->edit, merge->arena, &was, &is, place);
+        status = pl_match_lists(&list->edit, merge->arena, &was, &is, place, merge->bytes);
     if (status != PL_OK)
         return status;
     size_t n = list->home.old_side.n + (size_t)1, n_base = list->home.new_side.n + (size_t)1;
