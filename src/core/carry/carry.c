@@ -2,4 +2,5 @@
 
 #include "carry/home/home.h"
 
-const struct pl_way_home pl_carry_way = {.write = pl_carry_write, .go = pl_home_go};
+const struct pl_way_home pl_carry_way = {
+    .write = pl_carry_write, .go = pl_home_go, .forget = pl_home_forget};

@@ -36,10 +36,21 @@ void pl_workspace_init(struct pl_workspace *space)
     pl_arena_init(&space->arena, 0);
     pl_conv_init_lists(&space->conv);
     pl_writer_init(&space->writer, &space->conv, NULL);
+    space->way_home = NULL;
+    space->home = NULL;
+}
+
+static void forget_home(struct pl_workspace *space)
+{
+    if (space->home)
+        space->way_home->forget(space->home);
+    space->way_home = NULL;
+    space->home = NULL;
 }
 
 void pl_workspace_deinit(struct pl_workspace *space)
 {
+    forget_home(space);
     pl_writer_deinit(&space->writer);
     pl_conv_deinit(&space->conv);
     pl_arena_deinit(&space->arena);
@@ -50,6 +61,7 @@ struct trip {
     struct pl_str text;
     const struct pl_convert_opts *opts;
     struct pl_format_task task;
+    struct pl_workspace *space;
     struct pl_arena *arena;   /* these three are of the workspace */
     struct pl_conv *conv;     /* … empty until the source is read */
     struct pl_writer *writer; /* … */
@@ -196,8 +208,12 @@ static enum pl_status pass_through(struct trip *t)
 
 static enum pl_status go_home(struct trip *t)
 {
+    if (t->space->way_home != t->opts->way_home)
+        forget_home(t->space);
+    t->space->way_home = t->opts->way_home;
     struct pl_home home = {
         .arena = t->arena,
+        .memory = &t->space->home,
         .carry = t->opts->carry,
         .text = t->text,
         .target = &t->doc,
@@ -372,6 +388,7 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
                                      .is_own = opts->is_own,
                                      .n_called_before = opts->n_called_before,
                                      .made_s = opts->made_s};
+    t.space = space;
     t.arena = &space->arena;
     t.conv = &space->conv;
     t.writer = &space->writer;

@@ -10,6 +10,8 @@ struct pl_workspace {
     struct pl_arena arena;
     struct pl_conv conv;
     struct pl_writer writer;
+    const struct pl_way_home *way_home; /* that has kept `home`; NULL: none */
+    struct pl_home_memory *home;        /* owned */
 };
 
 void pl_workspace_init(struct pl_workspace *space);

@@ -6,8 +6,12 @@
 
 #include "format/format.h"
 
+/* Memory that a way home keeps for the next one. */
+struct pl_home_memory;
+
 struct pl_home {
     struct pl_arena *arena;           /* borrowed */
+    struct pl_home_memory **memory;   /* borrowed; NULL in it: none yet */
     struct pl_str carry;              /* of the conversion to undo */
     struct pl_str text;               /* the current target, */
     const struct pl_json_doc *target; /* … parsed */
@@ -22,6 +26,8 @@ struct pl_way_home {
                             struct pl_str target, const struct pl_format_task *task);
     /* Appends the restored source. */
     enum pl_status (*go)(const struct pl_home *home, struct pl_buf *to, struct pl_error *err);
+    /* Frees the memory; NULL is nothing. */
+    void (*forget)(struct pl_home_memory *memory);
 };
 
 #endif

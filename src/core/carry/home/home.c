@@ -17,11 +17,12 @@ enum keeps { KEEPS_ALL, KEEPS_ELEMENTS, KEEPS_NOTHING };
 
 /* A candidate, and its distance from the target. */
 struct candidate {
-    struct pl_str text; /* arena */
+    struct pl_str text;   /* borrowed from `memory`, or arena */
+    struct pl_buf memory; /* owned; empty for the source */
     enum keeps keeps;
-    struct pl_leg there; /* owned; there.made is the candidate in the target's format, if that
-                            differs from the target */
-    struct pl_differences differences; /* of there.made and the target */
+    struct pl_leg *there; /* owned, open; there->made is the candidate in the target's format, if
+                             that differs from the target */
+    struct pl_differences differences; /* of there->made and the target */
     size_t n_differences;              /* their size */
     bool is_source;
     bool is_usable; /* it can be converted, and no text is missing */
@@ -30,13 +31,16 @@ struct candidate {
 struct journey {
     const struct pl_home *home;
     struct pl_format_task there, back;
-    struct pl_leg now; /* owned; the current target, converted back without the carry */
-    bool has_now;
-    bool is_short;          /* a text of the source is in neither the carry nor the target */
-    struct candidate *best; /* arena; owned */
-    struct pl_home_own own; /* values of the source that the target has no place for */
-    bool is_changed;        /* best is not the source */
-    bool has_given_up;      /* no candidate that keeps the source is usable: `now` is the result */
+    struct pl_home_memory *memory; /* borrowed */
+    struct pl_leg *now;    /* owned; the current target, converted back without the carry; NULL: not
+                           yet */
+    struct pl_leg *was;    /* owned; the same of the best candidate, converted there */
+    struct pl_buf current; /* owned; the text of `now` */
+    const struct candidate *back_of; /* `now` and `was` are of this candidate; NULL: of none */
+    bool is_short;                   /* a text of the source is in neither the carry nor the
+                                         target */
+    struct candidate *source, *best; /* arena; owned, and the same until a better one is found */
+    bool has_given_up; /* no candidate that keeps the source is usable: `now` is the result */
     struct pl_error *err;
 };
 
@@ -89,19 +93,20 @@ static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_er
     enum pl_status status = PL_OK;
     if (j->there.from == &pl_format_gpt_oss)
         status = read_as_text(j, &c->text, err);
+    c->there = pl_leg_open(j->memory);
     if (status == PL_OK)
-        status = pl_leg_write(&c->there, j->home, &j->there, c->text, err);
+        status = pl_leg_write(c->there, j->home, &j->there, c->text, err);
     if (status != PL_OK)
         return status;
     c->is_usable = !j->is_short || !has_missing(c->text);
-    if (c->is_usable && pl_str_eq(pl_buf_str(&c->there.out), j->home->target->text))
+    if (c->is_usable && pl_str_eq(pl_buf_str(&c->there->out), j->home->target->text))
         return PL_OK; /* identical bytes: nothing to compare */
-    status = pl_leg_parse(&c->there, j->home, err);
+    status = pl_leg_parse(c->there, j->home, err);
     if (status != PL_OK)
         return status;
     /* The target was made from the source: messages have the ids that the source gave them. */
-    c->there.labels.are_ids = c->is_source;
-    struct pl_difference_side side = {&c->there.made, c->there.labels};
+    c->there->labels.are_ids = c->is_source;
+    struct pl_difference_side side = {&c->there->made, c->there->labels};
     status = pl_difference_find(&c->differences, j->home->arena, &side, j->home->target);
     c->n_differences = pl_difference_size(&c->differences);
     return status;
@@ -112,83 +117,120 @@ static bool is_done(const struct journey *j)
     return j->best->is_usable && j->best->n_differences == 0;
 }
 
-/* Accepts a text if it is nearer to the target than the best so far. */
-static enum pl_status offer(struct journey *j, const struct pl_buf *text, enum keeps keeps,
+static void close_candidate(struct journey *j, struct candidate *c)
+{
+    pl_leg_close(c->there);
+    pl_home_give_text(j->memory, &c->memory);
+}
+
+/* Whether it is the text of the best candidate: then it is no nearer. The source itself is compared
+ * with its ids. */
+static bool is_known(const struct journey *j, const struct pl_buf *text)
+{
+    return pl_str_eq(pl_buf_str(text), j->best->text) &&
+           (!j->best->is_source || !j->best->there->has_labels);
+}
+
+/* Takes a text, and accepts it if it is nearer to the target than the best so far. */
+static enum pl_status offer(struct journey *j, struct pl_buf *text, enum keeps keeps,
                             bool *ret_is_taken)
 {
+    *ret_is_taken = false;
+    if (is_known(j, text))
+        return PL_OK;
     struct candidate *c = pl_arena_zalloc(j->home->arena, 1, sizeof *c);
-    struct pl_str kept = pl_arena_dup(j->home->arena, pl_buf_str(text));
-    if (!c || !kept.ptr)
+    if (!c)
         return PL_NOMEM;
-    c->text = kept;
+    c->memory = *text;
+    pl_buf_init(text, 0);
+    c->text = pl_buf_str(&c->memory);
     c->keeps = keeps > j->best->keeps ? keeps : j->best->keeps;
     enum pl_status status = judge(j, c, NULL);
     const struct candidate *best = j->best;
     *ret_is_taken =
         status == PL_OK &&
         (c->is_usable != best->is_usable ? c->is_usable : c->n_differences < best->n_differences);
-    if (*ret_is_taken) {
-        pl_leg_close(&j->best->there);
-        j->best = c;
+    if (!*ret_is_taken) {
+        close_candidate(j, c);
     } else {
-        pl_leg_close(&c->there);
+        if (j->best != j->source)
+            close_candidate(j, j->best);
+        j->best = c;
     }
     return is_fatal(status) ? status : PL_OK;
 }
 
 static enum pl_status set_values(struct journey *j, bool *ret_is_taken)
 {
-    PL_CLEANUP_BUF struct pl_buf text;
-    pl_buf_init(&text, 0);
+    struct pl_buf text = pl_home_take_text(j->memory);
     size_t n = 0;
     *ret_is_taken = false;
-    enum pl_status status = pl_home_set_values(&text, j->home->arena, &j->best->there,
+    enum pl_status status = pl_home_set_values(&text, j->home->arena, j->best->there,
                                                j->home->target, &j->best->differences, &n);
-    return status == PL_OK && n ? offer(j, &text, KEEPS_ALL, ret_is_taken) : status;
+    if (status == PL_OK && n)
+        status = offer(j, &text, KEEPS_ALL, ret_is_taken);
+    pl_home_give_text(j->memory, &text);
+    return status;
 }
 
 /* The current target, with the original spelling of unchanged values: otherwise white space in a
  * JSON string would look like a change. */
-static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
+static enum pl_status respell(struct journey *j)
 {
-    const struct pl_json_doc *was = &j->best->there.made;
+    const struct pl_json_doc *was = &j->best->there->made;
+    struct pl_same_bytes bytes = pl_same_bytes_of(was, j->home->target);
     struct pl_merge merge = {.arena = j->home->arena,
                              .ours = was,
                              .ours_text = was->text,
                              .base = was,
                              .theirs = j->home->target,
-                             .base_labels = j->best->there.labels,
+                             .bytes = &bytes,
+                             .base_labels = j->best->there->labels,
                              .place = PL_SAME_ROAD};
-    PL_CLEANUP_BUF struct pl_buf text;
-    pl_buf_init(&text, 0);
-    enum pl_status status =
-        pl_merge_put(&merge, &text, was->root, was->root, j->home->target->root);
-    if (status != PL_OK)
-        return status;
-    *ret_text = pl_arena_dup(j->home->arena, pl_buf_str(&text));
-    return ret_text->ptr ? PL_OK : PL_NOMEM;
+    pl_buf_clear(&j->current);
+    return pl_merge_put(&merge, &j->current, was->root, was->root, j->home->target->root);
 }
 
 /* Converts a text of the target's format back. */
 static enum pl_status run_back(struct journey *j, struct pl_str text)
 {
     struct pl_error why = {0};
-    if (j->has_now)
-        pl_leg_close(&j->now);
-    j->has_now = true;
-    enum pl_status status = pl_leg_run(&j->now, j->home, &j->back, text, &why);
+    j->now = j->now ? j->now : pl_leg_open(j->memory);
+    enum pl_status status = pl_leg_run(j->now, j->home, &j->back, text, &why);
     if (status == PL_OK || is_fatal(status))
         return status;
     return pl_fail(j->err, PL_INVALID, "the document was changed and is no longer %s: %.300s",
                    j->back.from->name, why.message);
 }
 
-/* Converts the current target back. */
+/* The base of a merge if the old target cannot be converted back. A writer that refuses a
+ * conversation without messages has still written the document with an empty list. Without even
+ * that, everything in the new target counts as added. */
+static enum pl_status settle_for_less(const struct journey *j, struct pl_leg *was)
+{
+    enum pl_status status = pl_leg_parse(was, j->home, NULL);
+    if (status == PL_OK || is_fatal(status))
+        return status;
+    return pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was->made, NULL);
+}
+
+/* Converts the current target and that of the best candidate back, unless they are. */
 static enum pl_status come_back(struct journey *j)
 {
-    struct pl_str text;
-    enum pl_status status = respell(j, &text);
-    return status == PL_OK ? run_back(j, text) : status;
+    if (j->back_of == j->best)
+        return PL_OK;
+    enum pl_status status = respell(j);
+    if (status == PL_OK)
+        status = run_back(j, pl_buf_str(&j->current));
+    if (status != PL_OK)
+        return status;
+    j->was = j->was ? j->was : pl_leg_open(j->memory);
+    status = pl_leg_run(j->was, j->home, &j->back, pl_buf_str(&j->best->there->out), NULL);
+    if (status != PL_OK && !is_fatal(status))
+        status = settle_for_less(j, j->was);
+    if (status == PL_OK)
+        j->back_of = j->best;
+    return status;
 }
 
 /* Which of the edits a merge applies. */
@@ -215,18 +257,25 @@ static struct roots find_roots(const struct journey *j, const struct pl_merge *m
     return lists.ours && lists.theirs ? lists : roots;
 }
 
-static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, enum reach reach,
-                                 bool *ret_is_taken)
+/* Merges what was added, removed and moved. */
+static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret_is_taken)
 {
+    *ret_is_taken = false;
+    enum pl_status status = come_back(j);
+    if (status != PL_OK)
+        return status;
     struct pl_home_said said;
+    const struct pl_leg *was = j->was;
+    struct pl_same_bytes bytes = pl_same_bytes_of(&was->made, &j->now->made);
     struct pl_merge merge = {
         .arena = j->home->arena,
-        .ours = &j->best->there.doc,
+        .ours = &j->best->there->doc,
         .ours_text = j->best->text,
         .base = &was->made,
-        .theirs = &j->now.made,
+        .theirs = &j->now->made,
+        .bytes = &bytes,
         .base_labels = was->labels,
-        .theirs_labels = j->now.labels,
+        .theirs_labels = j->now->labels,
         .place = PL_SAME_ROAD,
         .is_said = pl_home_is_said,
         .ctx = &said,
@@ -234,9 +283,8 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, en
         .is_coarse = reach == REACH_WHOLE,
     };
     struct roots roots = find_roots(j, &merge);
-    PL_CLEANUP_BUF struct pl_buf text;
-    pl_buf_init(&text, 0);
-    enum pl_status status = pl_home_find_said(&said, j->home->arena, &j->best->there);
+    struct pl_buf text = pl_home_take_text(j->memory);
+    status = pl_home_find_said(&said, j->home->arena, j->best->there);
     if (status == PL_OK) {
         pl_buf_add(&text, pl_str_slice(j->best->text, 0, roots.ours->off));
         status = pl_merge_put(&merge, &text, roots.ours, roots.base, roots.theirs);
@@ -246,43 +294,30 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, en
     if (status == PL_OK)
         status = text.status;
     enum keeps keeps = reach == REACH_WHOLE ? KEEPS_ELEMENTS : KEEPS_ALL;
-    return status == PL_OK ? offer(j, &text, keeps, ret_is_taken) : status;
+    if (status == PL_OK)
+        status = offer(j, &text, keeps, ret_is_taken);
+    pl_home_give_text(j->memory, &text);
+    return status;
 }
 
-/* The base of a merge if the old target cannot be converted back. A writer that refuses a
- * conversation without messages has still written the document with an empty list. Without even
- * that, everything in the new target counts as added. */
-static enum pl_status settle_for_less(const struct journey *j, struct pl_leg *was)
+/* Offers the current target, converted back without the carry. */
+static enum pl_status offer_target(struct journey *j)
 {
-    enum pl_status status = pl_leg_parse(was, j->home, NULL);
-    if (status == PL_OK || is_fatal(status))
-        return status;
-    return pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was->made, NULL);
-}
-
-/* Merges what was added, removed and moved. */
-static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret_is_taken)
-{
-    struct pl_leg was;
-    *ret_is_taken = false;
     enum pl_status status = come_back(j);
     if (status != PL_OK)
         return status;
-    struct pl_str there = pl_arena_dup(j->home->arena, pl_buf_str(&j->best->there.out));
-    status = there.ptr ? pl_leg_run(&was, j->home, &j->back, there, NULL) : PL_NOMEM;
-    if (status != PL_OK && !is_fatal(status))
-        status = settle_for_less(j, &was);
-    if (status == PL_OK)
-        status = merge_into(j, &was, reach, ret_is_taken);
-    if (there.ptr)
-        pl_leg_close(&was);
+    bool is_taken;
+    struct pl_buf text = pl_home_take_text(j->memory);
+    pl_buf_add(&text, pl_buf_str(&j->now->out));
+    status = text.status == PL_OK ? offer(j, &text, KEEPS_NOTHING, &is_taken) : text.status;
+    pl_home_give_text(j->memory, &text);
     return status;
 }
 
 /* The steps, from the one that keeps most of the source to the one that keeps least. */
 static enum pl_status seek(struct journey *j)
 {
-    bool is_nearer = true;
+    bool is_nearer = !is_done(j);
     enum pl_status status = PL_OK;
     for (int round = 0; round < MOST_ROUNDS && is_nearer && status == PL_OK; round++) {
         bool is_set = false, is_added = false, is_merged = false;
@@ -296,9 +331,7 @@ static enum pl_status seek(struct journey *j)
     if (status == PL_OK && !is_done(j))
         status = merge_edits(j, REACH_WHOLE, &is_nearer);
     if (status == PL_OK && !is_done(j))
-        status = come_back(j);
-    if (status == PL_OK && !is_done(j))
-        status = offer(j, &j->now.out, KEEPS_NOTHING, &is_nearer);
+        status = offer_target(j);
     return status;
 }
 
@@ -337,7 +370,7 @@ static enum pl_status give_up(struct journey *j)
 {
     enum pl_status status = run_back(j, j->home->text);
     if (status == PL_OK && j->back.to == &pl_format_gpt_oss)
-        status = check_text(&j->now.made, j->err);
+        status = check_text(&j->now->made, j->err);
     j->has_given_up = status == PL_OK;
     return status;
 }
@@ -346,7 +379,7 @@ static enum pl_status give_up(struct journey *j)
  * carry was used. */
 static enum pl_status report_given_up(struct journey *j)
 {
-    struct pl_conv *from = &j->now.conv, *to = j->home->conv;
+    struct pl_conv *from = &j->now->conv, *to = j->home->conv;
     pl_conv_sweep(from);
     pl_conv_loss(to, PL_LOSS_DROPPED, j->home->target->root,
                  "the document cannot be compared with the source, so it was converted without the "
@@ -361,60 +394,69 @@ static enum pl_status report_given_up(struct journey *j)
     return from->status != PL_OK ? from->status : to->status;
 }
 
-/* Also reports a merge that replaced elements by others (a document that became text). */
-static enum pl_status look_for_own(struct journey *j, enum keeps *keeps)
+/* Finds the values of the source that the target has no place for. */
+static enum pl_status find_own(const struct journey *j, struct pl_home_own *own)
 {
-    struct pl_home_own left;
-    bool loses = false;
-    if (!j->is_changed || !j->own.n)
-        return PL_OK;
-    enum pl_status status = pl_home_find_own(&left, j->home->arena, &j->best->there);
-    if (status == PL_OK)
-        status = pl_home_loses_own(j->home->arena, &j->own, &left, &loses);
-    if (loses)
-        *keeps = KEEPS_ELEMENTS;
+    struct pl_arena *arena = j->home->arena;
+    struct candidate *source = j->source;
+    enum pl_status status = pl_home_find_own(own, arena, source->there);
+    if (status == PL_OK && own->n && j->is_short)
+        status =
+            pl_home_find_replaced(arena, j->home->target, &source->differences, &own->is_replaced);
     return status;
+}
+
+/* Also reports a merge that replaced elements by others (a document that became text). */
+static enum pl_status report_own(struct journey *j)
+{
+    static const char *const where[] = {
+        [KEEPS_ALL] = "",
+        [KEEPS_ELEMENTS] = "In the messages that were changed",
+        [KEEPS_NOTHING] = "Apart from these changes",
+    };
+    struct pl_home_own own, left;
+    enum keeps keeps = j->best->keeps;
+    bool loses = false;
+    enum pl_status status = find_own(j, &own);
+    if (status != PL_OK || !own.n)
+        return status;
+    if (keeps == KEEPS_ALL) {
+        status = pl_home_find_own(&left, j->home->arena, j->best->there);
+        if (status == PL_OK)
+            status = pl_home_loses_own(j->home->arena, &own, &left, &loses);
+        if (status != PL_OK || !loses)
+            return status;
+        keeps = KEEPS_ELEMENTS;
+    }
+    pl_conv_loss(j->home->conv, PL_LOSS_DROPPED, j->home->target->root,
+                 "%s, what only %s can express was not kept", where[keeps], j->back.to->name);
+    return PL_OK;
 }
 
 static enum pl_status report(struct journey *j)
 {
     if (j->has_given_up)
         return report_given_up(j);
-    static const char *const where[] = {
-        [KEEPS_ALL] = "",
-        [KEEPS_ELEMENTS] = "In the messages that were changed",
-        [KEEPS_NOTHING] = "Apart from these changes",
-    };
     const struct pl_home *home = j->home;
-    enum keeps keeps = j->best->keeps;
-    enum pl_status status = keeps == KEEPS_ALL ? look_for_own(j, &keeps) : PL_OK;
+    enum pl_status status = j->best != j->source ? report_own(j) : PL_OK;
     if (status != PL_OK)
         return status;
-    if (keeps != KEEPS_ALL && j->own.n)
-        pl_conv_loss(home->conv, PL_LOSS_DROPPED, home->target->root,
-                     "%s, what only %s can express was not kept", where[keeps], j->back.to->name);
-    const struct pl_json_doc *made = &j->best->there.made;
+    const struct pl_json_doc *made = &j->best->there->made;
     if (made->root) /* otherwise its bytes equal the target's */
         status = pl_home_report_twice(home->conv, home->arena, made);
     if (status != PL_OK || !j->best->n_differences)
         return status != PL_OK ? status : home->conv->status;
-    return pl_home_report(home->conv, &j->best->there, &j->best->differences, &home->task);
+    return pl_home_report(home->conv, j->best->there, &j->best->differences, &home->task);
 }
 
-/* Looks for a better candidate than the source, if its conversion is not the target. */
-static enum pl_status improve(struct journey *j)
+static void close_journey(struct journey *j)
 {
-    struct candidate *source = j->best;
-    if (is_done(j))
-        return PL_OK;
-    enum pl_status status = pl_home_find_own(&j->own, j->home->arena, &source->there);
-    if (status == PL_OK && j->is_short)
-        status = pl_home_find_replaced(j->home->arena, j->home->target, &source->differences,
-                                       &j->own.is_replaced);
-    if (status == PL_OK)
-        status = seek(j);
-    j->is_changed = j->best != source;
-    return status;
+    if (j->best != j->source)
+        close_candidate(j, j->best);
+    close_candidate(j, j->source);
+    pl_leg_close(j->now);
+    pl_leg_close(j->was);
+    pl_home_give_text(j->memory, &j->current);
 }
 
 /* An unchanged target gives the source, even if the source is no longer converted to it: a newer
@@ -423,22 +465,24 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
                              struct pl_buf *to, struct pl_error *err)
 {
     struct journey j = {.home = home,
+                        .memory = pl_home_remember(home),
                         .there = carry->task,
                         .back = home->task,
                         .is_short = carry->has_missing,
                         .err = err};
     bool is_untouched = carry->is_untouched && !carry->has_missing;
     struct pl_error why = {0};
-    j.best = pl_arena_zalloc(home->arena, 1, sizeof *j.best);
-    if (!j.best)
+    j.source = j.best = pl_arena_zalloc(home->arena, 1, sizeof *j.best);
+    if (!j.memory || !j.best)
         return PL_NOMEM;
+    j.current = pl_home_take_text(j.memory);
     j.best->text = carry->source;
     j.best->is_source = true;
     enum pl_status status = judge(&j, j.best, &why);
     if (status != PL_OK && !j.is_short)
         status = explain_source(carry, status, &why, err);
     else if (status == PL_OK && !is_untouched)
-        status = improve(&j);
+        status = seek(&j);
     if (!is_fatal(status) && !j.best->is_usable && j.is_short)
         status = give_up(&j);
     if (status == PL_OK && is_untouched && j.best->n_differences)
@@ -449,11 +493,9 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
         status = report(&j);
     if (status == PL_OK)
         pl_buf_add(to, is_untouched     ? carry->source
-                       : j.has_given_up ? pl_buf_str(&j.now.out)
+                       : j.has_given_up ? pl_buf_str(&j.now->out)
                                         : j.best->text);
-    pl_leg_close(&j.best->there);
-    if (j.has_now)
-        pl_leg_close(&j.now);
+    close_journey(&j);
     return status == PL_OK ? to->status : status;
 }
 

@@ -22,5 +22,7 @@
  * it is not a carry, or is for other formats; or the target is no longer a document of its
  * format. */
 enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct pl_error *err);
+/* Frees the memory that ways home have kept; NULL is nothing. */
+void pl_home_forget(struct pl_home_memory *memory);
 
 #endif

@@ -14,11 +14,29 @@ struct pl_leg {
     struct pl_conv conv;     /* owned */
     struct pl_writer writer; /* owned; with all links */
     struct pl_buf out;       /* owned; the output */
-    struct pl_json_doc made; /* arena; … parsed */
+    struct pl_json_doc made; /* arena; … parsed; no root before pl_leg_parse() */
     struct pl_labels labels; /* arena; of `made` */
+    bool has_labels;         /* … there is one */
+    bool is_open;
 };
 
-/* PL_INVALID: it cannot be converted. Close it whatever this returns. */
+/* The source, the best candidate and another one, and two legs back. */
+enum { PL_HOME_LEGS = 5, PL_HOME_TEXTS = 4 };
+struct pl_home_memory {
+    struct pl_leg legs[PL_HOME_LEGS];   /* owned */
+    struct pl_buf texts[PL_HOME_TEXTS]; /* owned; those that nobody has */
+};
+
+/* The memory of this way home; NULL: out of memory. */
+struct pl_home_memory *pl_home_remember(const struct pl_home *home);
+/* A leg that is not open. Its lists and its output have the memory of the last one. */
+struct pl_leg *pl_leg_open(struct pl_home_memory *memory);
+void pl_leg_close(struct pl_leg *leg); /* NULL is nothing */
+/* An empty buffer, and its return. */
+struct pl_buf pl_home_take_text(struct pl_home_memory *memory);
+void pl_home_give_text(struct pl_home_memory *memory, struct pl_buf *text);
+
+/* Converts `text` in an open leg. PL_INVALID: it cannot be converted. */
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
                           const struct pl_format_task *task, struct pl_str text,
                           struct pl_error *err);
@@ -31,7 +49,6 @@ enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, stru
 enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            const struct pl_format_task *task, struct pl_str text,
                            struct pl_error *err);
-void pl_leg_close(struct pl_leg *leg);
 /* The index of the first link of the writer that is at `off` of the output or later. */
 size_t pl_leg_link_at(const struct pl_leg *leg, uint32_t off);
 

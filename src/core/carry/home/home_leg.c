@@ -18,13 +18,18 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            const struct pl_format_task *task, struct pl_str text,
                            struct pl_error *err)
 {
-    *leg = (struct pl_leg){.text = text};
-    pl_buf_init(&leg->out, pl_convert_most(text.len));
-    pl_writer_init(&leg->writer, &leg->conv, &leg->out);
+    leg->text = text;
+    leg->made = (struct pl_json_doc){0};
+    leg->labels = (struct pl_labels){0};
+    leg->has_labels = false;
+    leg->conv.status = PL_OK;
+    pl_buf_clear(&leg->out);
+    leg->out.max = pl_convert_most(text.len);
+    pl_writer_renew(&leg->writer, &leg->conv, &leg->out);
     pl_writer_keep_links(&leg->writer, PL_LINKS_ALL);
     enum pl_status status = pl_source_parse(home->arena, text, &leg->doc, err);
     if (status == PL_OK)
-        status = pl_conv_init(&leg->conv, home->arena, &leg->doc);
+        status = pl_conv_renew(&leg->conv, home->arena, &leg->doc);
     if (status != PL_OK)
         return status;
     pl_conv_limit(&leg->conv, home->max_items);
@@ -39,6 +44,11 @@ enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
                             struct pl_error *err)
 {
     enum pl_status status = pl_leg_read(leg, home, task, text, err);
+    /* Most targets are about as long as their source, and have half as many links as it has nodes:
+     * growing would copy them again and again. */
+    (void)pl_buf_reserve(&leg->out, text.len + text.len / 4);
+    if (status == PL_OK && !pl_vec_reserve(&leg->writer.links, leg->doc.n_nodes / 2 + (size_t)1))
+        status = PL_NOMEM;
     if (status == PL_OK)
         status = pl_format_prepare(&leg->conv, task, err);
     if (status == PL_OK)
@@ -69,16 +79,16 @@ static bool has_link(const struct pl_leg *leg, uint32_t off)
 }
 
 /* The id of a message is a label, and that of a call is none: its result refers to it. */
-static void find_labels_of(const struct pl_leg *leg, const struct pl_json_node *object,
-                           bool *is_label)
+static void find_labels_of(struct pl_leg *leg, const struct pl_json_node *object, bool *is_label)
 {
     const struct pl_json_doc *doc = &leg->made;
     bool is_message = pl_json_member(doc, object, "role", PL_JSON_STRING) != NULL;
     for (const struct pl_json_node *key = pl_json_first(object); key < pl_json_end(object);
          key = pl_json_next_member(key)) {
         unsigned name = pl_label_name(doc, key);
-        if (name && (is_message || !(name & PL_LABEL_IDS)) && !pl_json_is_container(key + 1))
-            is_label[key + 1 - doc->root] = !has_link(leg, key[1].off);
+        if (name && (is_message || !(name & PL_LABEL_IDS)) && !pl_json_is_container(key + 1) &&
+            !has_link(leg, key[1].off))
+            is_label[key + 1 - doc->root] = leg->has_labels = true;
     }
 }
 
@@ -106,13 +116,6 @@ enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
 {
     enum pl_status status = pl_leg_write(leg, home, task, text, err);
     return status == PL_OK ? pl_leg_parse(leg, home, err) : status;
-}
-
-void pl_leg_close(struct pl_leg *leg)
-{
-    pl_writer_deinit(&leg->writer);
-    pl_conv_deinit(&leg->conv);
-    pl_buf_deinit(&leg->out);
 }
 
 static int by_value(const void *ctx, const void *a, const void *b)

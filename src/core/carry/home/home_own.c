@@ -11,8 +11,10 @@
 enum { LEAST_TEXT = 3, MOST_DEPTH = 136 };
 
 struct pl_home_own_value {
+    const struct pl_json_node *node;
     uint64_t hash;   /* of its name and its bytes */
-    uint64_t text;   /* hash of the longest text of its element that the target has; 0: none */
+    uint64_t text;   /* hash of the longest text of its element that the target has; 0: none, or
+                        find_texts() has not run */
     bool is_unknown; /* … the target no longer has this text: it was deleted or changed */
 };
 
@@ -94,17 +96,6 @@ static bool is_position(const struct pl_json_doc *doc, const struct pl_json_node
     return n[-1].tag & PL_JSON_KEY && pl_label_name(doc, n - 1) & ~(unsigned)PL_LABEL_IDS;
 }
 
-static struct pl_home_own_value own_value(const struct finder *f, const struct pl_json_node *node,
-                                          const struct pl_json_node *text)
-{
-    return (struct pl_home_own_value){
-        .hash = hash_value(f->doc, node),
-        .text = text ? hash_text(f->doc, text) : 0,
-        .is_unknown =
-            text && pl_str_find(pl_json_raw(f->doc, text), pl_carry_missing()) != SIZE_MAX,
-    };
-}
-
 enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena, struct pl_leg *leg)
 {
     struct pl_conv *conv = &leg->conv;
@@ -113,9 +104,8 @@ enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena,
         return conv->status;
     size_t n_most = conv->losses.len, n = 0;
     const void **order = pl_arena_alloc(arena, 2 * n_most + 1, sizeof *order);
-    struct pl_home_own_value *values = pl_arena_alloc(arena, n_most + 1, sizeof *values);
-    struct finder *f = pl_arena_alloc(arena, 1, sizeof *f);
-    if (!order || !values || !f || pl_home_find_said(&f->said, arena, leg) != PL_OK)
+    struct pl_home_own_value *values = pl_arena_zalloc(arena, n_most + 1, sizeof *values);
+    if (!order || !values)
         return PL_NOMEM;
     for (size_t i = 0; i < n_most; i++) {
         const struct pl_loss *loss = &conv->losses.ptr[i];
@@ -124,18 +114,35 @@ enum pl_status pl_home_find_own(struct pl_home_own *own, struct pl_arena *arena,
             order[n++] = loss;
     }
     pl_sort(order, order + n_most, n, by_place, NULL);
-    const struct pl_json_node *at = leg->doc.root;
-    f->doc = &leg->doc;
-    f->depth = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct pl_json_node *node = ((const struct pl_loss *)order[i])->node;
-        enter(f, &at, node);
+        values[i].node = ((const struct pl_loss *)order[i])->node;
+        values[i].hash = hash_value(&leg->doc, values[i].node);
+    }
+    *own = (struct pl_home_own){.leg = leg, .values = values, .n = n};
+    return PL_OK;
+}
+
+/* Finds the text of each value. Only if one is lost: a text may have megabytes. */
+static enum pl_status find_texts(struct pl_home_own *own, struct pl_arena *arena)
+{
+    const struct pl_json_doc *doc = &own->leg->doc;
+    struct finder *f = pl_arena_alloc(arena, 1, sizeof *f);
+    if (!f || pl_home_find_said(&f->said, arena, own->leg) != PL_OK)
+        return PL_NOMEM;
+    const struct pl_json_node *at = doc->root;
+    f->doc = doc;
+    f->depth = 0;
+    for (size_t i = 0; i < own->n; i++) {
+        struct pl_home_own_value *value = &own->values[i];
+        enter(f, &at, value->node);
         struct around *element = element_of(f);
         if (!element->is_measured)
             *element = (struct around){element->node, true, longest_text(f, element->node)};
-        values[i] = own_value(f, node, element->text);
+        const struct pl_json_node *text = element->text;
+        value->text = text ? hash_text(doc, text) : 0;
+        value->is_unknown =
+            text && pl_str_find(pl_json_raw(doc, text), pl_carry_missing()) != SIZE_MAX;
     }
-    *own = (struct pl_home_own){leg->doc, values, n};
     return PL_OK;
 }
 
@@ -206,6 +213,19 @@ static size_t keep_lost(const void **source, size_t n_source, const void **resul
     return n;
 }
 
+/* Whether the result has a value less often than the source, both sorted. */
+static bool has_fewer(const void **source, size_t n_source, const void **result, size_t n_result)
+{
+    for (size_t i = 0, k = 0; i < n_source; i++, k++) {
+        uint64_t hash = ((const struct pl_home_own_value *)source[i])->hash;
+        while (k < n_result && ((const struct pl_home_own_value *)result[k])->hash < hash)
+            k++;
+        if (k == n_result || ((const struct pl_home_own_value *)result[k])->hash != hash)
+            return true;
+    }
+    return false;
+}
+
 /* Counts how often the document has the text of each value, at the first value with that text. */
 static void count_texts(const void **lost, size_t n, const struct pl_json_doc *doc,
                         uint32_t *n_times)
@@ -257,27 +277,42 @@ enum pl_status pl_home_find_replaced(struct pl_arena *arena, const struct pl_jso
     return PL_OK;
 }
 
-enum pl_status pl_home_loses_own(struct pl_arena *arena, const struct pl_home_own *source,
-                                 const struct pl_home_own *result, bool *ret_loses)
+/* The values that the source has and the result lacks are `lost`. */
+static enum pl_status are_lost(struct pl_arena *arena, const struct pl_home_own *source,
+                               const struct pl_home_own *result, const void **lost, size_t n,
+                               bool *ret_loses)
 {
-    const void **lost = sorted(arena, source), **kept = sorted(arena, result);
-    if (!lost || !kept)
-        return PL_NOMEM;
-    size_t n = keep_lost(lost, source->n, kept, result->n);
-    *ret_loses = false;
-    if (!n)
-        return PL_OK;
-    uint32_t *before = pl_arena_zalloc(arena, n, sizeof *before);
-    uint32_t *after = pl_arena_zalloc(arena, n, sizeof *after);
+    uint32_t *before = pl_arena_zalloc(arena, n + 1, sizeof *before);
+    uint32_t *after = pl_arena_zalloc(arena, n + 1, sizeof *after);
     if (!before || !after)
         return PL_NOMEM;
-    pl_sort(lost, lost + source->n, n, by_text, NULL);
-    count_texts(lost, n, &source->doc, before);
-    count_texts(lost, n, &result->doc, after);
+    count_texts(lost, n, &source->leg->doc, before);
+    count_texts(lost, n, &result->leg->doc, after);
     for (size_t i = 0; i < n; i++) {
         const struct pl_home_own_value *value = lost[i];
         *ret_loses = *ret_loses || (before[i] && after[i] >= before[i]) ||
                      (value->is_unknown && source->is_replaced);
     }
     return PL_OK;
+}
+
+enum pl_status pl_home_loses_own(struct pl_arena *arena, struct pl_home_own *source,
+                                 struct pl_home_own *result, bool *ret_loses)
+{
+    const void **lost = sorted(arena, source), **kept = sorted(arena, result);
+    *ret_loses = false;
+    if (!lost || !kept)
+        return PL_NOMEM;
+    if (!has_fewer(lost, source->n, kept, result->n))
+        return PL_OK;
+    enum pl_status status = find_texts(source, arena);
+    if (status == PL_OK)
+        status = find_texts(result, arena);
+    if (status != PL_OK)
+        return status;
+    pl_sort(lost, lost + source->n, source->n, by_both, NULL);
+    pl_sort(kept, kept + result->n, result->n, by_both, NULL);
+    size_t n = keep_lost(lost, source->n, kept, result->n);
+    pl_sort(lost, lost + source->n, n, by_text, NULL);
+    return n ? are_lost(arena, source, result, lost, n, ret_loses) : PL_OK;
 }
