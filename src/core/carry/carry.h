@@ -23,6 +23,7 @@
 #ifndef PL_CARRY_CARRY_H
 #define PL_CARRY_CARRY_H
 
+#include "base/hash.h"
 #include "format/way_home.h"
 
 enum { PL_CARRY_VERSION = 3 };
@@ -57,7 +58,10 @@ struct pl_str pl_carry_missing(void);
 void pl_carry_spell(struct pl_buf *to, struct pl_str raw);
 
 /* The hash of a text. */
-uint64_t pl_carry_hash(struct pl_str bytes);
+static inline uint64_t pl_carry_hash(struct pl_str bytes)
+{
+    return pl_hash_quick(bytes);
+}
 
 /* The hash of a whole target; some of its bytes are hashed already. */
 struct pl_carry_hasher {

@@ -1,11 +1,5 @@
 /* Hashes in a carry: of strings, and of a target with such strings in it. */
-#include "base/hash.h"
 #include "carry/carry.h"
-
-uint64_t pl_carry_hash(struct pl_str bytes)
-{
-    return pl_hash_quick(bytes);
-}
 
 static void mix(struct pl_carry_hasher *hasher, uint64_t hash)
 {

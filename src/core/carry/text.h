@@ -16,9 +16,9 @@ struct pl_carry_reference {
  * comments that `source` has. `references` are sorted by offset; one that begins inside another is
  * skipped. */
 void pl_carry_put_source(struct pl_buf *to, struct pl_str source, const struct pl_json_doc *doc,
-                         const struct pl_carry_reference *const references[], size_t n_references);
+                         const struct pl_carry_reference *references, size_t n_references);
 
-/* Appends the eleven characters of a hash. */
-void pl_carry_put_hash(struct pl_buf *to, uint64_t hash);
+/* Writes the eleven characters of a hash; returns the place after them. */
+char *pl_carry_put_hash(char *to, uint64_t hash);
 
 #endif

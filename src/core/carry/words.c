@@ -1,16 +1,16 @@
 /* The table of words. It belongs to the version of the carry: a changed word is a new version. */
 #include "carry/words.h"
 
-#define KEY(word)                                                                                  \
+/* The lowest bits: as many as a text has bytes, at most sixteen. */
+#define WITHIN(n) ((n) < PL_SCAN16 ? (1u << (n)) - 1 : 0xFFFFu)
+#define KNOWN(text)                                                                                \
     {                                                                                              \
-        "\"" word "\":", sizeof(word) + 2                                                          \
+        text, WITHIN(sizeof(text) - 1), sizeof(text) - 1                                           \
     }
-#define VALUE(word)                                                                                \
-    {                                                                                              \
-        "\"" word "\"", sizeof(word) + 1                                                           \
-    }
+#define KEY(word)   KNOWN("\"" word "\":")
+#define VALUE(word) KNOWN("\"" word "\"")
 
-const struct pl_str pl_carry_words[128] = {
+const struct pl_carry_known pl_carry_words[128] = {
     ['A'] = KEY("additionalProperties"),
     ['B'] = KEY("tool_calls"),
     ['C'] = KEY("content"),
@@ -75,13 +75,13 @@ const struct pl_str pl_carry_words[128] = {
 
 /* No two keys share a slot, and no two values; tests check these tables against the one above. */
 const char pl_carry_keys[PL_CARRY_SLOTS] = {
-    [0] = 'H',   [1] = 'W',   [3] = 'M',   [5] = 'g',   [7] = '%',   [10] = 'B',  [12] = 'L',
-    [13] = 'G',  [17] = 'J',  [20] = 'T',  [23] = 'U',  [33] = 'k',  [34] = 'd',  [35] = 'i',
-    [36] = 'N',  [38] = 'P',  [39] = 'A',  [41] = 'I',  [42] = 'Y',  [44] = 'h',  [46] = 'b',
-    [47] = 'j',  [48] = 'R',  [49] = 'C',  [50] = 'F',  [51] = '$',  [52] = 'Z',  [53] = 'z',
-    [70] = 'v',  [71] = 'm',  [73] = 'x',  [74] = 'w',  [75] = 'K',  [77] = '&',  [81] = 'o',
-    [84] = 'q',  [85] = 'p',  [90] = 'D',  [97] = 'X',  [108] = '#', [110] = 'V', [111] = 'O',
-    [113] = 'S', [118] = '!', [119] = 'y', [120] = 'c', [122] = 'Q'};
+    [0] = '#',   [1] = 'N',   [2] = '$',   [3] = 'U',   [9] = 'p',   [13] = 'q',  [22] = 'Z',
+    [23] = 'v',  [26] = 'h',  [29] = 'F',  [30] = 'J',  [32] = '!',  [35] = 'A',  [37] = '&',
+    [38] = 'b',  [46] = 'd',  [50] = 'D',  [52] = 'O',  [54] = 'M',  [56] = 'G',  [60] = 'j',
+    [61] = 'K',  [63] = 'P',  [73] = 'c',  [74] = 'g',  [75] = 'w',  [76] = 'o',  [77] = 'Q',
+    [78] = 'V',  [79] = 'R',  [81] = 'z',  [83] = 'B',  [85] = 'k',  [86] = 'T',  [91] = 'S',
+    [96] = 'I',  [97] = 'y',  [99] = 'W',  [100] = 'L', [102] = 'Y', [104] = 'i', [109] = 'm',
+    [120] = 'H', [121] = '%', [122] = 'C', [126] = 'X', [127] = 'x'};
 const char pl_carry_values[PL_CARRY_SLOTS] = {
-    [20] = '*', [33] = '?', [43] = ')', [50] = ';', [52] = '|',  [55] = '<', [71] = '@',
-    [73] = '>', [77] = '=', [86] = '`', [93] = '(', [102] = '~', [122] = '_'};
+    [16] = '<', [19] = ')', [23] = '~',  [25] = '_',  [29] = ';',  [51] = '?', [86] = '*',
+    [92] = '=', [94] = '(', [106] = '>', [109] = '@', [115] = '|', [125] = '`'};

@@ -10,6 +10,7 @@
 #define PL_CARRY_WORDS_H
 
 #include "base/str.h"
+#include "json/scan16.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -21,58 +22,42 @@
 #define PL_CARRY_TYPE 'Y'
 #define PL_CARRY_ROLE 'R'
 
-/* Each word with its quotes, by its character: `"role":` or `"user"`. Empty: not a word. */
-extern const struct pl_str pl_carry_words[128];
-
-/* A word is looked up in the slot that pl_carry_slot() gives it. */
-enum { PL_CARRY_SLOTS = 128 };
-extern const char pl_carry_keys[PL_CARRY_SLOTS], pl_carry_values[PL_CARRY_SLOTS];
+/* Each word with its quotes, by its character: `"role":` or `"user"`. */
+enum { PL_CARRY_MOST_WORD = 28 };
+struct pl_carry_known {
+    char text[PL_CARRY_MOST_WORD];
+    uint16_t within; /* a bit for each of its first sixteen bytes */
+    uint8_t len;     /* 0: not a word */
+};
+extern const struct pl_carry_known pl_carry_words[128];
 
 static inline struct pl_str pl_carry_word(char c)
 {
     unsigned char at = (unsigned char)c;
-    return at < 128 ? pl_carry_words[at] : (struct pl_str){0};
+    return at < 128 ? (struct pl_str){pl_carry_words[at].text, pl_carry_words[at].len}
+                    : (struct pl_str){0};
 }
 
-static inline size_t pl_carry_slot(struct pl_str word)
-{
-    const unsigned char *p = (const unsigned char *)word.ptr;
-    return (p[0] * 45u + p[word.len - 1] * 54u + word.len * 62u + p[word.len / 2] * 40u) %
-           PL_CARRY_SLOTS;
-}
+/* The only word that a string may be is found by the hash that a key has in its node
+ * (json/key_hash.h). */
+enum { PL_CARRY_SLOTS = 128, PL_CARRY_SPREAD = 63937 };
+extern const char pl_carry_keys[PL_CARRY_SLOTS], pl_carry_values[PL_CARRY_SLOTS];
 
-/* Every string of every source is looked up, so up to sixteen bytes are compared as two overlapping
- * numbers. */
-static inline bool pl_carry_is_same(const char *a, const char *b, size_t n)
+/* The character of the word that the text of `len` bytes is, with its quotes and, for a key, its
+ * colon; 0: none. `slots` are those of keys or of values of `type` and `role`; `hash` is that of the
+ * string. Sixteen bytes must be readable: they are compared at once. */
+static inline char pl_carry_find(const char slots[static PL_CARRY_SLOTS], const char *text,
+                                 size_t len, uint32_t hash)
 {
-    uint64_t first[2] = {0}, last[2] = {0};
-    if (n < 4 || n > 16)
-        return !memcmp(a, b, n);
-    if (n < 8) {
-        memcpy(&first[0], a, 4);
-        memcpy(&first[1], b, 4);
-        memcpy(&last[0], a + n - 4, 4);
-        memcpy(&last[1], b + n - 4, 4);
-    } else {
-        memcpy(&first[0], a, 8);
-        memcpy(&first[1], b, 8);
-        memcpy(&last[0], a + n - 8, 8);
-        memcpy(&last[1], b + n - 8, 8);
-    }
-    return first[0] == first[1] && last[0] == last[1];
-}
-
-/* The character of a word, given without quotes; 0: not a word. `slots` are those of keys or of
- * values of `type` and `role`, and n_around is the number of other bytes in their words. */
-enum { PL_CARRY_AROUND_KEY = 3, PL_CARRY_AROUND_VALUE = 2 };
-static inline char pl_carry_find(const char slots[static PL_CARRY_SLOTS], size_t n_around,
-                                 struct pl_str word)
-{
-    char c = word.len ? slots[pl_carry_slot(word)] : '\0';
-    const struct pl_str *known = &pl_carry_words[(unsigned char)c];
-    bool is_it =
-        known->len == word.len + n_around && pl_carry_is_same(known->ptr + 1, word.ptr, word.len);
-    return is_it ? c : '\0';
+    char c = slots[hash * PL_CARRY_SPREAD >> 25];
+    const struct pl_carry_known *known = &pl_carry_words[(unsigned char)c];
+    if (~pl_scan16_same(text, known->text) & known->within)
+        return '\0';
+    if (known->len > PL_SCAN16 &&
+        (len != known->len ||
+         memcmp(text + PL_SCAN16, known->text + PL_SCAN16, len - PL_SCAN16) != 0))
+        return '\0';
+    return c;
 }
 
 #endif

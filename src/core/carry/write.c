@@ -13,19 +13,36 @@ struct maker {
     struct pl_buf *to;
     struct pl_str source;
     const struct pl_writer *w;
-    bool is_text;                                 /* the target is not JSON */
-    PL_VEC(struct pl_carry_reference) references; /* owned; in the order of the target */
+    bool is_text;                          /* the target is not JSON */
+    struct pl_carry_reference *references; /* arena; in the order of the target */
+    uint32_t n, cap;
+    bool is_in_order; /* … that is the order of the source, too */
     enum pl_status status;
 };
 
-static void add(struct maker *m, uint32_t off, uint32_t len, uint32_t at)
+static bool make_room(struct maker *m)
 {
-    if (len < PL_LINKS_LONG)
-        return;
-    struct pl_str bytes = pl_str_slice(m->source, off, (size_t)off + len);
-    struct pl_carry_reference reference = {off, len, at, pl_carry_hash(bytes)};
-    if (!pl_vec_push(&m->references, reference))
+    enum { FEW = 32 };
+    uint32_t cap = m->cap ? 2 * m->cap : FEW;
+    size_t size = sizeof *m->references;
+    struct pl_carry_reference *references =
+        pl_arena_grow(m->w->conv->arena, m->references, m->cap * size, cap * size);
+    if (!references) {
         m->status = PL_NOMEM;
+        return false;
+    }
+    m->references = references;
+    m->cap = cap;
+    return true;
+}
+
+static inline void add(struct maker *m, uint32_t off, uint32_t len, uint32_t at)
+{
+    if (len < PL_LINKS_LONG || (m->n == m->cap && !make_room(m)))
+        return;
+    struct pl_str bytes = {m->source.ptr + off, len};
+    m->is_in_order = m->is_in_order && (!m->n || m->references[m->n - 1].off <= off);
+    m->references[m->n++] = (struct pl_carry_reference){off, len, at, pl_carry_hash(bytes)};
 }
 
 /* Whether a string in the usual spelling has half of a surrogate pair. */
@@ -79,8 +96,8 @@ static void find_references(struct maker *m)
 static uint64_t target_hash(const struct maker *m, struct pl_str target)
 {
     struct pl_carry_hasher hasher = {.text = target};
-    for (size_t i = 0; i < m->references.len; i++) {
-        const struct pl_carry_reference *r = &m->references.ptr[i];
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct pl_carry_reference *r = &m->references[i];
         pl_carry_hash_known(&hasher, r->at, r->len, r->hash);
     }
     return pl_carry_hash_end(&hasher);
@@ -93,24 +110,39 @@ static int by_offset(const void *ctx, const void *a, const void *b)
     return (x->off > y->off) - (x->off < y->off);
 }
 
-static enum pl_status put_source(struct maker *m)
+/* Settings may be elsewhere in the target. */
+static enum pl_status sort_references(struct maker *m)
 {
-    size_t n = m->references.len;
-    const void **order = pl_arena_alloc(m->w->conv->arena, 2 * n + 1, sizeof *order);
-    if (!order)
+    size_t n = m->n;
+    struct pl_arena *arena = m->w->conv->arena;
+    const void **order = pl_arena_alloc(arena, 2 * n + 1, sizeof *order);
+    struct pl_carry_reference *sorted = pl_arena_alloc(arena, n + 1, sizeof *sorted);
+    if (!order || !sorted)
         return PL_NOMEM;
     for (size_t i = 0; i < n; i++)
-        order[i] = &m->references.ptr[i];
+        order[i] = &m->references[i];
     pl_sort(order, order + n, n, by_offset, NULL);
-    pl_carry_put_source(m->to, m->source, m->w->conv->doc,
-                        (const struct pl_carry_reference *const *)order, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = *(const struct pl_carry_reference *)order[i];
+    m->references = sorted;
+    return PL_OK;
+}
+
+static enum pl_status put_source(struct maker *m)
+{
+    enum pl_status status = m->is_in_order ? PL_OK : sort_references(m);
+    if (status != PL_OK)
+        return status;
+    pl_carry_put_source(m->to, m->source, m->w->conv->doc, m->references, m->n);
     return m->to->status;
 }
 
-static void put_word(struct pl_buf *to, const char *before, const char *word)
+static char *put_word(char *at, const char *before, const char *word)
 {
-    pl_buf_adds(to, before);
-    pl_buf_adds(to, word);
+    size_t n_before = strlen(before), n = strlen(word);
+    pl_bytes_copy(at, before, n_before);
+    pl_bytes_copy(at + n_before, word, n);
+    return at + n_before + n;
 }
 
 static_assert(PL_CARRY_VERSION == 3, "put_head says the version");
@@ -118,32 +150,39 @@ static_assert(PL_CARRY_VERSION == 3, "put_head says the version");
 /* Trailing defaults are left out. */
 static void put_head(struct pl_buf *to, uint64_t target, const struct pl_format_task *task)
 {
+    enum { MOST_HEAD = 512 };
     bool has_profile = task->profile != NULL;
     bool has_mode = has_profile || task->mode != PL_MODE_CONVERT;
-    put_word(to, "{\"parley_carry\":[3,\"", task->from->name);
-    put_word(to, "\",\"", task->to->name);
-    put_word(to, "\",\"", "");
-    pl_carry_put_hash(to, target);
+    size_t n_profile = has_profile ? strlen(task->profile->name) : 0;
+    char *at = pl_buf_reserve(to, MOST_HEAD + n_profile);
+    if (!at)
+        return;
+    at = put_word(at, "{\"parley_carry\":[3,\"", task->from->name);
+    at = put_word(at, "\",\"", task->to->name);
+    at = put_word(at, "\",\"", "");
+    at = pl_carry_put_hash(at, target);
     if (has_mode || task->kind != PL_KIND_REQUEST)
-        put_word(to, "\",\"", task->kind == PL_KIND_RESPONSE ? "response" : "request");
+        at = put_word(at, "\",\"", task->kind == PL_KIND_RESPONSE ? "response" : "request");
     if (has_mode)
-        put_word(to, "\",\"", pl_mode_name(task->mode));
+        at = put_word(at, "\",\"", pl_mode_name(task->mode));
     if (has_profile)
-        put_word(to, "\",\"", task->profile->name);
-    pl_buf_adds(to, "\"],\"source\":\"");
+        at = put_word(at, "\",\"", task->profile->name);
+    at = put_word(at, "\"],\"source\":\"", "");
+    to->len = (size_t)(at - to->ptr);
 }
 
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                               struct pl_str target, const struct pl_format_task *task)
 {
-    struct maker m = {
-        .to = to, .source = source, .w = w, .is_text = task->to == &pl_format_gpt_oss};
+    struct maker m = {.to = to,
+                      .source = source,
+                      .w = w,
+                      .is_text = task->to == &pl_format_gpt_oss,
+                      .is_in_order = true};
     find_references(&m);
-    (void)pl_buf_reserve(to, 512);
     put_head(to, target_hash(&m, target), task);
     if (m.status == PL_OK)
         m.status = put_source(&m);
     pl_buf_adds(to, "\"}");
-    pl_vec_deinit(&m.references);
     return m.status != PL_OK ? m.status : to->status;
 }

@@ -41,6 +41,20 @@ static inline uint32_t pl_scan16_either(const char *p, char a, char b)
 #endif
 }
 
+/* The bytes that are the same in both. */
+static inline uint32_t pl_scan16_same(const char *p, const char *q)
+{
+#ifdef __SSE2__
+    __m128i a = _mm_loadu_si128((const __m128i *)p), b = _mm_loadu_si128((const __m128i *)q);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < PL_SCAN16; i++)
+        bits |= (uint32_t)(p[i] == q[i]) << i;
+    return bits;
+#endif
+}
+
 /* Bytes that must be escaped in a string: quotes, backslashes, control characters. */
 static inline uint32_t pl_scan16_specials(const char *p)
 {
