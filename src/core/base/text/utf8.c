@@ -132,13 +132,30 @@ AVX2 static inline bool is_block_valid(const unsigned char *p, __m256i *before)
     return _mm256_testz_si256(errors, errors);
 }
 
+/* Whether a sequence begins in the last three bytes before `end` and goes on after it. */
+static bool is_open_at(const unsigned char *end)
+{
+    return end[-1] >= 0xC0 || end[-2] >= 0xE0 || end[-3] >= 0xF0;
+}
+
+/* Whether fewer than 64 bytes before `end` have no error. At least 96 bytes before them are
+ * well-formed, so checking some of these again is harmless. */
+AVX2 static bool is_rest_valid(const unsigned char *end)
+{
+    __m256i before = _mm256_loadu_si256((const __m256i *)(end - 96));
+    return is_block_valid(end - 64, &before) && !is_open_at(end);
+}
+
 AVX2 static size_t valid_prefix_avx2(const unsigned char *p, size_t n)
 {
     __m256i before = _mm256_setzero_si256();
     size_t i = 0;
     while (n - i >= 64 && is_block_valid(p + i, &before))
         i += 64;
-    if (n - i < 64) {
+    if (n - i < 64 && i >= 96) {
+        if (is_rest_valid(p + n))
+            return n;
+    } else if (n - i < 64) {
         /* Zeros after the end make a cut-off sequence too short. */
         unsigned char tail[64] = {0};
         memcpy(tail, p + i, n - i);
