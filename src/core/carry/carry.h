@@ -41,14 +41,16 @@ enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, stru
 struct pl_carry {
     struct pl_format_task task; /* of the conversion, from the source's format to the target's */
     bool is_untouched;          /* the bytes of the target are unchanged */
-    struct pl_str source;       /* arena; the source, with pl_carry_missing() for lost texts */
+    struct pl_str source;       /* with pl_carry_missing() for lost texts */
     bool has_missing;           /* the source has such a text */
 };
 
-/* The references are resolved in `target`. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: not a
- * carry; the message says what is wrong, where in it, and what to do. */
-enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
-                             const struct pl_json_doc *target, struct pl_error *err);
+/* Appends the source to `to`, and carry->source is that part of it. The references are resolved in
+ * `target`. PL_SYNTAX or PL_LIMIT: not JSON, or too large. PL_INVALID: not a carry; the message says
+ * what is wrong, where in it, and what to do. */
+enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_buf *to, struct pl_arena *arena,
+                             struct pl_str text, const struct pl_json_doc *target,
+                             struct pl_error *err);
 
 /* Replaces a text that is no longer in the target. No other program writes it. */
 struct pl_str pl_carry_missing(void);

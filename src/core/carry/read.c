@@ -22,6 +22,7 @@ struct pl_str pl_carry_missing(void)
 
 struct reading {
     struct pl_carry *carry;
+    struct pl_buf *to; /* borrowed; gets the source */
     struct pl_arena *arena;
     struct pl_json_doc doc;        /* arena; the carry */
     struct pl_carry_pieces pieces; /* owned; of the source */
@@ -317,10 +318,11 @@ static enum pl_status put_pieces(struct reading *r, const struct strings *string
     const struct pl_str *fillings = fill_holes(r, strings, most, &n_bytes);
     if (fillings && n_bytes + text.len > r->pieces.text.max)
         return PL_LIMIT;
-    char *to = fillings ? pl_arena_alloc(r->arena, n_bytes + text.len + 1, 1) : NULL;
+    char *to = fillings ? pl_buf_reserve(r->to, n_bytes + text.len) : NULL;
     if (!to)
-        return PL_NOMEM;
+        return fillings ? r->to->status : PL_NOMEM;
     r->carry->source = (struct pl_str){to, n_bytes + text.len};
+    r->to->len += n_bytes + text.len;
     for (size_t i = 0; i < r->pieces.holes.len; i++) {
         const struct pl_carry_hole *hole = &r->pieces.holes.ptr[i];
         to = put(to, pl_str_slice(text, from, hole->at));
@@ -343,11 +345,12 @@ static enum pl_status put_together(struct reading *r, const struct pl_json_doc *
     return status;
 }
 
-enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
-                             const struct pl_json_doc *target, struct pl_error *err)
+enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_buf *to, struct pl_arena *arena,
+                             struct pl_str text, const struct pl_json_doc *target,
+                             struct pl_error *err)
 {
     *carry = (struct pl_carry){0};
-    struct reading r = {.carry = carry, .arena = arena, .err = err};
+    struct reading r = {.carry = carry, .to = to, .arena = arena, .err = err};
     struct pl_json_opts opts = {.max_nodes = 16000000};
     struct pl_error why = {0};
     enum pl_status status = pl_json_parse(arena, text, &opts, &r.doc, &why);
@@ -360,7 +363,7 @@ enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, str
     if (status == PL_OK)
         status = put_together(&r, target);
     pl_carry_pieces_deinit(&r.pieces);
-    if (status == PL_LIMIT)
+    if (status == PL_LIMIT && to->status == PL_OK)
         return pl_fail(err, status, "the source in this carry would have more than %zu bytes",
                        r.pieces.text.max);
     return status;

@@ -415,6 +415,8 @@ static void many_references_to_one_text_make_no_gigabytes(void **state)
     struct pl_json_doc doc;
     struct pl_carry read;
     struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf source;
+    pl_buf_init(&source, 0);
     pl_buf_init(&target, 0);
     pl_buf_init(&carry, 0);
     pl_buf_init(&word, 0);
@@ -433,7 +435,7 @@ static void many_references_to_one_text_make_no_gigabytes(void **state)
         pl_buf_addf(&carry, "~%s", digits);
     pl_buf_adds(&carry, "'}\"}");
     assert_int_equal(pl_json_parse(&arena, pl_buf_str(&target), NULL, &doc, NULL), PL_OK);
-    assert_int_equal(pl_carry_read(&read, &arena, pl_buf_str(&carry), &doc, &err), PL_OK);
+    assert_int_equal(pl_carry_read(&read, &source, &arena, pl_buf_str(&carry), &doc, &err), PL_OK);
     assert_true(read.has_missing);
     size_t most = carry.len + 2 * target.len + (64 << 10) + REFERENCES * pl_carry_missing().len;
     assert_true(read.source.len > BYTES && read.source.len <= most);
@@ -450,13 +452,16 @@ static void many_words_make_no_gigabytes(void **state)
     struct pl_json_doc doc;
     struct pl_carry read;
     struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf source;
+    pl_buf_init(&source, 0);
     pl_buf_init(&carry, 0);
     pl_arena_init(&arena, 0);
     pl_buf_adds(&carry, HEAD "{");
     pl_buf_fill(&carry, 'A', WORDS);
     pl_buf_adds(&carry, "1}\"}");
     assert_int_equal(pl_json_parse(&arena, PL_STR("{}"), NULL, &doc, NULL), PL_OK);
-    assert_int_equal(pl_carry_read(&read, &arena, pl_buf_str(&carry), &doc, &err), PL_LIMIT);
+    assert_int_equal(pl_carry_read(&read, &source, &arena, pl_buf_str(&carry), &doc, &err),
+                     PL_LIMIT);
     assert_non_null(strstr(err.message, "more than"));
 }
 

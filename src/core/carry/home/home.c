@@ -459,6 +459,26 @@ static void close_journey(struct journey *j)
     pl_home_give_text(j->memory, &j->current);
 }
 
+/* Replaces the source at the end of `to` by the result, if that is another text. */
+static void put_result(struct journey *j, const struct pl_carry *carry, struct pl_buf *to)
+{
+    struct pl_str result = j->has_given_up ? pl_buf_str(&j->now->out) : j->best->text;
+    struct pl_buf *memory = &j->best->memory, old = *to;
+    if (result.ptr == carry->source.ptr)
+        return;
+    to->len -= carry->source.len;
+    if (to->len || result.ptr != memory->ptr || result.len > to->max) {
+        pl_buf_add(to, result);
+        return;
+    }
+    /* The result may have megabytes: the buffers change places. */
+    to->ptr = memory->ptr;
+    to->len = memory->len;
+    to->cap = memory->cap;
+    memory->ptr = old.ptr;
+    memory->cap = old.cap;
+}
+
 /* An unchanged target gives the source, even if the source is no longer converted to it: a newer
  * program may write it differently. What differs is reported, because a carry may be damaged. */
 static enum pl_status travel(const struct pl_home *home, const struct pl_carry *carry,
@@ -491,10 +511,8 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
                      "changed, or another version of parley made it");
     if (status == PL_OK)
         status = report(&j);
-    if (status == PL_OK)
-        pl_buf_add(to, is_untouched     ? carry->source
-                       : j.has_given_up ? pl_buf_str(&j.now->out)
-                                        : j.best->text);
+    if (status == PL_OK && !is_untouched)
+        put_result(&j, carry, to);
     close_journey(&j);
     return status == PL_OK ? to->status : status;
 }
@@ -502,7 +520,7 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
 enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct pl_error *err)
 {
     struct pl_carry carry;
-    enum pl_status status = pl_carry_read(&carry, home->arena, home->carry, home->target, err);
+    enum pl_status status = pl_carry_read(&carry, to, home->arena, home->carry, home->target, err);
     if (status == PL_OK)
         status = check_task(home, &carry, err);
     if (status == PL_OK)
