@@ -98,9 +98,12 @@ static uint64_t id_of(const struct matching *m, const struct pl_json_doc *doc,
 
 unsigned pl_label_name(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
-    static const char *const names[] = {"id", "turn_id", "sequence", "index"};
+    static const struct pl_str names[] = {{"id", 2}, {"turn_id", 7}, {"sequence", 8}, {"index", 5}};
+    enum { SHORTEST = 2 + 2, LONGEST = 8 + 2 };
+    if (!(key->tag & PL_JSON_ESCAPED) && (key->len < SHORTEST || key->len > LONGEST))
+        return 0;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (pl_json_text_is(doc, key, pl_str_of(names[i])))
+        if (pl_json_key_is(doc, key, names[i]))
             return 1u << i;
     return 0;
 }

@@ -126,7 +126,20 @@ static void take_quoted(struct taker *t)
         fail(t, PL_INVALID);
 }
 
-/* A character with a special meaning, or a word. */
+/* A word; it is copied with the bytes after it, if there is room. */
+static inline void take_word(struct taker *t)
+{
+    struct pl_buf *text = &t->to->text;
+    const struct pl_carry_known *known = &pl_carry_words[(unsigned char)*t->at++ & 127];
+    if (text->status != PL_OK || text->cap - text->len < sizeof known->text) {
+        pl_buf_add(text, (struct pl_str){known->text, known->len});
+        return;
+    }
+    memcpy(text->ptr + text->len, known->text, sizeof known->text);
+    text->len += known->len;
+}
+
+/* A character with a special meaning. */
 static void take_special(struct taker *t)
 {
     char c = *t->at;
@@ -134,9 +147,6 @@ static void take_special(struct taker *t)
         take_text(t);
     } else if (c == '"') {
         take_quoted(t);
-    } else if (c != PL_CARRY_ITSELF) {
-        pl_buf_add(&t->to->text, pl_carry_word(c));
-        t->at++;
     } else if (t->end - t->at > 1) {
         t->at++;
         take_until(t, t->at + 1);
@@ -145,22 +155,25 @@ static void take_special(struct taker *t)
     }
 }
 
-static inline bool is_itself(char c)
+/* A character of JSON or of a comment stands for itself. */
+static inline bool is_special(char c)
 {
-    return c != '\'' && c != '"' && c != PL_CARRY_ITSELF && !pl_carry_word(c).len;
+    return c == '\'' || c == '"' || c == PL_CARRY_ITSELF;
 }
 
 enum pl_status pl_carry_take_apart(struct pl_carry_pieces *pieces, struct pl_str text,
                                    size_t *ret_wrong_at)
 {
     struct taker t = {.to = pieces, .at = text.ptr, .end = text.ptr + text.len};
+    (void)pl_buf_reserve(&pieces->text, text.len < pieces->text.max ? text.len : 0);
     while (t.at < t.end && t.status == PL_OK) {
-        const char *p = t.at;
-        while (p < t.end && is_itself(*p))
-            p++;
-        take_until(&t, p);
-        if (p < t.end)
+        if (pl_carry_word(*t.at).len) {
+            take_word(&t);
+        } else if (is_special(*t.at)) {
             take_special(&t);
+        } else {
+            pl_buf_addc(&pieces->text, *t.at++);
+        }
     }
     *ret_wrong_at = (size_t)(t.at - text.ptr);
     return t.status != PL_OK ? t.status : pieces->text.status;

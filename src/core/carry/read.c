@@ -184,6 +184,7 @@ static enum pl_status check(struct reading *r)
 struct strings {
     struct pl_map by_hash; /* owned; hash -> index + 1 in `found`; 0: not found yet. The keys are
                               in the holes */
+    uint32_t *entries;     /* arena; by hole: its entry in `by_hash` */
     struct pl_str *found;  /* arena; without quotes, in the usual spelling */
     size_t n;
     struct pl_carry_hasher hasher; /* of the target's bytes */
@@ -198,12 +199,16 @@ static enum pl_status find_references(struct reading *r, struct strings *strings
 {
     size_t n_holes = r->pieces.holes.len;
     strings->found = pl_arena_alloc(r->arena, n_holes + 1, sizeof *strings->found);
-    if (!strings->found)
+    strings->entries = pl_arena_alloc(r->arena, n_holes + 1, sizeof *strings->entries);
+    if (!strings->found || !strings->entries)
         return PL_NOMEM;
     for (size_t i = 0; i < n_holes; i++) {
         bool is_new;
-        if (!pl_map_put(&strings->by_hash, key_of(&r->pieces.holes.ptr[i].hash), &is_new))
+        struct pl_map_entry *entry =
+            pl_map_put(&strings->by_hash, key_of(&r->pieces.holes.ptr[i].hash), &is_new);
+        if (!entry)
             return PL_NOMEM;
+        strings->entries[i] = (uint32_t)(entry - strings->by_hash.entries);
     }
     return PL_OK;
 }
@@ -272,11 +277,10 @@ static enum pl_status find_strings(struct reading *r, const struct pl_json_doc *
     return status;
 }
 
-/* The string of a reference; NULL if the target no longer has it. */
-static const struct pl_str *resolve(const struct strings *strings, uint64_t hash)
+/* The string of a hole; NULL if the target no longer has it. */
+static const struct pl_str *resolve(const struct strings *strings, size_t hole)
 {
-    struct pl_map_entry *entry = pl_map_get(&strings->by_hash, key_of(&hash));
-    assert(entry);
+    const struct pl_map_entry *entry = &strings->by_hash.entries[strings->entries[hole]];
     return entry->value ? &strings->found[entry->value - 1] : NULL;
 }
 
@@ -296,7 +300,7 @@ static struct pl_str *fill_holes(struct reading *r, const struct strings *string
     size_t n = r->pieces.holes.len, n_referred = 0;
     struct pl_str *fillings = pl_arena_alloc(r->arena, n + 1, sizeof *fillings);
     for (size_t i = 0; fillings && i < n; i++) {
-        const struct pl_str *string = resolve(strings, r->pieces.holes.ptr[i].hash);
+        const struct pl_str *string = resolve(strings, i);
         bool is_there = string && n_referred + string->len <= most;
         fillings[i] = is_there ? *string : pl_carry_missing();
         n_referred += fillings[i].len;

@@ -82,12 +82,12 @@ static bool has_link(const struct pl_leg *leg, uint32_t off)
 static void find_labels_of(struct pl_leg *leg, const struct pl_json_node *object, bool *is_label)
 {
     const struct pl_json_doc *doc = &leg->made;
-    bool is_message = pl_json_member(doc, object, "role", PL_JSON_STRING) != NULL;
     for (const struct pl_json_node *key = pl_json_first(object); key < pl_json_end(object);
          key = pl_json_next_member(key)) {
         unsigned name = pl_label_name(doc, key);
-        if (name && (is_message || !(name & PL_LABEL_IDS)) && !pl_json_is_container(key + 1) &&
-            !has_link(leg, key[1].off))
+        if (!name || pl_json_is_container(key + 1) || has_link(leg, key[1].off))
+            continue;
+        if (!(name & PL_LABEL_IDS) || pl_json_member(doc, object, "role", PL_JSON_STRING))
             is_label[key + 1 - doc->root] = leg->has_labels = true;
     }
 }
