@@ -53,7 +53,7 @@ static const struct pl_json_node *get(struct walker *w, const struct pl_json_doc
         w->status = PL_NOMEM;
         return NULL;
     }
-    return pl_json_get(doc, object, name);
+    return pl_json_get_hashed(doc, object, name, pl_json_key_hash_of(key));
 }
 
 static void walk_members(struct walker *w, const struct pl_json_node *a,

@@ -144,7 +144,7 @@ static const struct pl_json_node *get(struct merger *m, const struct pl_json_doc
         m->status = PL_NOMEM;
         return NULL;
     }
-    return pl_json_get(doc, object, name);
+    return pl_json_get_hashed(doc, object, name, pl_json_key_hash_of(key));
 }
 
 /* The source keeps its ids. Positions are counted anew if it counts as the writer does, and if the
