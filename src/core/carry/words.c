@@ -2,7 +2,7 @@
 #include "carry/words.h"
 
 /* The lowest bits: as many as a text has bytes, at most sixteen. */
-#define WITHIN(n) ((n) < PL_SCAN16 ? (1u << (n)) - 1 : 0xFFFFu)
+#define WITHIN(n) (uint16_t)(((1u << (n)) - 1) & 0xFFFF)
 #define KNOWN(text)                                                                                \
     {                                                                                              \
         text, WITHIN(sizeof(text) - 1), sizeof(text) - 1                                           \

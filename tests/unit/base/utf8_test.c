@@ -125,6 +125,27 @@ static void a_bad_sequence_is_found_wherever_it_stands(void **state)
 }
 
 /* Valid text of random characters, in most cases with one byte changed. */
+/* The last block of a text overlaps the one before it. */
+static void a_cut_end_is_judged_alike_after_any_length(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {
+        "\xC3",         "\xE4\xB8",         "\xE4", "\xF0\x9F\x98", "\xF0\x9F", "\xF0", "\xC3\xA9",
+        "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\x80", "\xC3\x80\x80"};
+    enum { MOST = 260 };
+    char text[MOST + 4];
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+        for (size_t n = 0; n < MOST; n++) {
+            struct pl_str end = pl_str_of(ends[e]);
+            for (size_t i = 0; i < n; i++)
+                text[i] = "\xC3\xA9"[(n - i) % 2 == 1];
+            if (n % 2)
+                text[0] = 'a';
+            memcpy(text + n, end.ptr, end.len);
+            assert_all_agree((struct pl_str){text, n + end.len});
+        }
+}
+
 static void random_text_is_judged_alike(void **state)
 {
     (void)state;
@@ -220,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_four_edge_bytes_are_judged_alike),
         cmocka_unit_test(a_bad_sequence_is_found_wherever_it_stands),
+        cmocka_unit_test(a_cut_end_is_judged_alike_after_any_length),
         cmocka_unit_test(random_text_is_judged_alike),
         cmocka_unit_test(an_empty_text_is_valid),
         cmocka_unit_test(every_code_point_survives_writing_and_reading),

@@ -7,7 +7,6 @@
 #include "carry/home/home_own.h"
 #include "carry/home/merge.h"
 #include "format/gpt_oss/gpt_oss.h"
-#include "format/source.h"
 
 /* Rounds of setting and merging: after a merge there may be new values to set. */
 enum { MOST_ROUNDS = 3 };
@@ -55,44 +54,12 @@ static bool has_missing(struct pl_str text)
     return pl_str_find(text, pl_carry_missing()) != SIZE_MAX;
 }
 
-/* Whether a gpt-oss document can be written as text and read again. */
-static enum pl_status check_text(const struct pl_json_doc *doc, struct pl_error *err)
-{
-    PL_CLEANUP_BUF struct pl_buf text, again;
-    pl_buf_init(&text, 0);
-    pl_buf_init(&again, 0);
-    enum pl_status status = pl_gpt_oss_render(doc, &text, err);
-    if (status == PL_OK)
-        status = pl_gpt_oss_parse(pl_buf_str(&text), &again, err);
-    return status;
-}
-
-/* A gpt-oss document may say what its text cannot: white space before a message without a header
- * is not content. So a candidate is the document that its text gives. */
-static enum pl_status read_as_text(const struct journey *j, struct pl_str *text,
-                                   struct pl_error *err)
-{
-    PL_CLEANUP_BUF struct pl_buf rendered, again;
-    struct pl_json_doc doc;
-    pl_buf_init(&rendered, 0);
-    pl_buf_init(&again, 0);
-    enum pl_status status = pl_source_parse(j->home->arena, *text, &doc, err);
-    if (status == PL_OK)
-        status = pl_gpt_oss_render(&doc, &rendered, err);
-    if (status == PL_OK)
-        status = pl_gpt_oss_parse(pl_buf_str(&rendered), &again, err);
-    if (status != PL_OK)
-        return status;
-    *text = pl_arena_dup(j->home->arena, pl_buf_str(&again));
-    return text->ptr ? PL_OK : PL_NOMEM;
-}
-
 /* Close the candidate whatever this returns. */
 static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_error *err)
 {
     enum pl_status status = PL_OK;
     if (j->there.from == &pl_format_gpt_oss)
-        status = read_as_text(j, &c->text, err);
+        status = pl_home_read_as_text(j->home, &c->text, err);
     c->there = pl_leg_open(j->memory);
     if (status == PL_OK)
         status = pl_leg_write(c->there, j->home, &j->there, c->text, err);
@@ -370,7 +337,7 @@ static enum pl_status give_up(struct journey *j)
 {
     enum pl_status status = run_back(j, j->home->text);
     if (status == PL_OK && j->back.to == &pl_format_gpt_oss)
-        status = check_text(&j->now->made, j->err);
+        status = pl_home_check_text(&j->now->made, j->err);
     j->has_given_up = status == PL_OK;
     return status;
 }

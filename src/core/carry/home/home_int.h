@@ -52,6 +52,13 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
 /* The index of the first link of the writer that is at `off` of the output or later. */
 size_t pl_leg_link_at(const struct pl_leg *leg, uint32_t off);
 
+/* Whether a gpt-oss document can be written as text and read again. */
+enum pl_status pl_home_check_text(const struct pl_json_doc *doc, struct pl_error *err);
+/* A gpt-oss document may say what its text cannot: white space before a message without a header
+ * is not content. Replaces *text by the document (arena) that its text gives. */
+enum pl_status pl_home_read_as_text(const struct pl_home *home, struct pl_str *text,
+                                    struct pl_error *err);
+
 /* Applies values that changed in the target to their places in the source: appends the changed
  * source. `found` are the differences of `there` and the target. *ret_n is the number of changes.
  * All other bytes stay. */
