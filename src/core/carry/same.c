@@ -2,7 +2,7 @@
  * leads to data. */
 #include "carry/same.h"
 
-#include "base/common.h"
+#include "base/overlap.h"
 #include "json/equal.h"
 #include "json/text.h"
 
@@ -83,8 +83,8 @@ const struct pl_json_node *pl_same_text(const struct pl_json_doc *doc, const str
 
 struct pl_same_bytes pl_same_bytes_of(const struct pl_json_doc *a, const struct pl_json_doc *b)
 {
-    return (struct pl_same_bytes){pl_common_head(a->text, b->text),
-                                  pl_common_tail(a->text, b->text)};
+    return (struct pl_same_bytes){pl_overlap_head(a->text, b->text),
+                                  pl_overlap_tail(a->text, b->text)};
 }
 
 /* Whether both spans are the same bytes of what the texts share: at the same distance from the

@@ -6,7 +6,7 @@
  * and compared (home.c). */
 #include "carry/home/home_int.h"
 
-#include "base/common.h"
+#include "base/overlap.h"
 #include "base/sort.h"
 #include "carry/home/merge.h"
 #include "conv/tool_error.h"
@@ -79,10 +79,10 @@ static bool is_inside_character(struct pl_str text, size_t at)
 /* The length of the common start of two texts, and of the common end of the rest. */
 static void find_common(struct pl_str a, struct pl_str b, size_t *ret_head, size_t *ret_tail)
 {
-    size_t head = pl_common_head(a, b);
+    size_t head = pl_overlap_head(a, b);
     while (head && (is_inside_character(a, head) || is_inside_character(b, head)))
         head--;
-    size_t tail = pl_common_tail(pl_str_slice(a, head, a.len), pl_str_slice(b, head, b.len));
+    size_t tail = pl_overlap_tail(pl_str_slice(a, head, a.len), pl_str_slice(b, head, b.len));
     while (tail && (is_inside_character(a, a.len - tail) || is_inside_character(b, b.len - tail)))
         tail--;
     *ret_head = head;

@@ -1,4 +1,4 @@
-#include "base/common.h"
+#include "base/overlap.h"
 
 /* A block that memcmp() compares with the widest instructions. */
 enum { BLOCK = 4096, WORD = sizeof(uint64_t) };
@@ -11,7 +11,7 @@ static inline bool is_same_word(const char *a, const char *b)
     return x == y;
 }
 
-size_t pl_common_head(struct pl_str a, struct pl_str b)
+size_t pl_overlap_head(struct pl_str a, struct pl_str b)
 {
     size_t n = 0, most = a.len < b.len ? a.len : b.len;
     while (most - n >= BLOCK && !memcmp(a.ptr + n, b.ptr + n, BLOCK))
@@ -23,7 +23,7 @@ size_t pl_common_head(struct pl_str a, struct pl_str b)
     return n;
 }
 
-size_t pl_common_tail(struct pl_str a, struct pl_str b)
+size_t pl_overlap_tail(struct pl_str a, struct pl_str b)
 {
     size_t n = 0, most = a.len < b.len ? a.len : b.len;
     if (!most)
