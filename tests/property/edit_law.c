@@ -18,7 +18,8 @@ struct law {
 
 static enum pl_edit_fate wrong(struct law *law, const char *what, struct pl_str more)
 {
-    pl_buf_addf(law->why, "%s%.*s", what, (int)(more.len < 600 ? more.len : 600), more.ptr);
+    pl_buf_addf(law->why, "%s%.*s", what, (int)(more.len < 600 ? more.len : 600),
+                more.ptr ? more.ptr : "");
     return PL_EDIT_WRONG;
 }
 

@@ -374,6 +374,15 @@ void pl_w_string_slowly(struct pl_writer *w, struct pl_val val)
     }
 }
 
+void pl_w_report_half(struct pl_writer *w, struct pl_val val)
+{
+    if (val.kind == PL_VAL_NODE && pl_json_is(val.node, PL_JSON_STRING) &&
+        pl_conv_fate_of(w->conv, val.node) == PL_FATE_NONE &&
+        pl_json_has_half(w->conv->doc, val.node))
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, val,
+                  "half of a surrogate pair is no character; U+FFFD is in its place");
+}
+
 /* Links a text inside a string to its string in the source. */
 static void link_part(struct pl_writer *w, struct pl_val val, size_t at, size_t before, size_t own)
 {
@@ -381,6 +390,7 @@ static void link_part(struct pl_writer *w, struct pl_val val, size_t at, size_t 
         pl_conv_fate(w->conv, val.node, PL_FATE_SAID);
         return;
     }
+    pl_w_report_half(w, val);
     struct pl_link *link =
         link_last(w, pl_json_span(w->conv->doc, val.node), at, val.node, PL_LINK_PART);
     if (!link)
@@ -406,7 +416,7 @@ void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_text
             struct pl_str text = pl_conv_text(w->conv, piece);
             link_part(w, piece, at, whole.len, text.len);
             pl_buf_add(&whole, text);
-            if (k > 0 && piece.kind == PL_VAL_NODE)
+            if (k > 0 && piece.kind == PL_VAL_NODE && texts[i].pieces[k].node)
                 pl_w_loss(w, PL_LOSS_MERGED, piece,
                           "words and variables are one text here; this follows the previous text");
         }

@@ -160,6 +160,9 @@ static inline void pl_w_value(struct pl_writer *w, struct pl_val val)
         pl_w_value_slowly(w, val);
 }
 void pl_w_json(struct pl_writer *w, struct pl_val val);
+/* Reports half of a surrogate pair in a string of the source that is decoded on the way. Call before
+ * the string is written. */
+void pl_w_report_half(struct pl_writer *w, struct pl_val val);
 /* Several texts as one string, with `glue` between them. */
 void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
                  const char *glue);

@@ -354,3 +354,28 @@ uint32_t pl_json_key_hash(struct pl_str key)
 {
     return pl_json_key_hash_bytes(key.ptr, key.len);
 }
+
+bool pl_json_has_half(const struct pl_json_doc *doc, const struct pl_json_node *string)
+{
+    enum { ESCAPE = 6 }; /* \uXXXX */
+    struct pl_str raw = pl_json_raw(doc, string);
+    size_t len = string->tag & PL_JSON_ESCAPED ? raw.len : 0;
+    for (size_t i = 0; i + 1 < len; i++) {
+        if (raw.ptr[i] != '\\')
+            continue;
+        if (raw.ptr[i + 1] != 'u') {
+            i++;
+            continue;
+        }
+        uint32_t unit = pl_json_unit(raw.ptr + i + 2);
+        const char *next = raw.ptr + i + ESCAPE;
+        i += ESCAPE - 1;
+        if ((unit & 0xF800) != 0xD800)
+            continue;
+        if (unit & 0x400 || i + ESCAPE >= len || next[0] != '\\' || next[1] != 'u' ||
+            (pl_json_unit(next + 2) & 0xFC00) != 0xDC00)
+            return true;
+        i += ESCAPE;
+    }
+    return false;
+}

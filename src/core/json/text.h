@@ -104,6 +104,9 @@ char *pl_json_escape_text(char *to, struct pl_str text, const char *readable);
  * schema or object; a match is always confirmed by comparing bytes. */
 uint32_t pl_json_key_hash(struct pl_str key);
 
+/* Whether a string has half of a surrogate pair, which no decoded text can have. */
+bool pl_json_has_half(const struct pl_json_doc *doc, const struct pl_json_node *string);
+
 /* Decodes a string byte by byte, without allocating. */
 struct pl_json_walk {
     const char *at, *end; /* between the quotes, escaped */

@@ -318,6 +318,36 @@ static void what_is_no_string_has_no_text(void **state)
     }
 }
 
+static void half_of_a_surrogate_pair_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json;
+        bool has_half;
+    } cases[] = {
+        {"\"plain\"", false},
+        {"\"\\ud83d\\ude00\"", false},
+        {"\"\\ufffd\\\\ud800\"", false},
+        {"\"\\ud800\"", true},
+        {"\"\\udc00\"", true},
+        {"\"\\ud83dx\\ude00\"", true},
+        {"\"\\ud800\\ud800\"", true},
+        {"\"a\\n\\uDBFF\\n\"", true},
+        {"\"\\ud83d\\ude00\\ude00\"", true},
+        {"\"\\ud83d\\u0041\"", true},
+        {"5", false},
+        {"[\"\\ud800\"]", false},
+    };
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pl_json_doc doc;
+        assert_int_equal(pl_json_parse(&arena, pl_str_of(cases[i].json), &pl_json_any, &doc, NULL),
+                         PL_OK);
+        assert_int_equal(pl_json_has_half(&doc, doc.root), cases[i].has_half);
+    }
+}
+
 static void only_an_object_has_members(void **state)
 {
     (void)state;
@@ -348,6 +378,7 @@ int main(void)
         cmocka_unit_test(quoting_and_reading_again_gives_the_same_text),
         cmocka_unit_test(quoting_escapes_only_what_must_be),
         cmocka_unit_test(what_is_no_string_has_no_text),
+        cmocka_unit_test(half_of_a_surrogate_pair_is_found),
         cmocka_unit_test(only_an_object_has_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

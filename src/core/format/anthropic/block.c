@@ -4,6 +4,7 @@
 #include "base/text/base64.h"
 #include "base/text/utf8.h"
 #include "conv/media/sniff.h"
+#include "format/pieces/content.h"
 #include "format/pieces/tool_name.h"
 
 #include <strings.h>
@@ -239,7 +240,7 @@ void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache)
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "ephemeral");
     pl_w_close(o->w, '}');
-    pl_conv_know_all(o->conv, cache.node);
+    pl_content_know_mark(o->conv, cache.node);
     if (life)
         pl_conv_loss(o->conv, PL_LOSS_DROPPED, life,
                      "Anthropic caches for 5m or 1h; the marker has the default lifetime");

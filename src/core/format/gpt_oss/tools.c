@@ -49,6 +49,11 @@ static void put_function(struct pl_conv *conv, struct pl_buf *to, const struct p
     else
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->name.node, "the tool has the name %.*s here",
                      PL_STR_ARG(name));
+    struct pl_str words = pl_conv_text(conv, tool->description);
+    if (pl_gpt_oss_defuse(conv, words).ptr != words.ptr)
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->description.node,
+                     "it contains special tokens of gpt-oss; a space in each keeps a model from "
+                     "obeying them");
     pl_conv_know(conv, tool->description.node);
     if (!tool->is_custom && pl_val_is_set(tool->schema)) {
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->schema.node,

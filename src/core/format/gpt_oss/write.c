@@ -35,6 +35,7 @@ static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
 {
     struct pl_str text = pl_conv_text(o->w->conv, words);
     struct pl_str safe = pl_gpt_oss_defuse(o->w->conv, text);
+    pl_w_report_half(o->w, words);
     if (safe.ptr != text.ptr) {
         pl_w_loss(
             o->w, PL_LOSS_APPROXIMATED, words,

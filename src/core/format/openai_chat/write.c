@@ -12,6 +12,7 @@
 #include "format/profile.h"
 
 #include "conv/media/sniff.h"
+#include "format/pieces/content.h"
 #include "format/pieces/tool_name.h"
 
 static bool is_openai(const struct pl_format_task *task)
@@ -36,7 +37,7 @@ static void write_cache(struct pl_chat_out *c, struct pl_val cache)
     pl_w_open(w, '{');
     pl_w_key_word(w, "mode", "explicit");
     pl_w_close(w, '}');
-    pl_conv_know_all(w->conv, cache.node);
+    pl_content_know_mark(w->conv, cache.node);
     struct pl_val ttl = pl_conv_get(w->conv, cache.node, "ttl", PL_WANT_STRING);
     if (pl_val_is_set(ttl))
         pl_w_loss(w, PL_LOSS_APPROXIMATED, ttl,

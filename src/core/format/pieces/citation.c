@@ -257,7 +257,12 @@ bool pl_cites_write_map(struct pl_writer *w, const struct pl_cites_list *list,
             conv->status = PL_NOMEM;
         pl_w_key_n(w, id, strlen(id));
         pl_w_raw(w, pl_buf_str(&json));
-        pl_conv_fate(conv, entry->node, PL_FATE_SAID);
+        pl_conv_fate(conv, entry->cited.body, PL_FATE_SAID);
+        if (entry->cited.body == entry->node)
+            continue;
+        /* The members around the body are not written. */
+        pl_conv_know(conv, entry->node);
+        pl_conv_know(conv, pl_json_member(conv->doc, entry->node, "type", PL_JSON_STRING));
     }
     pl_w_close(w, '}');
     return true;
@@ -301,6 +306,9 @@ void pl_cites_write_range(struct pl_writer *w, const struct pl_cite_entry *entry
         pl_w_key(w, keys[i]);
         pl_w_int(w, (int64_t)base + at);
         pl_conv_know(w->conv, n);
+        if (n && base)
+            pl_conv_loss(w->conv, PL_LOSS_MOVED, n,
+                         "it is counted from the start of the text that this text is now part of");
     }
 }
 

@@ -1,3 +1,4 @@
+/* Parts of a message that several vendors spell alike: refusals, sounds, addresses and cache markers. */
 #include "format/pieces/content.h"
 
 #include "base/ascii.h"
@@ -13,6 +14,14 @@ void pl_content_set_url(struct pl_conv *conv, struct pl_part *part, struct pl_va
 {
     if (!pl_conv_data_url(conv, url, &part->mime, &part->data))
         part->url = url;
+}
+
+void pl_content_know_mark(struct pl_conv *conv, const struct pl_json_node *mark)
+{
+    static const char *const words[] = {"type", "mode"};
+    pl_conv_know(conv, mark);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        pl_conv_know(conv, pl_json_member(conv->doc, mark, words[i], PL_JSON_STRING));
 }
 
 /* Whether a word may be the second half of a media type. */

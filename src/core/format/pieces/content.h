@@ -44,6 +44,10 @@ void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, s
                            const char *(*mime_of)(const struct pl_conv *conv,
                                                   const struct pl_json_node *format));
 
+/* Marks the words of a cache marker that the target writes in its own way. Other members are
+ * reported. */
+void pl_content_know_mark(struct pl_conv *conv, const struct pl_json_node *mark);
+
 /* The media type from the source, or from the first bytes of the data. */
 struct pl_val pl_content_mime(struct pl_conv *conv, const struct pl_part *part);
 /* The data of a part as a data URL, or else its URL. */
