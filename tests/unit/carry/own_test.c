@@ -75,6 +75,33 @@ static void an_edit_beside_it_keeps_it(void **state)
     pl_converted_deinit(&back);
 }
 
+/* The line that says that it is a document is one text with its first words. */
+static void words_after_the_line_of_a_document_are_its_first_words(void **state)
+{
+    (void)state;
+    struct pl_converted back = edited(REQUEST(ASKED), "is green", "is greener");
+    assert_true(has(&back.out, "{\"type\":\"text\",\"text\":\"The grass is greener\"}"));
+    assert_true(has(&back.out, "\"citations\":{\"enabled\":true}"));
+    assert_true(has(&back.report, "\"lossless\":true"));
+    pl_converted_deinit(&back);
+}
+
+/* The title of a document can be edited where it is text. */
+static void a_title_within_the_line_is_the_title(void **state)
+{
+    static const char titled[] =
+        REQUEST("{\"role\":\"user\",\"content\":[{\"type\":\"search_result\",\"title\":\"Leave\","
+                "\"source\":\"https://hr.example\",\"content\":[{\"type\":\"text\",\"text\":"
+                "\"Submit a form.\"}],\"own\":1}]}");
+    (void)state;
+    struct pl_converted back =
+        edited(titled, "[Search result: Leave,", "[Search result: Holidays,");
+    assert_true(has(&back.out, "\"title\":\"Holidays\",\"source\":\"https://hr.example\""));
+    assert_true(has(&back.out, "\"own\":1"));
+    assert_true(has(&back.report, "\"lossless\":true"));
+    pl_converted_deinit(&back);
+}
+
 /* Two messages have the same member of their own; one message was deleted on purpose. */
 static void a_deleted_message_has_lost_nothing(void **state)
 {
@@ -95,6 +122,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_that_becomes_text_is_reported),
         cmocka_unit_test(an_edit_beside_it_keeps_it),
+        cmocka_unit_test(words_after_the_line_of_a_document_are_its_first_words),
+        cmocka_unit_test(a_title_within_the_line_is_the_title),
         cmocka_unit_test(a_deleted_message_has_lost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

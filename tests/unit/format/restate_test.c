@@ -61,7 +61,7 @@ static void images_in_a_document_arrive_among_its_words(void **state)
           USER("{\"type\":\"document\",\"title\":\"Book\",\"source\":{\"type\":\"content\","
                "\"content\":[{\"type\":\"text\",\"text\":\"Before\"},{\"type\":\"image\","
                "\"source\":{\"type\":\"url\",\"url\":\"https://a.example/x.png\"}}]}}"),
-          WORDS("[Document: Book]", "\"text\":\"Before\"",
+          WORDS("\"text\":\"[Document: Book]\\nBefore\"",
                 "\"image_url\":{\"url\":\"https://a.example/x.png\"}"),
           "approximated", "/messages/0/content/0");
 }

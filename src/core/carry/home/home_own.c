@@ -8,7 +8,7 @@
 #include "json/text.h"
 
 /* Length with quotes. */
-enum { LEAST_TEXT = 3, MOST_DEPTH = 136 };
+enum { LEAST_TEXT = 3, MOST_DEPTH = 136, MOST_LINES = 3 };
 
 struct pl_home_own_value {
     const struct pl_json_node *node;
@@ -44,9 +44,14 @@ static bool is_text(const struct pl_json_node *n)
     return pl_json_kind(n) == PL_JSON_STRING && !(n->tag & PL_JSON_KEY) && n->len >= LEAST_TEXT;
 }
 
+static uint64_t hash_words(struct pl_str words)
+{
+    return pl_hash_quick(words) | 1;
+}
+
 static uint64_t hash_text(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
-    return pl_hash_quick(pl_json_span(doc, n)) | 1;
+    return hash_words(pl_json_raw(doc, n));
 }
 
 static const struct pl_json_node *longest_text(const struct finder *f,
@@ -226,22 +231,34 @@ static bool has_fewer(const void **source, size_t n_source, const void **result,
     return false;
 }
 
-/* Counts how often the document has the text of each value, at the first value with that text. */
+static void count_text(const void **lost, size_t n, uint64_t text, uint32_t *n_times)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (((const struct pl_home_own_value *)lost[middle])->text < text)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < n && ((const struct pl_home_own_value *)lost[low])->text == text)
+        n_times[low]++;
+}
+
+/* Counts how often the document has the text of each value, at the first value with that text. A
+ * text may be after some lines of ours: the title of a document that became text. */
 static void count_texts(const void **lost, size_t n, const struct pl_json_doc *doc,
                         uint32_t *n_times)
 {
     for (uint32_t i = 0; i < doc->n_nodes; i++) {
-        uint64_t text = is_text(&doc->root[i]) ? hash_text(doc, &doc->root[i]) : 0;
-        size_t low = 0, high = text ? n : 0;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (((const struct pl_home_own_value *)lost[middle])->text < text)
-                low = middle + 1;
-            else
-                high = middle;
+        struct pl_str words = pl_json_raw(doc, &doc->root[i]);
+        for (int line = 0; line <= MOST_LINES && is_text(&doc->root[i]); line++) {
+            count_text(lost, n, hash_words(words), n_times);
+            size_t end = pl_str_find(words, PL_STR("\\n"));
+            if (end == SIZE_MAX)
+                break;
+            words = pl_str_slice(words, end + 2, words.len);
         }
-        if (text && low < n && ((const struct pl_home_own_value *)lost[low])->text == text)
-            n_times[low]++;
     }
 }
 

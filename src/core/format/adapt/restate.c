@@ -175,23 +175,64 @@ static void push_parts(struct restate *r, bool is_child, const struct pl_gist *g
 
 /* ---- passages ---- */
 
-/* "[Document: TITLE, from ADDRESS]". Marks the written values as known. */
+enum { MOST_PIECES = 9 };
+
+/* Our words, then a value of the source. */
+static void add_pieces(struct pl_val *run, struct pl_piece *pieces, const char *words,
+                       struct pl_val val)
+{
+    if (*words)
+        pieces[run->n_pieces++].text = pl_val_text(pl_str_of(words));
+    if (pl_val_is_set(val))
+        pieces[run->n_pieces++].text = val;
+}
+
+/* "[Document: TITLE, from ADDRESS]", "[Context: …]" and the first text. They are one text, so that
+ * what is added to it belongs to the first text on the way home. */
+static struct pl_val heading_of(struct restate *r, const char *lead, const struct pl_gist *gist,
+                                struct pl_val first)
+{
+    const struct pl_val none = {0};
+    struct pl_piece *pieces = pl_arena_zalloc(r->conv->arena, MOST_PIECES, sizeof *pieces);
+    struct pl_val run = {.kind = PL_VAL_RUN, .pieces = pieces};
+    if (!pieces) {
+        fail(r);
+        return none;
+    }
+    const char *what = pl_val_is_set(gist->url) ? "[Search result" : "[Document";
+    bool has_name = pl_conv_text(r->conv, gist->name).len > 0;
+    bool has_url = pl_conv_text(r->conv, gist->url).len > 0;
+    bool has_context = has_words(r, gist->context);
+    add_pieces(&run, pieces, lead, none);
+    add_pieces(&run, pieces, what, none);
+    if (has_name)
+        add_pieces(&run, pieces, ": ", gist->name);
+    if (has_url)
+        add_pieces(&run, pieces, ", from ", gist->url);
+    if (has_context)
+        add_pieces(&run, pieces, "]\n[Context: ", gist->context);
+    add_pieces(&run, pieces, "]\n", first);
+    pl_conv_know(r->conv, gist->name.node);
+    pl_conv_know(r->conv, gist->url.node);
+    return run;
+}
+
 static void push_passages(struct restate *r, bool is_child, const char *lead,
                           const struct pl_gist *gist)
 {
-    const char *what = pl_val_is_set(gist->url) ? "Search result" : "Document";
-    struct pl_str title = pl_conv_text(r->conv, gist->name);
-    struct pl_str from = pl_conv_text(r->conv, gist->url);
-    push_line(r, is_child, "%s[%s%s%.*s%s%.*s]\n", lead, what, title.len ? ": " : "",
-              PL_STR_ARG(title), from.len ? ", from " : "", PL_STR_ARG(from));
-    pl_conv_know(r->conv, gist->name.node);
-    pl_conv_know(r->conv, gist->url.node);
-    if (has_words(r, gist->context)) {
-        push_line(r, is_child, "[Context: %.*s]\n",
-                  PL_STR_ARG(pl_conv_text(r->conv, gist->context)));
-        pl_conv_know(r->conv, gist->context.node);
+    const struct pl_part *first = gist->n_parts ? &gist->parts[0] : NULL;
+    bool joins_first = first && first->kind == PL_PART_TEXT && first->text.kind == PL_VAL_NODE;
+    struct pl_val heading =
+        heading_of(r, lead, gist, joins_first ? first->text : (struct pl_val){0});
+    size_t n_before = is_child ? r->children.len : r->parts.len;
+    if (joins_first) {
+        push_parts(r, is_child, gist);
+        if (r->conv->status == PL_OK)
+            (is_child ? r->children.ptr : r->parts.ptr)[n_before].text = heading;
+    } else {
+        push_text(r, is_child, heading);
+        push_parts(r, is_child, gist);
     }
-    push_parts(r, is_child, gist);
     push_line(r, is_child, "\n[End of %s]",
               pl_val_is_set(gist->url) ? "search result" : "document");
 }

@@ -92,11 +92,19 @@ static bool write_list(struct pl_writer *w, const struct pl_part *part)
     return true;
 }
 
+static bool has_variables(struct pl_val text)
+{
+    for (size_t i = 0; text.kind == PL_VAL_RUN && i < text.n_pieces; i++)
+        if (pl_val_is_set(text.pieces[i].name))
+            return true;
+    return false;
+}
+
 static void write_text(struct pl_writer *w, const struct pl_part *part, bool is_system)
 {
     if (write_list(w, part))
         return;
-    if (part->text.kind != PL_VAL_RUN) {
+    if (!has_variables(part->text)) {
         write_words(w, part, is_system);
         return;
     }
