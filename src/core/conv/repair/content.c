@@ -99,8 +99,23 @@ static void drop_unit(struct pl_repair *r, const struct pl_unit *unit)
     r->is_changed = true;
 }
 
+static void drop_empty_units(struct pl_repair *r)
+{
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        pl_deal_whole(r, unit);
+        if (unit->n == 0)
+            pl_repair_note(r, PL_LOSS_DROPPED, pl_unit_node(r, unit, NULL),
+                           "a message without content is not accepted");
+        pl_deal_drop_empty(r);
+    }
+    pl_deal_end(r);
+}
+
 void pl_repair_blank(struct pl_repair *r)
 {
+    if (r->rules->drops_empty)
+        drop_empty_units(r);
     if (!r->rules->drops_blank)
         return;
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {

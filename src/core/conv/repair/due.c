@@ -195,7 +195,7 @@ bool pl_repair_calls_are_answered(const struct pl_repair *r)
 bool pl_due_blank(const struct pl_repair *r)
 {
     const struct pl_repair_facts *f = &r->facts;
-    return f->has_blank || f->has_empty || (f->all_kinds & THOUGHT);
+    return f->has_empty || (r->rules->drops_blank && (f->has_blank || (f->all_kinds & THOUGHT)));
 }
 
 /* Whether two calls have one id. Running out of memory is in conv->status. */

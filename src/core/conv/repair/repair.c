@@ -245,7 +245,7 @@ enum pl_status pl_conv_repair(struct pl_conv *conv, const struct pl_repair_rules
 #undef X
     struct pl_repair_facts facts = pl_repair_look(conv, rules);
     enum pl_status status = conv->status;
-    if (status == PL_OK && rules->drops_blank) {
+    if (status == PL_OK && (rules->drops_blank || rules->drops_empty)) {
         status = run(conv, rules, &facts, first);
         if (conv->is_repaired)
             facts = pl_repair_look(conv, rules);

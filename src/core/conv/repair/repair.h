@@ -43,6 +43,7 @@ struct pl_repair_rules {
 
     /* Content. */
     bool drops_blank;                /* no text of white space only, no empty message */
+    bool drops_empty;                /* no empty message */
     uint32_t refused_in_results;     /* PL_PART_BIT of kinds; they move to a user message after
                                         the results */
     uint32_t refused_from_assistant; /* PL_PART_BIT of kinds; they move to the next user message */
@@ -53,6 +54,7 @@ struct pl_repair_rules {
     bool wants_registered_types;     /* image/jpeg, not image/jpg */
     bool wants_file_names;           /* a file with data has a name */
     bool wants_web_urls;             /* media have http, https or data URLs */
+    bool wants_media_content;        /* the address of media is not empty */
     bool refuses_user_citations;
     uint32_t max_cache_markers; /* the last ones are kept; 0: any number */
 

@@ -88,8 +88,10 @@ static size_t put_plain(struct pl_str text, char *to)
     return n;
 }
 
-static bool respell_data(struct pl_repair *r, struct pl_part *part)
+/* *ret_is_broken: it is no base64 at all. */
+static bool respell_data(struct pl_repair *r, struct pl_part *part, bool *ret_is_broken)
 {
+    *ret_is_broken = false;
     if (!r->rules->wants_plain_base64 || !pl_val_is_set(part->data))
         return false;
     struct pl_str data = pl_conv_text(r->conv, part->data);
@@ -101,7 +103,8 @@ static bool respell_data(struct pl_repair *r, struct pl_part *part)
         return false;
     }
     size_t n = put_plain(data, plain);
-    if (!n)
+    *ret_is_broken = n == 0;
+    if (*ret_is_broken)
         return false;
     pl_conv_loss(r->conv, PL_LOSS_MOVED, part->data.node,
                  "the same bytes, in the base64 that the target reads");
@@ -172,6 +175,25 @@ static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_
            !pl_val_is_set(part->file_id) && !is_on_the_web(pl_conv_text(r->conv, part->url));
 }
 
+/* Whether media have neither data nor an address: clients write members without a value. */
+static bool is_void(struct pl_repair *r, const struct pl_part *part)
+{
+    return r->rules->wants_media_content && pl_val_is_set(part->url) &&
+           !pl_val_is_set(part->data) && !pl_val_is_set(part->file_id) &&
+           !pl_conv_text(r->conv, part->url).len;
+}
+
+static struct pl_part left_out(struct pl_repair *r, const struct pl_unit *unit,
+                               const struct pl_part *part, const char *reason)
+{
+    const char *kind = pl_part_media_word(part->kind);
+    pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, part),
+                 "%s; a text says that the %s was here", reason, kind);
+    return (struct pl_part){
+        .kind = PL_PART_TEXT,
+        .text = pl_val_text(pl_conv_printf(r->conv, "[%s left out: %s]", kind, reason))};
+}
+
 /* The text that replaces a part. A URL may still help a reader who can open it. */
 static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
                                const struct pl_part *part)
@@ -194,13 +216,22 @@ static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
 
 static bool respell(struct pl_repair *r, const struct pl_unit *unit, struct pl_part *part)
 {
+    bool is_broken = false;
     if (!(PL_PART_BIT(part->kind) & MEDIA))
         return false;
+    if (is_void(r, part)) {
+        *part = left_out(r, unit, part, "it has no content");
+        return true;
+    }
     if (is_refused(r, part, unit->role)) {
         *part = in_words(r, unit, part);
         return true;
     }
-    bool is_changed = respell_data(r, part);
+    bool is_changed = respell_data(r, part, &is_broken);
+    if (is_broken) {
+        *part = left_out(r, unit, part, "its data is not base64");
+        return true;
+    }
     is_changed |= respell_type(r, part);
     is_changed |= name_file(r, unit, part);
     is_changed |= drop_empty_detail(r, part);

@@ -1,5 +1,5 @@
-/* Every vendor refuses a choice of a tool that is not declared. Anthropic and Gemini refuse two
- * tools with one name; OpenAI accepts them. */
+/* Every vendor refuses a choice of a tool that is not declared, and two tools with one name. Documents
+ * of one's own vendor are left alone, except Anthropic's. */
 #include "format/adapt/declared.h"
 
 #include "base/map.h"
@@ -7,8 +7,9 @@
 
 static bool wants_unique_names(const struct pl_format_task *task)
 {
-    return task->to == &pl_format_anthropic ||
-           (task->to == &pl_format_gemini && task->from != task->to);
+    bool is_vendors = task->to == &pl_format_openai_chat ||
+                      task->to == &pl_format_openai_responses || task->to == &pl_format_gemini;
+    return task->to == &pl_format_anthropic || (is_vendors && task->from != task->to);
 }
 
 /* Collects the names, and removes later tools with a name that is taken. */

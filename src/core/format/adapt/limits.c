@@ -89,6 +89,19 @@ static void shorten_user(struct pl_conv *conv, size_t most)
     conv->settings.is_changed = true;
 }
 
+/* Only Anthropic has a limit of 0, which fills its cache. Elsewhere it is a member that a client wrote
+ * without a value. */
+static void drop_zero(struct pl_conv *conv, const struct pl_format_task *task)
+{
+    struct pl_val *limit = &conv->settings.max_tokens;
+    if (task->from == &pl_format_anthropic || !is_kind(*limit, PL_JSON_NUMBER) ||
+        pl_json_number_cmp(pl_json_span(conv->doc, limit->node), PL_STR("0")) != 0)
+        return;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, limit->node, "a limit of 0 tokens is no limit");
+    *limit = (struct pl_val){0};
+    conv->settings.is_changed = true;
+}
+
 void pl_format_limit(struct pl_conv *conv, const struct pl_format_task *task)
 {
     struct pl_settings *s = &conv->settings;
@@ -97,6 +110,7 @@ void pl_format_limit(struct pl_conv *conv, const struct pl_format_task *task)
     if (!b || task->kind == PL_KIND_RESPONSE ||
         (task->from == task->to && task->to == &pl_format_gemini))
         return;
+    drop_zero(conv, task);
     bound(conv, &s->max_tokens, -1, b->min_tokens);
     bound(conv, &s->n, 1, b->max_n);
     if (b->has_small_seeds)
