@@ -282,6 +282,21 @@ static void a_message_that_is_added_to_nothing_keeps_what_was_there(void **state
                  (struct change){"}],\"model", "},{\"role\":\"user\",\"content\":\"b\"}],\"model"});
 }
 
+/* With another message, the system's words are outside the list. */
+static void a_message_beside_only_a_system_message_arrives(void **state)
+{
+    (void)state;
+    edit_arrives("openai-chat", "anthropic",
+                 "{\"messages\":[{\"role\":\"developer\",\"content\":\"Say hello\"}],\"n\":1}",
+                 (struct change){"hello\"}]", "hello\"},{\"role\":\"user\",\"content\":\"b\"}]"},
+                 (struct change){"hello\"}]", "hello\"},{\"role\":\"user\",\"content\":\"b\"}]"});
+    edit_arrives(
+        "gemini", "anthropic",
+        "{\"contents\":[],\"systemInstruction\":{\"parts\":[{\"text\":\"Be kind\"}],\"own\":1}}",
+        (struct change){"}]}]", "}]},{\"role\":\"user\",\"content\":\"b\"}]"},
+        (struct change){"[]", "[{\"role\":\"user\",\"parts\":[{\"text\":\"b\"}]}]"});
+}
+
 static void half_a_surrogate_pair_arrives_as_it_is(void **state)
 {
     (void)state;
@@ -483,6 +498,7 @@ int main(void)
         cmocka_unit_test(half_a_surrogate_pair_arrives_as_it_is),
         cmocka_unit_test(a_member_that_is_there_twice_is_reported),
         cmocka_unit_test(a_message_that_is_added_to_nothing_keeps_what_was_there),
+        cmocka_unit_test(a_message_beside_only_a_system_message_arrives),
         cmocka_unit_test(data_of_a_data_url_is_changed_in_its_place),
         cmocka_unit_test(a_reference_that_leads_nowhere_makes_no_text_up),
         cmocka_unit_test(a_carry_that_was_changed_is_reported_for_an_unchanged_target),

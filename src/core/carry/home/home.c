@@ -39,6 +39,7 @@ struct journey {
     bool is_short;                   /* a text of the source is in neither the carry nor the
                                          target */
     struct candidate *source, *best; /* arena; owned, and the same until a better one is found */
+    bool is_said_anew; /* the best candidate has the target's meaning, but not its form */
     bool has_given_up; /* no candidate that keeps the source is usable: `now` is the result */
     struct pl_error *err;
 };
@@ -98,14 +99,18 @@ static bool is_known(const struct journey *j, const struct pl_buf *text)
            (!j->best->is_source || !j->best->there->has_labels);
 }
 
-/* Takes a text, and accepts it if it is nearer to the target than the best so far. */
-static enum pl_status offer(struct journey *j, struct pl_buf *text, enum keeps keeps,
-                            bool *ret_is_taken)
+static bool is_nearer(const struct candidate *a, const struct candidate *b)
 {
-    *ret_is_taken = false;
-    if (is_known(j, text))
-        return PL_OK;
+    return a->is_usable != b->is_usable ? a->is_usable : a->n_differences < b->n_differences;
+}
+
+/* Takes a text, and makes it the best candidate if it is nearer to the target than that one, or in
+ * any case if `wins`. */
+static enum pl_status take(struct journey *j, struct pl_buf *text, enum keeps keeps, bool wins,
+                           bool *ret_is_taken)
+{
     struct candidate *c = pl_arena_zalloc(j->home->arena, 1, sizeof *c);
+    *ret_is_taken = false;
     if (!c)
         return PL_NOMEM;
     c->memory = *text;
@@ -113,10 +118,7 @@ static enum pl_status offer(struct journey *j, struct pl_buf *text, enum keeps k
     c->text = pl_buf_str(&c->memory);
     c->keeps = keeps > j->best->keeps ? keeps : j->best->keeps;
     enum pl_status status = judge(j, c, NULL);
-    const struct candidate *best = j->best;
-    *ret_is_taken =
-        status == PL_OK &&
-        (c->is_usable != best->is_usable ? c->is_usable : c->n_differences < best->n_differences);
+    *ret_is_taken = status == PL_OK && (wins || is_nearer(c, j->best));
     if (!*ret_is_taken) {
         close_candidate(j, c);
     } else {
@@ -125,6 +127,13 @@ static enum pl_status offer(struct journey *j, struct pl_buf *text, enum keeps k
         j->best = c;
     }
     return is_fatal(status) ? status : PL_OK;
+}
+
+static enum pl_status offer(struct journey *j, struct pl_buf *text, enum keeps keeps,
+                            bool *ret_is_taken)
+{
+    *ret_is_taken = false;
+    return is_known(j, text) ? PL_OK : take(j, text, keeps, false, ret_is_taken);
 }
 
 static enum pl_status set_values(struct journey *j, bool *ret_is_taken)
@@ -284,22 +293,125 @@ static enum pl_status offer_target(struct journey *j)
 /* The steps, from the one that keeps most of the source to the one that keeps least. */
 static enum pl_status seek(struct journey *j)
 {
-    bool is_nearer = !is_done(j);
+    bool goes_on = !is_done(j);
     enum pl_status status = PL_OK;
-    for (int round = 0; round < MOST_ROUNDS && is_nearer && status == PL_OK; round++) {
+    for (int round = 0; round < MOST_ROUNDS && goes_on && status == PL_OK; round++) {
         bool is_set = false, is_added = false, is_merged = false;
         status = set_values(j, &is_set);
         if (status == PL_OK && !is_done(j))
             status = merge_edits(j, REACH_ADDED, &is_added);
         if (status == PL_OK && !is_done(j))
             status = merge_edits(j, REACH_ALL, &is_merged);
-        is_nearer = (is_set || is_added || is_merged) && !is_done(j);
+        goes_on = (is_set || is_added || is_merged) && !is_done(j);
     }
     if (status == PL_OK && !is_done(j))
-        status = merge_edits(j, REACH_WHOLE, &is_nearer);
+        status = merge_edits(j, REACH_WHOLE, &goes_on);
     if (status == PL_OK && !is_done(j))
         status = offer_target(j);
     return status;
+}
+
+/* --- the target in another form --------------------------------------------------------------- */
+
+/* Whether a conversion says everything. */
+static bool is_lossless(struct pl_conv *conv)
+{
+    pl_conv_sweep(conv);
+    for (size_t i = 0; i < conv->losses.len; i++)
+        if (conv->losses.ptr[i].code <= PL_LOSS_MERGED && conv->losses.ptr[i].code != PL_LOSS_MOVED)
+            return false;
+    return conv->status == PL_OK;
+}
+
+static bool has_only_system(const struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->messages.len; i++)
+        if (conv->messages.ptr[i].role > PL_ROLE_DEVELOPER)
+            return false;
+    return conv->messages.len > 0;
+}
+
+/* Writes the current target as the writer does, into an open leg. *ret_is_same: both mean the same
+ * to the source's format. */
+static enum pl_status write_anew(struct journey *j, struct pl_leg *there,
+                                 struct pl_home_memory *memory, bool *ret_is_same)
+{
+    *ret_is_same = false;
+    enum pl_status status = come_back(j);
+    if (status != PL_OK || has_only_system(&j->now->conv) || !is_lossless(&j->now->conv))
+        return status;
+    struct pl_leg *again = pl_leg_open(memory);
+    status = pl_leg_run(there, j->home, &j->there, pl_buf_str(&j->now->out), NULL);
+    if (status == PL_OK)
+        status = pl_leg_write(again, j->home, &j->back, pl_buf_str(&there->out), NULL);
+    *ret_is_same = status == PL_OK && pl_str_eq(pl_buf_str(&again->out), pl_buf_str(&j->now->out));
+    pl_leg_close(again);
+    return is_fatal(status) ? status : PL_OK;
+}
+
+static void close_journey(struct journey *j)
+{
+    if (j->best != j->source)
+        close_candidate(j, j->best);
+    close_candidate(j, j->source);
+    pl_leg_close(j->now);
+    pl_leg_close(j->was);
+    pl_home_give_text(j->memory, &j->current);
+}
+
+/* The whole search, but for the target that `j` has. Appends the result to `to` if it is exact. */
+static enum pl_status seek_for(struct journey *j, struct pl_buf *to, enum keeps *ret_keeps)
+{
+    j->current = pl_home_take_text(j->memory);
+    enum pl_status status = judge(j, j->best, NULL);
+    if (status == PL_OK)
+        status = seek(j);
+    if (status == PL_OK && is_done(j)) {
+        pl_buf_add(to, j->best->text);
+        *ret_keeps = j->best->keeps;
+        status = to->status;
+    }
+    close_journey(j);
+    return status;
+}
+
+/* Where nobody else speaks, a writer may put the system's words into a message, and elsewhere once
+ * there is a new message. Then the target as the writer has it is the one to reach. */
+static enum pl_status seek_anew(struct journey *j)
+{
+    bool is_same = false, is_taken = false;
+    enum keeps keeps = KEEPS_ALL;
+    struct pl_home_memory *memory = NULL;
+    struct pl_home home = *j->home;
+    home.memory = &memory;
+    struct candidate *source = pl_arena_zalloc(home.arena, 1, sizeof *source);
+    struct journey k = {.home = &home,
+                        .memory = pl_home_remember(&home),
+                        .there = j->there,
+                        .back = j->back,
+                        .is_short = j->is_short,
+                        .source = source,
+                        .best = source};
+    if (!source || !k.memory) {
+        pl_home_forget(memory);
+        return PL_NOMEM;
+    }
+    struct pl_leg *there = pl_leg_open(j->memory);
+    struct pl_buf text = pl_home_take_text(j->memory);
+    enum pl_status status = write_anew(j, there, k.memory, &is_same);
+    if (status == PL_OK && is_same) {
+        home.target = &there->made;
+        home.text = pl_buf_str(&there->out);
+        *source = (struct candidate){.text = j->source->text, .is_source = true};
+        status = seek_for(&k, &text, &keeps);
+    }
+    pl_leg_close(there);
+    if (status == PL_OK && text.len && !pl_str_eq(pl_buf_str(&text), j->best->text))
+        status = take(j, &text, keeps, true, &is_taken);
+    j->is_said_anew = is_taken;
+    pl_home_give_text(j->memory, &text);
+    pl_home_forget(memory);
+    return is_fatal(status) ? status : PL_OK;
 }
 
 static enum pl_status check_task(const struct pl_home *home, const struct pl_carry *carry,
@@ -413,17 +525,8 @@ static enum pl_status report(struct journey *j)
         status = pl_home_report_twice(home->conv, home->arena, made);
     if (status != PL_OK || !j->best->n_differences)
         return status != PL_OK ? status : home->conv->status;
-    return pl_home_report(home->conv, j->best->there, &j->best->differences, &home->task);
-}
-
-static void close_journey(struct journey *j)
-{
-    if (j->best != j->source)
-        close_candidate(j, j->best);
-    close_candidate(j, j->source);
-    pl_leg_close(j->now);
-    pl_leg_close(j->was);
-    pl_home_give_text(j->memory, &j->current);
+    return pl_home_report(home->conv, j->best->there, &j->best->differences, &home->task,
+                          j->is_said_anew);
 }
 
 /* Replaces the source at the end of `to` by the result, if that is another text. */
@@ -470,6 +573,8 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
         status = explain_source(carry, status, &why, err);
     else if (status == PL_OK && !is_untouched)
         status = seek(&j);
+    if (status == PL_OK && !is_untouched && !is_done(&j) && has_only_system(&j.source->there->conv))
+        status = seek_anew(&j);
     if (!is_fatal(status) && !j.best->is_usable && j.is_short)
         status = give_up(&j);
     if (status == PL_OK && is_untouched && j.best->n_differences)

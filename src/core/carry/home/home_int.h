@@ -77,10 +77,10 @@ enum pl_status pl_home_find_said(struct pl_home_said *said, struct pl_arena *are
 bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 
 /* Reports to `conv`, which is of the target, how `there` (the result in the target's format)
- * differs from the target. */
+ * differs from the target. is_said_anew: only in form. */
 enum pl_status pl_home_report(struct pl_conv *conv, const struct pl_leg *there,
-                              const struct pl_differences *found,
-                              const struct pl_format_task *task);
+                              const struct pl_differences *found, const struct pl_format_task *task,
+                              bool is_said_anew);
 
 /* Reports members of the target that a later member of the same name replaces, except those that
  * `there` also has. */

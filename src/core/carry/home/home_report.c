@@ -7,6 +7,7 @@ struct reporter {
     struct pl_conv *conv; /* of the target */
     const struct pl_json_doc *there;
     const struct pl_format_task *task;
+    bool is_said_anew;
 };
 
 /* At most this much of a value is shown. */
@@ -34,6 +35,11 @@ static bool report(void *ctx, const struct pl_difference *d)
     struct reporter *r = ctx;
     const char *home = r->task->to->name;
     const struct pl_json_node *around = d->around ? d->around : r->conv->doc->root;
+    if (r->is_said_anew && d->kind != PL_DIFFERENCE_INSIDE) {
+        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, d->b ? d->b : around,
+                     "the restored document says this in another place or another way");
+        return true;
+    }
     switch (d->kind) {
     case PL_DIFFERENCE_INSIDE:
         return true;
@@ -62,9 +68,11 @@ static bool report(void *ctx, const struct pl_difference *d)
 }
 
 enum pl_status pl_home_report(struct pl_conv *conv, const struct pl_leg *there,
-                              const struct pl_differences *found, const struct pl_format_task *task)
+                              const struct pl_differences *found, const struct pl_format_task *task,
+                              bool is_said_anew)
 {
-    struct reporter r = {.conv = conv, .there = &there->made, .task = task};
+    struct reporter r = {
+        .conv = conv, .there = &there->made, .task = task, .is_said_anew = is_said_anew};
     pl_difference_visit(found, report, &r);
     return conv->status;
 }
