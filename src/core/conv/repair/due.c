@@ -44,6 +44,9 @@ static void see_part(struct pl_repair_facts *f, struct pl_conv *conv, bool drops
     if (part->kind == PL_PART_TEXT) {
         f->has_blank |= drops_blank && pl_conv_is_blank(conv, part->text);
         f->has_citations |= pl_val_is_set(part->citations);
+        f->has_void |= !pl_val_is_set(part->text);
+    } else if (part->kind == PL_PART_REFUSAL) {
+        f->has_void |= !pl_val_is_set(part->text);
     } else if (part->kind == PL_PART_CALL || part->kind == PL_PART_RESULT) {
         size_t n_id = length_of(part->id);
         f->n_longest_id = n_id > f->n_longest_id ? n_id : f->n_longest_id;
@@ -235,7 +238,7 @@ bool pl_due_arguments(const struct pl_repair *r)
 
 bool pl_due_sources(const struct pl_repair *r)
 {
-    return (r->facts.all_kinds | r->facts.child_kinds) & (MEDIA | OTHERS);
+    return r->facts.has_void || (r->facts.all_kinds | r->facts.child_kinds) & (MEDIA | OTHERS);
 }
 
 bool pl_due_assistant_media(const struct pl_repair *r)

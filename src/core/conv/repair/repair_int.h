@@ -38,6 +38,7 @@ struct pl_repair_facts {
     bool has_same_turns;    /* two turns in a row of one side, except results after results */
     bool has_blank;         /* blank texts; only set if they are to be dropped */
     bool has_empty;         /* a message without parts */
+    bool has_void;          /* a text without words */
     bool has_cache, has_citations;
 };
 

@@ -117,6 +117,11 @@ static bool respell_type(struct pl_repair *r, struct pl_part *part)
     if (!r->rules->wants_registered_types || !pl_val_is_set(part->mime))
         return false;
     struct pl_str said = pl_conv_text(r->conv, part->mime);
+    if (!said.len) { /* the writer takes it from the data */
+        pl_conv_know(r->conv, part->mime.node);
+        part->mime = (struct pl_val){0};
+        return true;
+    }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!pl_str_eq(said, pl_str_of(types[i].said)))
             continue;
@@ -238,23 +243,34 @@ static bool respell(struct pl_repair *r, const struct pl_unit *unit, struct pl_p
     return is_changed;
 }
 
-/* Whether the target gets no part of a user turn. Without a text in its place the turn would
- * vanish, and the assistant's turn before it would be the last, or meet another one. */
-static bool is_silent(const struct pl_repair *r, const struct pl_unit *unit)
+static bool is_unsaid(const struct pl_part *part)
 {
-    uint32_t n_others = 0;
-    for (uint32_t i = 0; i < unit->n; i++)
-        n_others += pl_unit_part(r, unit, i)->kind == PL_PART_OTHER;
-    return r->rules->refuses_others && unit->role == PL_ROLE_USER && unit->n > 0 &&
-           n_others == unit->n;
+    bool is_text = part->kind == PL_PART_TEXT || part->kind == PL_PART_REFUSAL;
+    return part->kind == PL_PART_OTHER || (is_text && !pl_val_is_set(part->text));
 }
 
+/* Whether the target gets no part of a turn. */
+static bool is_silent(const struct pl_repair *r, const struct pl_unit *unit)
+{
+    uint32_t n_unsaid = 0;
+    for (uint32_t i = 0; i < unit->n; i++)
+        n_unsaid += is_unsaid(pl_unit_part(r, unit, i));
+    return unit->n > 0 && n_unsaid == unit->n;
+}
+
+/* Without a text in its place a user's turn would vanish, and the assistant's turn before it would be
+ * the last, or meet another one. A system message that vanishes must not count as such a turn. */
 static void keep_turns(struct pl_repair *r)
 {
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
+        bool has_nothing = is_silent(r, unit);
+        if (has_nothing && pl_unit_is_system(unit)) {
+            r->is_changed = true;
+            continue;
+        }
         pl_deal_whole(r, unit);
-        if (!is_silent(r, unit))
+        if (!has_nothing || unit->role != PL_ROLE_USER)
             continue;
         pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, NULL),
                        "the target has no part for the content of this message; a text takes its "
