@@ -18,7 +18,7 @@ FLAGS = ["refuses_sampling", "refuses_two_samplings", "refuses_penalties", "refu
          "refuses_thinking_level", "refuses_max_completion_tokens", "refuses_max_tokens",
          "requires_reasoning_on_all", "refuses_forced_choice", "refuses_thinking_budget", "refuses_adaptive_thinking",
          "refuses_thinking_with_tools", "caps_effort_at_rest", "binds_thinking",
-         "takes_reasoning_details", "takes_video_url", "refuses_tools"]
+         "takes_reasoning_details", "takes_video_url", "takes_file_url", "refuses_tools"]
 NUMBERS = ["id_length"]
 RULES = {*FLAGS, *NUMBERS, "thinking_off", "efforts"}
 MEMBERS = {"name", "format", "formats", "dated", "about", "models", "is_default", "rules"}

@@ -43,6 +43,7 @@ struct pl_profile {
     bool caps_effort_at_rest;           /* with thinking off, "high" at most */
     bool takes_reasoning_details;       /* thoughts are sent back with the proofs of their vendor */
     bool takes_video_url;               /* videos, in Chat Completions */
+    bool takes_file_url;                /* addresses as file_data, in Chat Completions */
     bool refuses_tools;                 /* no tool calls: tools are not sent */
     bool binds_thinking;      /* thinking that is sent back must have the same history before it */
     const char *thinking_off; /* the word for "disabled"; "": it always thinks; NULL: "disabled" */

@@ -36,6 +36,7 @@ static const struct row {
       .refuses_empty_detail = true,
       .wants_registered_types = true,
       .wants_file_names = true,
+      .wants_file_data = true,
       .wants_web_urls = true,
       .refused_in_results = ALL_MEDIA},
      ALL_MEDIA,
@@ -209,6 +210,8 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     /* Responses pairs calls and outputs by id alone, wherever they are. */
     rules.wants_ids_once |= !is_same && is_called(task->to, "openai-responses");
     /* Only a document of that format can refer to data that its vendor stores. */
+    if (is_same || (profile && profile->takes_file_url))
+        rules.wants_file_data = false; /* some servers read an address there */
     if (!is_same) {
         rules.open_history = NULL;
         rules.store_switch = NULL;

@@ -171,13 +171,21 @@ static bool is_on_the_web(struct pl_str url)
            pl_str_starts(url, PL_STR("data:"));
 }
 
+/* Whether the target cannot use the only address of a part. */
+static bool is_out_of_reach(struct pl_repair *r, const struct pl_part *part)
+{
+    if (!pl_val_is_set(part->url) || pl_val_is_set(part->data) || pl_val_is_set(part->file_id))
+        return false;
+    if (r->rules->wants_file_data && part->kind == PL_PART_FILE)
+        return true;
+    return r->rules->wants_web_urls && !is_on_the_web(pl_conv_text(r->conv, part->url));
+}
+
 /* Whether a text must replace the part: because of its kind, or of its only address. */
 static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_role role)
 {
-    if (role != PL_ROLE_ASSISTANT && (PL_PART_BIT(part->kind) & r->rules->refused_from_user))
-        return true;
-    return r->rules->wants_web_urls && pl_val_is_set(part->url) && !pl_val_is_set(part->data) &&
-           !pl_val_is_set(part->file_id) && !is_on_the_web(pl_conv_text(r->conv, part->url));
+    return (role != PL_ROLE_ASSISTANT && (PL_PART_BIT(part->kind) & r->rules->refused_from_user)) ||
+           is_out_of_reach(r, part);
 }
 
 /* Whether media have neither data nor an address: clients write members without a value. */
@@ -206,7 +214,7 @@ static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
     const char *kind = pl_part_media_word(part->kind);
     struct pl_str url = pl_conv_text(r->conv, part->url);
     struct pl_str text;
-    if (url.len && !is_on_the_web(url)) {
+    if (url.len && (!is_on_the_web(url) || is_out_of_reach(r, part))) {
         pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, part),
                      "the target cannot open this URL; it is written as text");
         pl_conv_know(r->conv, part->url.node);

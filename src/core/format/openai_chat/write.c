@@ -61,6 +61,12 @@ static const char *audio_format(struct pl_conv *conv, const struct pl_part *part
     return NULL;
 }
 
+/* A router that fetches documents itself takes their address in place of the data. */
+static bool has_file_url(const struct pl_chat_out *c, const struct pl_part *part)
+{
+    return c->task->profile && c->task->profile->takes_file_url && pl_val_is_set(part->url);
+}
+
 /* Whether a user message can hold the part. */
 static bool is_sayable(struct pl_chat_out *c, const struct pl_part *part)
 {
@@ -76,7 +82,7 @@ static bool is_sayable(struct pl_chat_out *c, const struct pl_part *part)
         return c->task->profile && c->task->profile->takes_video_url &&
                (pl_val_is_set(part->data) || pl_val_is_set(part->url));
     case PL_PART_FILE:
-        return pl_val_is_set(part->data) || pl_val_is_set(part->text) ||
+        return pl_val_is_set(part->data) || pl_val_is_set(part->text) || has_file_url(c, part) ||
                (pl_val_is_set(part->file_id) && is_openai(c->task));
     case PL_PART_OTHER: /* of a compatible server, back to it */
         return c->task->from == c->task->to && part->node;
@@ -134,6 +140,8 @@ static void write_file_body(struct pl_writer *w, const struct pl_part *part)
     if (pl_val_is_set(part->data)) {
         pl_w_key(w, "file_data");
         write_data_url(w, part);
+    } else if (!pl_val_is_set(part->file_id)) {
+        pl_w_opt_string(w, "file_data", part->url);
     } else {
         pl_w_opt_string(w, "file_id", part->file_id);
     }
