@@ -251,6 +251,72 @@ test('a call at the vendor whose result never comes is said before what follows,
   assert.ok(!cut.out.includes('web_search_call'), 'half a call is none');
 });
 
+test('citations that come in the middle of a text do not divide it', () => {
+  const event = (text, more) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }], modelVersion: 'g', responseId: 'r' });
+  const cited = (uri) => ({ citationMetadata: { citations: [{ uri }] } });
+  const grounding = { groundingMetadata: { groundingChunks: [{ web: { uri: 'https://g.example', title: 'G' } }] } };
+  const input = sse(event('Snö ', cited('https://a.example')), event('falls', { ...cited('https://b.example'), ...grounding }),
+    event(' here', { ...grounding, finishReason: 'STOP' }), event('', { ...grounding, finishReason: 'STOP' }));
+  const { content } = stream('gemini', 'openai-responses', input).events.at(-1).response.output[0];
+  assert.equal(content.length, 1);
+  assert.equal(content[0].text, 'Snö falls here');
+  assert.deepEqual(content[0].annotations.map((it) => [it.url, it.start_index, it.end_index]),
+    [['https://a.example', 0, 14], ['https://b.example', 0, 14], ['https://g.example', 0, 14]]);
+  const chat = stream('gemini', 'openai-chat', input);
+  const places = chat.events.flatMap(({ choices }) => choices[0]?.delta.annotations ?? []).map(({ url_citation: it }) => [it.url, it.start_index, it.end_index]);
+  assert.deepEqual(places, [['https://a.example', 0, 14], ['https://b.example', 0, 14], ['https://g.example', 0, 14]]);
+});
+
+test('an annotation of a chat message counts in the whole content', () => {
+  const message = (id, text, start_index, end_index) => ({ type: 'message', id, status: 'completed', role: 'assistant', content: [{ type: 'output_text', text, logprobs: [],
+    annotations: [{ type: 'url_citation', url: `https://${id}.example`, title: id, start_index, end_index }] }] });
+  const whole = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'g', output: [message('a', 'één ', 0, 3), message('b', 'two \u{1f600} three', 4, 9)] };
+  const input = sse({ type: 'response.created', response: { ...whole, status: 'in_progress', output: [] } },
+    ...whole.output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item })), { type: 'response.completed', response: whole });
+  const annotations = stream('openai-responses', 'openai-chat', input).events.flatMap(({ choices }) => choices[0]?.delta.annotations ?? []);
+  assert.deepEqual(annotations.map(({ url_citation: it }) => [it.url, it.start_index, it.end_index]), [['https://a.example', 0, 3], ['https://b.example', 8, 13]]);
+  const { message: said } = JSON.parse(run(['convert', '--from', 'openai-responses', '--to', 'openai-chat', '--kind', 'response', '-'], { input: JSON.stringify(whole) }).out).choices[0];
+  assert.deepEqual(annotations, said.annotations);
+});
+
+test('the input of a tool at the vendor is kept though it is not JSON', () => {
+  const input = sse(begin('m'), { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 'srvtoolu_a', name: 'web_search', input: {} } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"query": "broken' } }, { type: 'content_block_stop', index: 0 }, ...stop);
+  const it = stream('anthropic', 'openai-responses', input);
+  assert.ok(it.out.includes('broken'), it.out);
+  assert.deepEqual(it.report.losses.filter(({ detail }) => /though/.test(detail)), []);
+});
+
+test('a stream whose types are only in its event lines has the same report', () => {
+  const bare = (text) => text.replace(/"type":"(message|content_block)_(start|delta|stop)",?/g, '');
+  const input = sse(begin('m'), ...text(0, 'one'), ...stop);
+  const [full, short] = [stream('anthropic', 'openai-chat', input), stream('anthropic', 'openai-chat', bare(input))];
+  assert.ok(!bare(input).includes('"message_start"'));
+  assert.equal(short.out, full.out);
+  assert.deepEqual(short.report, full.report);
+});
+
+test('content as a list of strings is text, streamed and whole', () => {
+  const it = stream('openai-chat', 'anthropic', chunk({ role: 'assistant', content: ['one', ' two'] }) + chunk({}, 'stop') + done);
+  assert.deepEqual(it.events.flatMap(({ delta }) => delta?.text ?? []), ['one', ' two']);
+  assert.deepEqual(it.report.losses.filter(({ detail }) => /though/.test(detail)), []);
+});
+
+test('the id of an answer is the first one that is not empty', () => {
+  const filters = sse({ id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [] });
+  const it = stream('openai-chat', 'anthropic', filters + chunk({ role: 'assistant', content: 'one' }) + chunk({}, 'stop') + done);
+  assert.equal(it.events[0].message.id, 'c');
+  assert.deepEqual(it.report.losses.filter(({ pointer }) => /^\/(id|model)$/.test(pointer)), []);
+});
+
+test('an empty last piece of a call that comes twice makes no call', () => {
+  const piece = (functionCall, finishReason) => ({ candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, index: 0, finishReason }], modelVersion: 'g', responseId: 'r' });
+  const input = sse(piece({ name: 'roll', willContinue: true }), piece({ partialArgs: [{ jsonPath: '$.n', numberValue: 4 }], willContinue: true }), piece({}), piece({}, 'STOP'));
+  const it = stream('gemini', 'openai-chat', input);
+  assert.equal(it.code, 0, it.err);
+  assert.deepEqual(it.report.losses.filter(({ detail }) => /though/.test(detail)), []);
+});
+
 const corpus = join(process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora'), 'recorded', 'compact.ndjson.gz');
 // Current differences between stream and whole answer. A row is removed with its difference.
 const known = [

@@ -341,6 +341,20 @@ void pl_stream_end_event(struct pl_stream *s)
     pl_buf_adds(&s->out, !is_json_framed(s) ? "\n\n" : s->is_array ? "\n]\n" : "\n");
 }
 
+uint64_t pl_stream_count_points(struct pl_str raw)
+{
+    uint64_t n = 0;
+    if (raw.len && memchr(raw.ptr, '\\', raw.len)) {
+        struct pl_json_walk walk = {.at = raw.ptr, .end = raw.ptr + raw.len};
+        for (int byte; (byte = pl_json_walk_next(&walk)) >= 0;)
+            n += (byte & 0xC0) != 0x80;
+        return n;
+    }
+    for (size_t i = 0; i < raw.len; i++)
+        n += ((unsigned char)raw.ptr[i] & 0xC0) != 0x80;
+    return n;
+}
+
 void pl_stream_put_string(struct pl_stream *s, struct pl_str raw)
 {
     pl_buf_addc(&s->out, '"');

@@ -179,6 +179,7 @@ static enum pl_status take_event(struct pl_sum *sum, const struct pl_sse_event *
         sum->is_over |= sum->dialect == &pl_dialect_openai_chat;
         return PL_OK;
     }
+    sum->type = event->type;
     enum pl_status status = take_json(sum, event->data);
     if (status == PL_SYNTAX && sum->dialect->reads_json_framing)
         status = take_objects(sum, event->data);

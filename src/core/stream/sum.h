@@ -25,6 +25,7 @@ struct pl_sum {
     const struct pl_dialect *dialect;
     struct pl_trees trees;
     struct pl_arena event; /* of one event: reset before each */
+    struct pl_str type;    /* borrowed; from the line `event:`, where the JSON has no type */
     struct pl_tree *answer;
     PL_VEC(struct pl_stray) strays; /* owned */
     bool is_over;                   /* the answer has ended, with or without an error */

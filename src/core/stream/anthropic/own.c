@@ -48,7 +48,7 @@ bool pl_anthropic_own_add(struct pl_stream *s, struct pl_anthropic_reader *r, ui
     return true;
 }
 
-/* Writes the block with the collected input, if that is JSON. */
+/* Writes the block with the collected input: as a value if it is JSON, else as a text. */
 static void put_block(struct pl_stream *s, struct pl_buf *to, const struct pl_json_doc *doc,
                       struct pl_str input)
 {
@@ -63,12 +63,15 @@ static void put_block(struct pl_stream *s, struct pl_buf *to, const struct pl_js
     pl_buf_addc(to, '{');
     for (const struct pl_json_node *k = pl_json_first_member(doc->root); k < pl_json_end(doc->root);
          k = pl_json_next_member(k)) {
-        bool is_input = is_json && pl_str_eq(pl_json_raw(doc, k), PL_STR("input"));
+        bool is_input = input.len && pl_str_eq(pl_json_raw(doc, k), PL_STR("input"));
         if (k != pl_json_first_member(doc->root))
             pl_buf_addc(to, ',');
         pl_buf_add(to, pl_json_span(doc, k));
         pl_buf_addc(to, ':');
-        pl_buf_add(to, is_input ? decoded : pl_json_span(doc, k + 1));
+        if (is_input && !is_json)
+            pl_json_quote(to, decoded);
+        else
+            pl_buf_add(to, is_input ? decoded : pl_json_span(doc, k + 1));
     }
     pl_buf_addc(to, '}');
 }

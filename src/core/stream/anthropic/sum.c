@@ -163,6 +163,8 @@ static void keep_beside(struct pl_sum *sum, const struct pl_json_doc *doc)
 void pl_anthropic_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     struct pl_str type = pl_pick_raw(doc, pl_json_get(doc, doc->root, PL_STR("type")));
+    if (!type.len)
+        type = sum->type;
     keep_beside(sum, doc);
     if (pl_str_starts(type, PL_STR("content_block_")))
         take_block_event(sum, type, doc);

@@ -129,6 +129,7 @@ static void begin_call(const struct pl_gemini_reading *x, uint32_t choice, struc
 {
     struct pl_gemini_call *call = &x->r->choices[choice].call;
     pl_gemini_finish_call(x->s, x->r, choice);
+    pl_gemini_end_text(x->s, x->r, choice);
     call->is_open = true;
     call->key = PL_GEMINI_KEY_CALL + x->r->n_calls++;
     pl_gemini_args_init(&call->args);

@@ -46,10 +46,9 @@ struct pl_gemini_choice {
     bool is_seen, is_finished, has_call;
     enum pl_finish finish;
     struct pl_buf word, detail;
-    /* The last grounding metadata, as JSON, until its sources are emitted: with the finishReason or
-     * at the end. */
-    struct pl_buf grounding;
-    bool has_sources; /* they are */
+    /* Sources that are not emitted yet: citations as JSON, separated by commas, and the last
+     * grounding metadata. */
+    struct pl_buf citations, grounding;
     struct pl_gemini_call call;
 };
 
@@ -85,13 +84,6 @@ struct pl_gemini_reading {
     struct pl_gemini_reader *r;
     const struct pl_json_doc *doc;
     struct pl_error *err;
-    struct pl_gemini_sources *sources; /* of the candidate being read */
-};
-
-/* The sources of a candidate's text. They are emitted where the text ends: before a call in the
- * same event, or after all of its parts. NULL: none, or already emitted. */
-struct pl_gemini_sources {
-    const struct pl_json_node *citations, *grounding;
 };
 
 /* A member in the two spellings that protocol buffers accept. */
@@ -131,6 +123,17 @@ void pl_gemini_release_calls(struct pl_stream *s, void *reader);
 /* Takes a functionResponse of the first candidate. False: it answers no waiting call. */
 bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_json_node *part,
                           const struct pl_json_node *response);
+
+/* The sources of a candidate's texts (sources.c): keeps those of one event. */
+void pl_gemini_keep_sources(const struct pl_gemini_reading *x, uint32_t choice,
+                            const struct pl_json_node *citations,
+                            const struct pl_json_node *grounding);
+/* Another part begins: emits the citations of the open text. */
+void pl_gemini_end_text(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
+/* The candidate ends: emits all that waits. */
+void pl_gemini_end_sources(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
+/* The answer breaks off: emits waiting calls, and citations of open texts. */
+void pl_gemini_stream_release(struct pl_stream *s, void *state);
 
 enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
                                      const struct pl_sse_event *event, struct pl_error *err);

@@ -2,60 +2,9 @@
 #include "stream/gemini/gemini_int.h"
 
 #include "format/gemini/words.h"
-#include "format/pieces/citation.h"
 #include "format/pieces/instant.h"
 #include "json/text.h"
 #include "stream/pick.h"
-
-/* ---- citations ---- */
-
-static void read_citation(const struct pl_gemini_reading *x, uint32_t choice, uint32_t part,
-                          const struct pl_json_node *citation)
-{
-    struct pl_cited cited = {0};
-    if (!pl_json_is(citation, PL_JSON_OBJECT) || !pl_gemini_cite(x->doc, citation, &cited))
-        return;
-    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
-                                            .choice = choice,
-                                            .part = part,
-                                            .part_kind = PL_PART_TEXT,
-                                            .json = pl_json_span(x->doc, citation),
-                                            .url = pl_pick_raw(x->doc, cited.url),
-                                            .title = pl_pick_raw(x->doc, cited.source_name)});
-}
-
-/* Reads every element of member `list` as a citation. Citations come after their text. */
-static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
-                           const struct pl_json_node *metadata, const struct pl_gemini_field *list)
-{
-    const struct pl_json_node *elements;
-    pl_gemini_get(x->doc, metadata, list, 1, &elements);
-    if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
-        return;
-    /* If another part has already ended the text, the citations get an empty text. */
-    uint32_t part = pl_stream_open(x->s, choice, PL_GEMINI_KEY_TEXT,
-                                   &(struct pl_delta){.part_kind = PL_PART_TEXT});
-    for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
-         n = pl_json_next(n))
-        read_citation(x, choice, part, n);
-}
-
-/* Emits the sources, which ends their text. */
-static void read_sources(const struct pl_gemini_reading *x, uint32_t choice)
-{
-    static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
-    static const struct pl_gemini_field chunks =
-        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
-    struct pl_gemini_sources *sources = x->sources;
-    if (!sources->citations && !sources->grounding)
-        return;
-    if (sources->citations)
-        read_citations(x, choice, sources->citations, &citations);
-    if (sources->grounding)
-        read_citations(x, choice, sources->grounding, &chunks);
-    pl_stream_close(x->s, choice, PL_GEMINI_KEY_TEXT);
-    *sources = (struct pl_gemini_sources){0};
-}
 
 /* ---- parts ---- */
 
@@ -80,6 +29,7 @@ static void say_text(struct pl_stream *s, struct pl_gemini_reader *r, const stru
     pl_gemini_finish_call(s, r, of->choice);
     struct pl_open_part *part = pl_stream_find(s, of->choice, of->key);
     if (!part) {
+        pl_gemini_end_text(s, r, of->choice);
         pl_stream_open(s, of->choice, of->key, &(struct pl_delta){.part_kind = of->kind});
         part = pl_stream_find(s, of->choice, of->key);
     }
@@ -119,6 +69,7 @@ static void read_own(const struct pl_gemini_reading *x, uint32_t choice,
         return;
     pl_gemini_get(x->doc, part, fields, 4, f);
     pl_gemini_finish_call(x->s, x->r, choice);
+    pl_gemini_end_text(x->s, x->r, choice);
     pl_stream_take_own(x->s, pl_json_span(x->doc, part),
                        f[0] || f[1]   ? PL_OWN_CALL
                        : f[2] || f[3] ? PL_OWN_RESULT
@@ -149,10 +100,8 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
         return PL_OK;
     if (f[RESPONSE] && !choice && pl_gemini_serve_call(x, part, f[RESPONSE]))
         return PL_OK;
-    if (f[CALL]) {
-        read_sources(x, choice);
+    if (f[CALL])
         return pl_gemini_read_call(x, choice, f[CALL], signature);
-    }
     /* A signature may come alone, or in a part that only Google has. */
     uint32_t n_beside = (f[THOUGHT] != NULL) + (f[SIGNATURE] != NULL);
     if (f[TEXT] || (signature.len && pl_json_count(part) == n_beside))
@@ -214,13 +163,6 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         return PL_OK;
     struct pl_gemini_choice *choice = &x->r->choices[index];
     choice->is_seen = true;
-    /* The grounding metadata is repeated; only the last one is complete. */
-    bool is_last = f[REASON] != NULL;
-    *x->sources = (struct pl_gemini_sources){f[CITATIONS], is_last ? f[GROUNDING] : NULL};
-    if (f[GROUNDING] && is_last)
-        choice->has_sources = true;
-    else if (f[GROUNDING] && !choice->has_sources)
-        pl_gemini_keep(x->s, &choice->grounding, pl_json_span(x->doc, f[GROUNDING]));
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
     if (status == PL_OK && x->r->is_torn)
         status = pl_fail(x->err, PL_INVALID, "a call broke off before all of its arguments came");
@@ -232,7 +174,8 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
                                                 .json = pl_json_span(x->doc, f[SAFETY])});
     if (f[CITATIONS] || f[REASON])
         pl_repeat_spoil(&x->s->repeat);
-    read_sources(x, (uint32_t)index);
+    if (f[CITATIONS] || f[GROUNDING])
+        pl_gemini_keep_sources(x, (uint32_t)index, f[CITATIONS], f[GROUNDING]);
     if (f[REASON])
         read_finish(x, choice, f[REASON], f[MESSAGE]);
     return PL_OK;
@@ -443,9 +386,9 @@ static void make_ready(struct pl_gemini_reader *r)
         r->counts[i] = -1;
     for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
         struct pl_gemini_choice *choice = &r->choices[i];
-        struct pl_buf *const bufs[] = {&choice->word,       &choice->detail,
-                                       &choice->call.id,    &choice->call.signature,
-                                       &choice->call.whole, &choice->grounding};
+        struct pl_buf *const bufs[] = {
+            &choice->word,       &choice->detail,    &choice->call.id,  &choice->call.signature,
+            &choice->call.whole, &choice->citations, &choice->grounding};
         for (size_t k = 0; k < sizeof bufs / sizeof *bufs; k++)
             pl_buf_init(bufs[k], 0);
     }
@@ -456,8 +399,7 @@ enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
 {
     struct pl_gemini_reader *r = state;
     struct pl_json_doc doc;
-    struct pl_gemini_sources sources = {0};
-    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err, .sources = &sources};
+    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err};
     if (!r->is_ready)
         make_ready(r);
     /* Compatible servers may end their stream like OpenAI. */
@@ -498,22 +440,6 @@ static void emit_stop(struct pl_stream *s, uint32_t index, const struct pl_gemin
                                          .detail = pl_buf_str(&choice->detail)});
 }
 
-/* Emits the sources that came without a finishReason. */
-static void emit_sources(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t index)
-{
-    struct pl_gemini_choice *choice = &r->choices[index];
-    struct pl_json_doc doc;
-    if (choice->has_sources || !choice->grounding.len || s->status != PL_OK)
-        return;
-    if (pl_stream_json(s, pl_buf_str(&choice->grounding), &doc, NULL) != PL_OK) {
-        s->status = PL_NOMEM; /* it parsed before: memory ran out */
-        return;
-    }
-    struct pl_gemini_sources sources = {.grounding = doc.root};
-    read_sources(&(struct pl_gemini_reading){.s = s, .r = r, .doc = &doc, .sources = &sources},
-                 index);
-}
-
 void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
 {
     struct pl_gemini_reader *r = state;
@@ -530,7 +456,7 @@ void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
         if (r->choices[i].is_seen) {
             pl_gemini_end_call(s, r, i);
             pl_gemini_finish_call(s, r, i);
-            emit_sources(s, r, i);
+            pl_gemini_end_sources(s, r, i);
             emit_stop(s, i, &r->choices[i]);
         }
     pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_END});
@@ -544,6 +470,7 @@ void pl_gemini_stream_read_deinit(void *state)
         struct pl_gemini_choice *choice = &r->choices[i];
         pl_buf_deinit(&choice->word);
         pl_buf_deinit(&choice->detail);
+        pl_buf_deinit(&choice->citations);
         pl_buf_deinit(&choice->grounding);
         pl_buf_deinit(&choice->call.id);
         pl_buf_deinit(&choice->call.signature);

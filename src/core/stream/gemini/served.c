@@ -136,6 +136,7 @@ bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_jso
     if (!served)
         return false;
     x->r->n_calls++;
+    pl_gemini_end_text(x->s, x->r, 0);
     pl_gemini_get(&doc, served, &call_field, 1, &call);
     take_part(x, &doc, served, call, PL_OWN_CALL);
     take_part(x, x->doc, part, response, PL_OWN_RESULT);

@@ -80,6 +80,17 @@ static void begin_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice,
     pl_tree_push(&sum->trees, parts, part);
 }
 
+/* A last piece without content may be repeated: then no call is open any more. */
+static bool says_something(const struct pl_json_doc *doc, const struct pl_json_node *call)
+{
+    const struct pl_json_node *const said[] = {pl_json_get(doc, call, PL_STR("args")),
+                                               get(doc, call, "partialArgs", "partial_args")};
+    for (size_t i = 0; i < COUNT(said); i++)
+        if (said[i] && (!pl_json_is_container(said[i]) || pl_json_count(said[i])))
+            return true;
+    return false;
+}
+
 static void add_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, struct pl_tree *parts,
                      const struct pl_json_doc *doc, const struct pl_json_node *part,
                      const struct pl_json_node *call)
@@ -89,6 +100,8 @@ static void add_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, st
     struct pl_str id = pl_pick_raw(doc, pl_json_get(doc, call, PL_STR("id")));
     bool is_same =
         choice->is_open && id.len && pl_tree_is(pl_tree_get(choice->call, PL_STR("id")), id);
+    if (!choice->is_open && !name.len && !says_something(doc, call))
+        return;
     if (!choice->is_open || (name.len && !is_same))
         begin_call(sum, choice, parts);
     keep_call(sum, choice->call, doc, call);

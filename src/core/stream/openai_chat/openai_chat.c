@@ -23,6 +23,8 @@ struct writer {
     PL_VEC(struct call) open;
     uint32_t n_calls;
     bool has_refusal, has_content;
+    uint32_t text;             /* the part of the latest text */
+    uint64_t n_before, n_said; /* code points of the content before that text, and of the text */
 };
 
 static void put(struct pl_stream *s, struct pl_str text)
@@ -156,6 +158,17 @@ static void write_signature(struct pl_stream *s, void *state, const struct pl_de
 
 /* ---- content ---- */
 
+/* Citations tell their place in the whole content. */
+static void count_text(struct writer *w, const struct pl_delta *delta)
+{
+    if (delta->part != w->text) {
+        w->n_before += w->n_said;
+        w->n_said = 0;
+        w->text = delta->part;
+    }
+    w->n_said += pl_stream_count_points(delta->raw);
+}
+
 static void write_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -163,6 +176,7 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
     w->has_content = true;
     switch (delta->part_kind) {
     case PL_PART_TEXT:
+        count_text(w, delta);
         write_string(s, w, PL_STR("\"content\":\""), delta->raw);
         break;
     case PL_PART_THINKING:
@@ -181,26 +195,29 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
     }
 }
 
-/* url_citation is the only kind. Its start and end are copied from the source, if it has them. */
+/* url_citation is the only kind. A place that the source gives counts in its own text; otherwise
+ * the citation is about all of that text. */
 static void write_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
     static const struct pl_str names[] = {{"start_index", 11}, {"end_index", 9}};
     struct pl_json_doc doc;
     const struct pl_json_node *place[2] = {0};
+    const uint64_t all[] = {0, w->n_said};
     if (!delta->url.len)
         return;
     if (delta->json.len && pl_stream_json(s, delta->json, &doc, NULL) == PL_OK)
         pl_pick(&doc, doc.root, names, 2, place);
     begin(s, w);
     put(s, PL_STR("\"annotations\":[{\"type\":\"url_citation\",\"url_citation\":{"));
-    for (size_t i = 0; i < 2; i++)
-        if (pl_pick_count(&doc, place[i]) >= 0) {
-            pl_stream_put_string(s, names[i]);
-            put(s, PL_STR(":"));
-            put(s, pl_json_span(&doc, place[i]));
-            put(s, PL_STR(","));
-        }
+    for (size_t i = 0; i < 2; i++) {
+        int64_t said = pl_pick_count(&doc, place[i]);
+        bool is_inside = said >= 0 && (uint64_t)said <= w->n_said;
+        pl_stream_put_string(s, names[i]);
+        put(s, PL_STR(":"));
+        pl_buf_addu(&s->out, w->n_before + (is_inside ? (uint64_t)said : all[i]));
+        put(s, PL_STR(","));
+    }
     put(s, PL_STR("\"title\":"));
     pl_stream_put_string(s, delta->title);
     put(s, PL_STR(",\"url\":"));

@@ -98,7 +98,9 @@ static void take_content(struct pl_chat_in *in, const struct pl_json_node *conte
          n < end; n = pl_json_next(n)) {
         const struct pl_json_node *part[3];
         pl_pick(&in->doc, n, names, 3, part);
-        if (pl_json_is(part[1], PL_JSON_ARRAY))
+        if (pl_json_is(n, PL_JSON_STRING))
+            pl_chat_say(in, PL_PART_TEXT, pl_json_raw(&in->doc, n));
+        else if (pl_json_is(part[1], PL_JSON_ARRAY))
             take_details(in, part[1], false);
         else if (pl_json_is(part[2], PL_JSON_OBJECT))
             pl_chat_say(in, PL_PART_OTHER, pl_json_span(&in->doc, n));

@@ -340,6 +340,12 @@ static bool is_head(struct pl_str key)
     return pl_str_eq(key, PL_STR("id")) || pl_str_eq(key, PL_STR("model"));
 }
 
+/* Azure's first chunk has neither id nor model. */
+static bool is_blank(const struct pl_tree *text)
+{
+    return !text || !text->first;
+}
+
 static void add_choices(struct pl_sum *sum, const struct pl_json_doc *doc,
                         const struct pl_json_node *choices)
 {
@@ -371,7 +377,7 @@ void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
                         pl_tree_text(&sum->trees, PL_STR("chat.completion")));
         else if (pl_str_eq(key, PL_STR("choices")) && pl_json_kind(k + 1) == PL_JSON_ARRAY)
             add_choices(sum, doc, k + 1);
-        else if (!is_head(key) || !pl_tree_get_kind(sum->answer, key, PL_TREE_TEXT))
+        else if (!is_head(key) || is_blank(pl_tree_get_kind(sum->answer, key, PL_TREE_TEXT)))
             pl_sum_keep(sum, sum->answer, key, doc, k + 1);
         if (pl_str_eq(key, PL_STR("error")) && pl_json_kind(k + 1) != PL_JSON_NULL)
             sum->is_over = sum->is_failed = true;

@@ -405,23 +405,13 @@ void pl_responses_add_citation(struct pl_stream *s, void *state, const struct pl
         s->status = PL_NOMEM;
 }
 
-/* Counts code points. */
-static uint64_t count_points(struct pl_str raw)
-{
-    struct pl_json_walk walk = {.at = raw.ptr, .end = raw.ptr + raw.len};
-    uint64_t n = 0;
-    for (int byte; (byte = pl_json_walk_next(&walk)) >= 0;)
-        n += (byte & 0xC0) != 0x80;
-    return n;
-}
-
 /* Now that the text is complete, writes an event for each citation; `cites` becomes their list. */
 static void put_citations(struct pl_stream *s, struct pl_responses_writer *w,
                           struct pl_responses_open *item)
 {
     if (!item->cite_list.len)
         return;
-    uint64_t n_points = item->text.len ? count_points(pl_buf_str(&item->text)) : 0;
+    uint64_t n_points = pl_stream_count_points(pl_buf_str(&item->text));
     struct pl_str from = pl_buf_str(&item->cites);
     struct pl_buf list;
     pl_buf_init(&list, 0);

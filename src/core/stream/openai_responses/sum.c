@@ -294,6 +294,8 @@ void pl_responses_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     struct pl_str type = raw_of(doc, "type");
     const struct pl_json_node *error = pl_json_get(doc, doc->root, PL_STR("error"));
+    if (!type.len && !error)
+        type = sum->type;
     if (pl_str_eq(type, PL_STR("error")) || (!type.len && error)) {
         pl_tree_set(
             &sum->trees, sum->answer, PL_STR("error"),
