@@ -9,6 +9,7 @@
 #include "conv/pairing.h"
 #include "format/anthropic/words.h"
 #include "format/pieces/usage.h"
+#include "format/pieces/tier.h"
 
 #define MAX_MARKS 4
 
@@ -371,9 +372,6 @@ static void put_stop_details(struct pl_anthropic_out *o, const struct pl_part *r
 
 static void put_usage(struct pl_anthropic_out *o)
 {
-    static const char *const theirs[] = {"standard", "default", "priority", "batch", NULL};
-    static const char *const ours[] = {"standard", "standard", "priority", "batch"};
-    struct pl_val tier = o->conv->answer.service_tier;
     int64_t reasoning = 0;
     pl_w_key(o->w, "usage");
     pl_w_open(o->w, '{');
@@ -387,11 +385,7 @@ static void put_usage(struct pl_anthropic_out *o)
         pl_usage_write(o->w, "thinking_tokens", PL_COUNT_REASONING, false);
         pl_w_close(o->w, '}');
     }
-    int word = pl_conv_word(o->conv, tier.node, theirs);
-    if (word >= 0) {
-        pl_w_key_word(o->w, "service_tier", ours[word]);
-        pl_w_mapped(o->w, tier);
-    }
+    pl_tier_write(o->w, PL_TIER_ANTHROPIC, "service_tier", o->conv->answer.service_tier);
     pl_w_close(o->w, '}');
     pl_usage_imply_total(o->w);
 }

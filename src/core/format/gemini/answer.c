@@ -3,7 +3,9 @@
 #include "format/gemini/gemini_int.h"
 #include "format/gemini/words.h"
 #include "format/pieces/citation.h"
+#include "format/pieces/tier.h"
 #include "format/pieces/usage.h"
+#include "json/number.h"
 
 static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
                            unsigned want)
@@ -14,13 +16,25 @@ static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *obje
 /* ---- finish ---- */
 
 /* STOP after a call means that the call waits for its result, unless the vendor has answered it. */
+static struct pl_val finish_of_number(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    int64_t number = 0;
+    (void)pl_json_number_int64(pl_json_span(conv->doc, node), &number);
+    const char *word = pl_gemini_finish_of_number(number);
+    if (!word)
+        return (struct pl_val){0};
+    return (struct pl_val){.kind = PL_VAL_TEXT, .node = node, .str = pl_str_of(word)};
+}
+
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *candidate)
 {
     struct pl_answer *a = &conv->answer;
     bool is_open = pl_conv_serve_calls(conv);
-    a->finish_val = field(conv, candidate, "finishReason", PL_WANT_STRING);
+    a->finish_val = field(conv, candidate, "finishReason", PL_WANT_STRING | PL_WANT_INTEGER);
     a->finish_detail = field(conv, candidate, "finishMessage", PL_WANT_STRING);
-    if (pl_conv_is_hollow(conv, a->finish_val.node))
+    if (pl_json_is(a->finish_val.node, PL_JSON_NUMBER))
+        a->finish_val = finish_of_number(conv, a->finish_val.node);
+    else if (pl_conv_is_hollow(conv, a->finish_val.node))
         a->finish_val = (struct pl_val){0};
     if (!pl_val_is_set(a->finish_val))
         return;
@@ -54,6 +68,7 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
         .tool_input = field(conv, usage, "toolUsePromptTokenCount", PL_WANT_INTEGER),
         .output_excludes_thought = true,
     };
+    conv->answer.service_tier = field(conv, usage, "serviceTier", PL_WANT_STRING);
 }
 
 void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root,
@@ -145,6 +160,7 @@ void pl_gemini_write_answer(struct pl_writer *w)
         pl_w_open(w, '{');
         for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
             pl_usage_write(w, counters[i].key, counters[i].counter, false);
+        pl_tier_write(w, PL_TIER_GEMINI, "serviceTier", w->conv->answer.service_tier);
         pl_w_close(w, '}');
     }
     pl_w_opt_string(w, "modelVersion", w->conv->answer.model);

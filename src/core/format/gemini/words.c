@@ -27,6 +27,14 @@ enum pl_finish pl_gemini_finish_of(struct pl_str word)
     return PL_FINISH_OTHER;
 }
 
+const char *pl_gemini_finish_of_number(int64_t number)
+{
+    static const char *const words[] = {NULL, "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"};
+    if (number < 0)
+        return NULL;
+    return number < (int64_t)(sizeof words / sizeof *words) ? words[number] : "OTHER";
+}
+
 const char *pl_gemini_finish_word(enum pl_finish finish)
 {
     static const char *const words[] = {

@@ -7,6 +7,9 @@
 /* The meaning of a finishReason; PL_FINISH_OTHER if unknown. STOP after a call means that the call
  * waits for its result: the caller must check that. */
 enum pl_finish pl_gemini_finish_of(struct pl_str word);
+/* The finish reason of a number; NULL: none. Google writes enums so if a client asks for
+ * `enum-encoding=int`. */
+const char *pl_gemini_finish_of_number(int64_t number);
 /* The finishReason for it; "OTHER" as a fallback. */
 const char *pl_gemini_finish_word(enum pl_finish finish);
 

@@ -8,6 +8,7 @@
 #include "format/openai_chat/words.h"
 #include "format/pieces/citation.h"
 #include "format/pieces/usage.h"
+#include "format/pieces/tier.h"
 
 /* Joins everything that the assistant says in an answer into one message, including items that
  * other formats keep separate, whether or not they were marked as one utterance. A call that the
@@ -235,7 +236,7 @@ static enum pl_status write_response(struct pl_chat_out *c)
     write_choice(c, &u);
     pl_w_close(w, ']');
     write_usage(w);
-    pl_openai_chat_write_tier(w, a->service_tier);
+    pl_tier_write(w, PL_TIER_CHAT, "service_tier", a->service_tier);
     pl_w_opt_string(w, "system_fingerprint", a->fingerprint);
     pl_w_close(w, '}');
     return w->conv->status;

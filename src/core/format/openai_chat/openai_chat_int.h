@@ -15,7 +15,6 @@ enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_
 
 /* Write everything of a request except the model and the messages, or only the service tier. */
 void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task);
-void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier);
 
 /* Shared by the writers of messages and of answers. */
 struct pl_chat_out {

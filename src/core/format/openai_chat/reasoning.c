@@ -10,6 +10,7 @@
  *
  * Reasoning that a server sends under several names is read once. */
 #include "format/openai_chat/openai_chat_int.h"
+#include "format/openai_chat/words.h"
 #include "format/profile.h"
 
 /* The vendors that OpenRouter names in `format`, and the prefixes of their model names. */
@@ -28,6 +29,15 @@ static const struct vendor *vendor_of(const struct pl_format *format)
     for (size_t i = 0; i < N_VENDORS; i++)
         if (vendors[i].format == format)
             return &vendors[i];
+    return NULL;
+}
+
+const struct pl_format *pl_chat_proof_home(struct pl_str format, struct pl_str model)
+{
+    for (size_t i = 0; i < N_VENDORS; i++)
+        if (format.len ? pl_str_eq(format, pl_str_of(vendors[i].word))
+                       : pl_str_starts(model, pl_str_of(vendors[i].models)))
+            return vendors[i].format;
     return NULL;
 }
 
@@ -66,14 +76,12 @@ static uint8_t home_of(struct pl_conv *conv, const struct pl_json_node *entry)
     const struct pl_json_node *word = pl_conv_member(conv, entry, "format", PL_WANT_STRING);
     struct pl_str model =
         pl_conv_text(conv, pl_conv_get(conv, conv->doc->root, "model", PL_WANT_STRING));
-    for (size_t i = 0; i < N_VENDORS; i++) {
-        if (word ? pl_conv_says(conv, word, vendors[i].word)
-                 : pl_str_starts(model, pl_str_of(vendors[i].models))) {
-            pl_conv_know(conv, word);
-            return pl_format_place(vendors[i].format);
-        }
-    }
-    return 0;
+    const struct pl_format *home = pl_chat_proof_home(
+        word ? pl_conv_text(conv, pl_val_node(word)) : (struct pl_str){0}, model);
+    if (!home)
+        return 0;
+    pl_conv_know(conv, word);
+    return pl_format_place(home);
 }
 
 /* The last entry of a Responses item has its id. */

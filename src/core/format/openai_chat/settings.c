@@ -6,6 +6,7 @@
 #include "format/gemini/schema.h"
 #include "format/profile.h"
 #include "format/pieces/tool_name.h"
+#include "format/pieces/tier.h"
 #include "json/number.h"
 
 /* ---- tools ---- */
@@ -281,19 +282,6 @@ static void write_logprobs(struct pl_writer *w)
         pl_w_opt_value(w, "top_logprobs", s->top_logprobs);
 }
 
-void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier)
-{
-    static const char *const words[] = {"auto",     "default", "flex", "scale",
-                                        "priority", "fast",    NULL};
-    if (pl_conv_word(w->conv, tier.node, words) >= 0) {
-        pl_w_opt_string(w, "service_tier", tier);
-    } else if (pl_conv_says(w->conv, tier.node, "standard_only") ||
-               pl_conv_says(w->conv, tier.node, "standard")) {
-        pl_w_key_word(w, "service_tier", "default");
-        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "the nearest tier here is default");
-    }
-}
-
 static void write_verbosity(struct pl_writer *w)
 {
     static const char *const words[] = {"low", "medium", "high", NULL};
@@ -410,6 +398,6 @@ void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_t
     write_effort(w);
     write_verbosity(w);
     write_output(w);
-    pl_openai_chat_write_tier(w, s->service_tier);
+    pl_tier_write(w, PL_TIER_CHAT, "service_tier", s->service_tier);
     write_shared(w, task);
 }

@@ -13,6 +13,11 @@ bool pl_chat_is_plain_finish(enum pl_finish finish, struct pl_str word);
 /* The error type for a status of Google; "server_error" if unknown. */
 const char *pl_chat_error_type(struct pl_str status);
 
+struct pl_format;
+/* The vendor of a proof in reasoning_details: by the entry's `format` or, if that is empty, by the
+ * name of the model. NULL: the server's own. */
+const struct pl_format *pl_chat_proof_home(struct pl_str format, struct pl_str model);
+
 struct pl_cited;
 struct pl_json_out;
 /* The format's hooks cite and judge (format/format.h). */

@@ -4,6 +4,7 @@
 
 #include "format/pieces/instant.h"
 #include "format/pieces/usage.h"
+#include "format/pieces/tier.h"
 
 /* ---- errors ---- */
 
@@ -150,11 +151,7 @@ static void put_echo(struct pl_responses_out *o)
         pl_w_key(o->w, echo[i].key);
         pl_w_value(o->w, pl_val_json(pl_str_of(echo[i].json)));
     }
-    static const char *const tiers[] = {"auto",     "default", "flex",      "scale",
-                                        "priority", "fast",    "ultrafast", NULL};
-    struct pl_val tier = o->conv->answer.service_tier;
-    if (pl_conv_word(o->conv, tier.node, tiers) >= 0)
-        pl_w_opt_string(o->w, "service_tier", tier);
+    pl_tier_write(o->w, PL_TIER_RESPONSES, "service_tier", o->conv->answer.service_tier);
 }
 
 /* The same format again: the items may have been repaired, the rest is copied. */
