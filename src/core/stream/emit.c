@@ -31,7 +31,8 @@ struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32
     return NULL;
 }
 
-static void write_fragment(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw)
+static void write_fragment(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw,
+                           struct pl_str logprobs)
 {
     struct pl_delta *delta = &s->fragment;
     part->has_fragment = true;
@@ -39,6 +40,7 @@ static void write_fragment(struct pl_stream *s, struct pl_open_part *part, struc
     delta->part = part->part;
     delta->part_kind = part->kind;
     delta->raw = raw;
+    delta->json = logprobs;
     write_delta(s, delta);
 }
 
@@ -47,7 +49,7 @@ static void close_at(struct pl_stream *s, size_t i, bool is_cut)
     struct pl_open_part *part = &s->open.ptr[i];
     /* Half of a surrogate pair without its other half cannot be written. */
     if (part->n_held)
-        write_fragment(s, part, PL_STR("\\ufffd"));
+        write_fragment(s, part, PL_STR("\\ufffd"), (struct pl_str){0});
     write_delta(s, &(struct pl_delta){
                        .kind = PL_DELTA_PART_END,
                        .choice = part->choice,
@@ -156,9 +158,12 @@ static bool ends_in_half(struct pl_str raw)
     return n_before % 2 == 0;
 }
 
-void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw)
+void pl_stream_say_rated(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw,
+                         struct pl_str logprobs)
 {
-    if (!raw.len || s->is_ended || s->status != PL_OK)
+    if (!s->to->has_logprobs)
+        logprobs.len = 0;
+    if ((!raw.len && !logprobs.len) || s->is_ended || s->status != PL_OK)
         return;
     if (part->n_held) {
         char *joined = pl_arena_alloc(&s->arena, part->n_held + raw.len, 1);
@@ -176,15 +181,20 @@ void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str
         memcpy(part->held, raw.ptr + raw.len, 6);
         part->n_held = 6;
     }
-    if (raw.len)
-        write_fragment(s, part, raw);
+    if (raw.len || logprobs.len)
+        write_fragment(s, part, raw, logprobs);
+}
+
+void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw)
+{
+    pl_stream_say_rated(s, part, raw, (struct pl_str){0});
 }
 
 static void take_fragment(struct pl_stream *s, const struct pl_delta *delta)
 {
     struct pl_open_part *part = part_of(s, delta);
     if (part)
-        pl_stream_say(s, part, delta->raw);
+        pl_stream_say_rated(s, part, delta->raw, delta->json);
 }
 
 static int64_t later(int64_t before, int64_t now)
@@ -221,6 +231,16 @@ static void keep(struct pl_stream *s, struct pl_str *text)
 static void restore(const struct pl_stream *s, struct pl_str *text)
 {
     text->ptr = text->len ? s->kept.ptr + (size_t)text->ptr : NULL;
+}
+
+void pl_stream_note_tier(struct pl_stream *s, struct pl_str raw)
+{
+    if (!raw.len || pl_str_eq(raw, pl_buf_str(&s->tier)))
+        return;
+    pl_buf_clear(&s->tier);
+    pl_buf_add(&s->tier, raw);
+    if (s->tier.status != PL_OK)
+        s->status = PL_NOMEM;
 }
 
 static void hold_stop(struct pl_stream *s, const struct pl_delta *delta)
@@ -299,6 +319,11 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
         need_start(s);
         write_delta(s, delta);
     }
+}
+
+bool pl_stream_is_home(const struct pl_stream *s, const struct pl_delta *proof)
+{
+    return proof->home ? proof->home == s->to : s->is_same_vendor;
 }
 
 enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,

@@ -43,6 +43,7 @@ enum pl_status pl_stream_create(const struct pl_dialect *from, const struct pl_d
     pl_buf_init(&s->out, 0);
     pl_buf_init(&s->held, 0);
     pl_buf_init(&s->kept, 0);
+    pl_buf_init(&s->tier, 0);
     pl_arena_init(&s->arena, 0);
     pl_repeat_init(&s->repeat);
     s->fragment.kind = PL_DELTA_FRAGMENT;
@@ -71,6 +72,7 @@ void pl_stream_destroy(struct pl_stream *s)
     pl_buf_deinit(&s->out);
     pl_buf_deinit(&s->held);
     pl_buf_deinit(&s->kept);
+    pl_buf_deinit(&s->tier);
     pl_buf_deinit(&s->own.parts);
     pl_arena_deinit(&s->arena);
     pl_repeat_deinit(&s->repeat);

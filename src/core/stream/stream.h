@@ -10,7 +10,8 @@
  *   - parts are numbered from 0 in the order they start; several calls may be open at once, but any
  *     other part is closed before the next one starts
  *   - fragments are raw JSON string contents: escaped bytes, ready to be put between quotes; no
- *     fragment is empty or splits an escape, surrogate pair or UTF-8 sequence
+ *     fragment splits an escape, surrogate pair or UTF-8 sequence, and none is empty, except one
+ *     that has only log probabilities
  *   - USAGE comes at most once, with the last value of every counter
  *   - nothing follows END or ERROR
  * State is bounded by the open parts, except in writers that repeat the whole answer at the end. */
@@ -26,9 +27,10 @@
 enum pl_delta_kind {
     PL_DELTA_START,      /* id, model, created */
     PL_DELTA_PART_START, /* part, part_kind; for a call id, name, is_custom; for REDACTED raw is
-                          * data */
-    PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, by part_kind */
-    PL_DELTA_SIGNATURE,  /* part, raw; id of its item, if any */
+                          * data, with home and the id of its item */
+    PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, by part_kind; json: the
+                          * log probabilities of its tokens, a list, if any */
+    PL_DELTA_SIGNATURE,  /* part, raw; id of its item, if any; home */
     PL_DELTA_CITATION,   /* part, json: one citation as in the source; url, title */
     PL_DELTA_PART_END,   /* part, is_cut */
     PL_DELTA_USAGE,      /* usage */
@@ -50,6 +52,9 @@ struct pl_counts {
     int64_t tool_input;
 };
 
+struct pl_stream;
+struct pl_dialect;
+
 /* All strings are raw JSON string contents (escaped) unless noted otherwise; empty if absent. */
 struct pl_delta {
     enum pl_delta_kind kind;
@@ -69,9 +74,9 @@ struct pl_delta {
     struct pl_str detail; /* why: an explanation for people */
     struct pl_counts counts;
     struct pl_str type, code, message; /* of an error */
+    const struct pl_dialect *home;     /* whose proof it is; NULL: the source's vendor */
 };
 
-struct pl_stream;
 struct pl_sum;
 struct pl_format;
 
@@ -108,6 +113,7 @@ struct pl_dialect {
     /* By the kind of the delta; NULL: not written. */
     pl_delta_writer *const *write; /* PL_DELTA_COUNT of them */
     pl_delta_writer *write_first;  /* before the first delta of any kind; optional */
+    bool has_logprobs;             /* writes the log probabilities of a text */
     bool has_choices;              /* writes further answers beside the first; others skip them */
     bool takes_all; /* writes no bytes: takes every answer, and parts that only one vendor has */
     void (*write_deinit)(void *state);
@@ -168,6 +174,7 @@ struct pl_stream {
     size_t n_whole;        /* length of the whole events in `held` */
     bool has_passed;       /* some bytes have been passed on */
     struct pl_buf kept;    /* memory of deltas that are held back */
+    struct pl_buf tier;    /* the service tier, raw: the last one that the source names */
     enum pl_status status; /* sticky: PL_NOMEM, PL_LIMIT */
 };
 
@@ -185,6 +192,11 @@ enum pl_status pl_stream_end(struct pl_stream *stream, struct pl_error *err);
 void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta);
 /* Emits a fragment of an open part; empty ones are skipped. */
 void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw);
+/* The source names the service tier of the answer. */
+void pl_stream_note_tier(struct pl_stream *s, struct pl_str raw);
+/* The same with the log probabilities of its tokens, a JSON list. */
+void pl_stream_say_rated(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw,
+                         struct pl_str logprobs);
 /* Opens a part under the reader's own key (if it is not open yet) and returns its number. */
 uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
                         const struct pl_delta *start);
@@ -204,7 +216,9 @@ void pl_stream_keep_own(struct pl_stream *s, struct pl_str part, enum pl_own_rol
 enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,
                               struct pl_error *err);
 
-/* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" after it. After bytes that
+/* For writers: whether the target's vendor can check a proof. */
+bool pl_stream_is_home(const struct pl_stream *s, const struct pl_delta *proof);
+/* "event: TYPE\ndata: " before an event's JSON and "\n\n" after it. After bytes that
  * were passed through, the event is the last one and uses their framing. */
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
 void pl_stream_end_event(struct pl_stream *s);

@@ -9,6 +9,7 @@
 #include "stream/anthropic/anthropic_int.h"
 
 #include "format/anthropic/words.h"
+#include "format/pieces/tier.h"
 
 #include "format/format.h"
 #include "stream/home.h"
@@ -55,8 +56,11 @@ static int64_t less(int64_t all, int64_t part)
 }
 
 /* Input tokens without those that the cache read and wrote. */
-static void put_usage(struct pl_buf *to, const struct pl_counts *c)
+static void put_usage(struct pl_stream *s)
 {
+    struct pl_buf *to = &s->out;
+    const struct pl_counts *c = &s->counts;
+    const char *tier = pl_tier_word(PL_TIER_ANTHROPIC, pl_buf_str(&s->tier));
     put(to, PL_STR("\"usage\":{\"input_tokens\":"));
     put_number(to, less(less(c->input, c->cache_read), c->cache_write));
     if (c->cache_write >= 0) {
@@ -74,6 +78,10 @@ static void put_usage(struct pl_buf *to, const struct pl_counts *c)
         put_number(to, c->reasoning);
         put(to, PL_STR("}"));
     }
+    if (tier) {
+        put(to, PL_STR(",\"service_tier\":"));
+        put_string(to, pl_str_of(tier), (struct pl_str){0});
+    }
     put(to, PL_STR("}"));
 }
 
@@ -87,7 +95,7 @@ static void write_start(struct pl_stream *s, void *state, const struct pl_delta 
     put(&s->out, PL_STR(",\"type\":\"message\",\"role\":\"assistant\",\"model\":"));
     put_string(&s->out, delta->model, PL_STR("unknown"));
     put(&s->out, PL_STR(",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,"));
-    put_usage(&s->out, &s->counts);
+    put_usage(s);
     put(&s->out, PL_STR("}}\n\n"));
 }
 
@@ -185,7 +193,7 @@ static void open_block(struct pl_stream *s, void *state, const struct pl_delta *
     bool is_redacted = delta->part_kind == PL_PART_REDACTED;
     struct block block = {
         .part = delta->part, .kind = delta->part_kind, .is_custom = delta->is_custom};
-    if ((is_redacted && !s->is_same_vendor) || delta->part_kind == PL_PART_OTHER)
+    if ((is_redacted && !pl_stream_is_home(s, delta)) || delta->part_kind == PL_PART_OTHER)
         return;
     pl_buf_init(&block.held, 0);
     if (!pl_vec_push(&w->blocks, block)) {
@@ -234,8 +242,8 @@ static void write_own(struct pl_stream *s, void *state, const struct pl_delta *d
     struct writer *w = state;
     struct block *block = find_block(w, delta->part);
     bool is_signature = delta->kind == PL_DELTA_SIGNATURE;
-    if (!block || !s->is_same_vendor ||
-        block->kind != (is_signature ? PL_PART_THINKING : PL_PART_TEXT))
+    bool is_ours = is_signature ? pl_stream_is_home(s, delta) : s->is_same_vendor;
+    if (!block || !is_ours || block->kind != (is_signature ? PL_PART_THINKING : PL_PART_TEXT))
         return;
     if (!block->is_started)
         start_block(s, w, block, delta);
@@ -338,7 +346,7 @@ static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *
         put(&s->out, PL_STR("}"));
     }
     put(&s->out, PL_STR("},"));
-    put_usage(&s->out, &s->counts);
+    put_usage(s);
     put(&s->out, PL_STR("}\n\n"));
 }
 

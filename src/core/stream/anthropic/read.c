@@ -16,13 +16,14 @@ static struct pl_str raw_of(const struct pl_anthropic_in *in, const struct pl_js
 
 /* ---- usage ---- */
 
-enum { INPUT, OUTPUT, CACHE_READ, CACHE_WRITE, DETAILS, USAGE_COUNT };
+enum { INPUT, OUTPUT, CACHE_READ, CACHE_WRITE, DETAILS, TIER, USAGE_COUNT };
 static const struct pl_str usage_names[] = {
     [INPUT] = {"input_tokens", 12},
     [OUTPUT] = {"output_tokens", 13},
     [CACHE_READ] = {"cache_read_input_tokens", 23},
     [CACHE_WRITE] = {"cache_creation_input_tokens", 27},
     [DETAILS] = {"output_tokens_details", 21},
+    [TIER] = {"service_tier", 12},
 };
 
 static void take_count(const struct pl_anthropic_in *in, const struct pl_json_node *node,
@@ -54,6 +55,7 @@ static void take_usage(struct pl_anthropic_in *in, const struct pl_json_node *us
     in->r->has_counts = true;
     pl_pick(&in->doc, usage, usage_names, USAGE_COUNT, u);
     pl_pick(&in->doc, u[DETAILS], &thinking, 1, &reasoning);
+    pl_stream_note_tier(in->s, pl_pick_raw(&in->doc, u[TIER]));
     take_count(in, u[INPUT], &c->input);
     take_count(in, u[OUTPUT], &c->output);
     take_count(in, u[CACHE_READ], &c->cache_read);

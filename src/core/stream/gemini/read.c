@@ -135,6 +135,9 @@ static void read_finish(const struct pl_gemini_reading *x, struct pl_gemini_choi
                         const struct pl_json_node *reason, const struct pl_json_node *message)
 {
     struct pl_str word = pl_pick_raw(x->doc, reason);
+    const char *numbered = pl_gemini_finish_of_number(pl_pick_count(x->doc, reason));
+    if (numbered)
+        word = pl_str_of(numbered);
     if (!word.len || pl_str_eq(word, PL_STR("FINISH_REASON_UNSPECIFIED")))
         return;
     choice->is_finished = true;
@@ -231,9 +234,11 @@ static void read_usage(const struct pl_gemini_reading *x, const struct pl_json_n
         [PL_GEMINI_CACHED] =
             PL_GEMINI_FIELD("cachedContentTokenCount", "cached_content_token_count"),
         [PL_GEMINI_TOTAL] = PL_GEMINI_FIELD("totalTokenCount", "total_token_count"),
+        [PL_GEMINI_COUNTERS] = PL_GEMINI_FIELD("serviceTier", "service_tier"),
     };
-    const struct pl_json_node *f[PL_GEMINI_COUNTERS];
-    pl_gemini_get(x->doc, usage, fields, PL_GEMINI_COUNTERS, f);
+    const struct pl_json_node *f[PL_GEMINI_COUNTERS + 1];
+    pl_gemini_get(x->doc, usage, fields, PL_GEMINI_COUNTERS + 1, f);
+    pl_stream_note_tier(x->s, pl_pick_raw(x->doc, f[PL_GEMINI_COUNTERS]));
     for (size_t i = 0; i < PL_GEMINI_COUNTERS; i++)
         if (f[i]) {
             merge(&x->r->counts[i], count_of(x->doc, f[i]));

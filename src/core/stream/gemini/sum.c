@@ -230,8 +230,10 @@ static void add_candidate(struct pl_sum *sum, const struct pl_json_doc *doc,
                           const struct pl_json_node *candidate)
 {
     static const struct pl_sum_kind kinds[] = {
-        PL_SUM_KIND("content", PL_SUM_OBJECT), PL_SUM_KIND("finishReason", PL_SUM_TEXT),
-        PL_SUM_KIND("finish_reason", PL_SUM_TEXT), PL_SUM_KIND("citationMetadata", PL_SUM_OBJECT),
+        PL_SUM_KIND("content", PL_SUM_OBJECT),
+        PL_SUM_KIND("finishReason", PL_SUM_TEXT | PL_SUM_NUMBER),
+        PL_SUM_KIND("finish_reason", PL_SUM_TEXT | PL_SUM_NUMBER),
+        PL_SUM_KIND("citationMetadata", PL_SUM_OBJECT),
         PL_SUM_KIND("citation_metadata", PL_SUM_OBJECT)};
     struct pl_gemini_sum *state = sum->state;
     const struct pl_json_node *number = pl_json_get(doc, candidate, PL_STR("index"));

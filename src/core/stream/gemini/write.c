@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "format/gemini/words.h"
+#include "format/pieces/tier.h"
 #include "json/text.h"
 
 #define HEAD "data: {\"candidates\":[{\"content\":{\"parts\":[{"
@@ -194,9 +195,12 @@ static void write_citation(struct pl_stream *s, void *state, const struct pl_del
     end_event(s, w);
 }
 
+/* Some servers count reasoning apart from the output: then the rest is unknown. */
 static int64_t less(int64_t count, int64_t part)
 {
-    return count > part && part > 0 ? count - part : part > 0 && count >= 0 ? 0 : count;
+    if (count < 0 || part <= 0)
+        return count;
+    return count >= part ? count - part : -1;
 }
 
 static void write_usage(struct pl_stream *s, const struct pl_counts *c)
@@ -216,6 +220,7 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
         {"\"thoughtsTokenCount\":", c->reasoning},
         {"\"totalTokenCount\":", c->total >= 0 ? c->total : both},
     };
+    const char *tier = pl_tier_word(PL_TIER_GEMINI, pl_buf_str(&s->tier));
     const char *separator = ",\"usageMetadata\":{";
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (counts[i].count < 0)
@@ -224,6 +229,10 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
         pl_buf_adds(&s->out, counts[i].key);
         pl_buf_addu(&s->out, (uint64_t)counts[i].count);
         separator = ",";
+    }
+    if (separator[1] == '\0' && tier) {
+        pl_buf_adds(&s->out, ",\"serviceTier\":");
+        pl_stream_put_string(s, pl_str_of(tier));
     }
     if (separator[1] == '\0')
         pl_buf_addc(&s->out, '}');
@@ -303,7 +312,7 @@ static void write_signature(struct pl_stream *s, void *state, const struct pl_de
 {
     struct pl_gemini_writer *w = state;
     struct pl_gemini_open_call *call = call_of(w, delta->part);
-    if (!s->is_same_vendor)
+    if (!pl_stream_is_home(s, delta))
         return;
     if (call)
         add(s, &call->signature, delta->raw);

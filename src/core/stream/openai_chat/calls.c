@@ -120,14 +120,18 @@ void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_st
             pl_stream_take_own(in->s, raw, PL_OWN_ALONE);
         return;
     }
-    struct pl_open_part *part = pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(kind));
-    if (part)
+    uint32_t key = PL_CHAT_KEY_OF(kind);
+    struct pl_open_part *part = pl_stream_find(in->s, in->choice, key);
+    if (!part) {
+        pl_stream_open(in->s, in->choice, key, &(struct pl_delta){.part_kind = kind});
+        part = pl_stream_find(in->s, in->choice, key);
+    }
+    if (part && kind == PL_PART_TEXT) {
+        pl_stream_say_rated(in->s, part, raw, in->logprobs);
+        in->logprobs.len = 0;
+    } else if (part) {
         pl_stream_say(in->s, part, raw);
-    else
-        emit_fragment(in,
-                      pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(kind),
-                                     &(struct pl_delta){.part_kind = kind}),
-                      raw);
+    }
     if (in->r->early.len && kind == PL_PART_TEXT)
         pl_chat_say_early(in);
 }
@@ -271,8 +275,10 @@ static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piec
     pl_buf_init(&call.call_id, 0);
     if (!pl_vec_push(&r->calls, call))
         return PL_NOMEM;
-    if (!call.is_nameless)
+    if (!call.is_nameless) {
         open_call(in, &call, piece);
+        pl_chat_sign_call(in, &call);
+    }
     return PL_OK;
 }
 
@@ -451,9 +457,13 @@ enum pl_status pl_chat_take_calls(struct pl_chat_in *in, const struct pl_json_no
          n < end && status == PL_OK; n = pl_json_next(n)) {
         const struct pl_json_node *entry[ENTRY_COUNT], *body[BODY_COUNT];
         pl_pick(&in->doc, n, entry_names, ENTRY_COUNT, entry);
-        bool is_custom = entry[CUSTOM] != NULL;
-        pl_pick(&in->doc, is_custom ? entry[CUSTOM] : entry[FUNCTION], body_names, BODY_COUNT,
-                body);
+        pl_pick(&in->doc, entry[CUSTOM], body_names, BODY_COUNT, body);
+        /* Some servers fill in the other kind with empty texts. */
+        bool is_custom = pl_pick_raw(&in->doc, body[NAME]).len ||
+                         pl_pick_raw(&in->doc, body[INPUT]).len ||
+                         (entry[CUSTOM] && !entry[FUNCTION]);
+        if (!is_custom)
+            pl_pick(&in->doc, entry[FUNCTION], body_names, BODY_COUNT, body);
         struct piece piece = {
             .index = pl_pick_count(&in->doc, entry[INDEX]),
             .is_custom = is_custom,

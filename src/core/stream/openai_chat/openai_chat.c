@@ -7,6 +7,7 @@
 #include "stream/openai_chat/openai_chat_int.h"
 
 #include "format/openai_chat/words.h"
+#include "format/pieces/tier.h"
 #include "stream/pick.h"
 
 #include "format/format.h"
@@ -76,6 +77,17 @@ static void write_string(struct pl_stream *s, struct writer *w, struct pl_str ke
     put(s, key);
     put(s, raw);
     put(s, PL_STR("\"},\"finish_reason\":null}]}\n\n"));
+}
+
+/* A text with its log probabilities. */
+static void write_rated(struct pl_stream *s, const struct writer *w, const struct pl_delta *delta)
+{
+    begin(s, w);
+    put(s, PL_STR("\"content\":"));
+    pl_stream_put_string(s, delta->raw);
+    put(s, PL_STR("},\"logprobs\":{\"content\":"));
+    put(s, delta->json);
+    put(s, PL_STR(",\"refusal\":null},\"finish_reason\":null}]}\n\n"));
 }
 
 /* ---- calls ---- */
@@ -177,7 +189,10 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
     switch (delta->part_kind) {
     case PL_PART_TEXT:
         count_text(w, delta);
-        write_string(s, w, PL_STR("\"content\":\""), delta->raw);
+        if (delta->json.len)
+            write_rated(s, w, delta);
+        else
+            write_string(s, w, PL_STR("\"content\":\""), delta->raw);
         break;
     case PL_PART_THINKING:
         write_string(s, w, PL_STR("\"reasoning_content\":\""), delta->raw);
@@ -268,10 +283,16 @@ static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *
         if (why.len)
             write_string(s, w, PL_STR("\"refusal\":\""), why);
     }
+    const char *tier = pl_tier_word(PL_TIER_CHAT, pl_buf_str(&s->tier));
     begin(s, w);
     put(s, PL_STR("},\"finish_reason\":\""));
     pl_buf_adds(&s->out, pl_chat_finish_word(delta->finish, w->n_calls > 0));
-    put(s, PL_STR("\"}]}\n\n"));
+    put(s, PL_STR("\"}]"));
+    if (tier) {
+        put(s, PL_STR(",\"service_tier\":"));
+        pl_stream_put_string(s, pl_str_of(tier));
+    }
+    put(s, PL_STR("}\n\n"));
 }
 
 static int64_t known(int64_t count)
@@ -367,5 +388,6 @@ const struct pl_dialect pl_dialect_openai_chat = {
     .sum_end = pl_chat_sum_end,
     .format = &pl_format_openai_chat,
     .write = writes,
+    .has_logprobs = true,
     .write_deinit = write_deinit,
 };

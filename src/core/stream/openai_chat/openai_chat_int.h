@@ -1,5 +1,5 @@
 /* Internals of openai-chat's streams: openai_chat.c writes, read.c reads chunks, calls.c reads the
- * tool calls in them. */
+ * tool calls in them, proofs.c reasoning_details. */
 #ifndef PL_STREAM_OPENAI_CHAT_INT_H
 #define PL_STREAM_OPENAI_CHAT_INT_H
 
@@ -28,6 +28,12 @@ struct pl_chat_run {
     size_t len; /* bytes of `held` */
 };
 
+/* A proof that waits for its call. */
+struct pl_chat_proof {
+    uint64_t id; /* hash of the call's id */
+    struct pl_buf data;
+};
+
 struct pl_chat_reader {
     PL_VEC(struct pl_chat_open_call) calls;
     uint32_t n_calls; /* so far: key of the next one */
@@ -37,6 +43,7 @@ struct pl_chat_reader {
     /* Annotations of the first answer that came before their text: a JSON array without its
      * brackets. */
     struct pl_buf early;
+    PL_VEC(struct pl_chat_proof) proofs;
 };
 
 /* Parts other than calls are found by their kind. */
@@ -48,6 +55,8 @@ struct pl_chat_in {
     struct pl_chat_reader *r;
     struct pl_json_doc doc;
     uint32_t choice;
+    struct pl_str logprobs; /* of the text in this event, until it is emitted; a JSON list */
+    struct pl_str model;
     struct pl_error *err;
 };
 
@@ -56,6 +65,12 @@ struct pl_chat_in {
 void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw);
 /* The same without waiting: no call is open. */
 void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw);
+
+/* Takes the entries of reasoning_details; is_said: their texts were emitted already. */
+void pl_chat_take_details(struct pl_chat_in *in, const struct pl_json_node *details, bool is_said);
+/* Signs a call that was just opened, if its proof came before. */
+void pl_chat_sign_call(struct pl_chat_in *in, const struct pl_chat_open_call *call);
+void pl_chat_drop_proofs(struct pl_chat_reader *r);
 
 /* Emits the annotations that waited for the text, which has begun. */
 void pl_chat_say_early(struct pl_chat_in *in);

@@ -9,55 +9,6 @@
 #include "format/openai_chat/words.h"
 #include "stream/pick.h"
 
-/* ---- reasoning ---- */
-
-enum { TEXT, SUMMARY, DATA, SIGNATURE, DETAIL_COUNT };
-static const struct pl_str detail_names[] = {[TEXT] = {"text", 4},
-                                             [SUMMARY] = {"summary", 7},
-                                             [DATA] = {"data", 4},
-                                             [SIGNATURE] = {"signature", 9}};
-
-static void take_proof(struct pl_chat_in *in, struct pl_str signature)
-{
-    const struct pl_open_part *part =
-        pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_THINKING));
-    if (part && signature.len)
-        pl_stream_emit(in->s, &(struct pl_delta){
-                                  .kind = PL_DELTA_SIGNATURE,
-                                  .choice = in->choice,
-                                  .part = part->part,
-                                  .part_kind = PL_PART_THINKING,
-                                  .raw = signature,
-                              });
-}
-
-static void take_redacted(struct pl_chat_in *in, struct pl_str data)
-{
-    pl_chat_settle(in, false);
-    if (in->r->calls.len)
-        return; /* redacted reasoning after a call did not lead to that call, so it is useless */
-    pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED),
-                   &(struct pl_delta){.part_kind = PL_PART_REDACTED, .raw = data});
-    pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED));
-}
-
-static void take_details(struct pl_chat_in *in, const struct pl_json_node *details, bool is_said)
-{
-    if (!pl_json_is(details, PL_JSON_ARRAY))
-        return;
-    for (const struct pl_json_node *n = pl_json_first(details), *end = pl_json_end(details);
-         n < end; n = pl_json_next(n)) {
-        const struct pl_json_node *d[DETAIL_COUNT];
-        pl_pick(&in->doc, n, detail_names, DETAIL_COUNT, d);
-        if (!is_said)
-            pl_chat_say(in, PL_PART_THINKING,
-                        pl_pick_raw(&in->doc, d[TEXT] ? d[TEXT] : d[SUMMARY]));
-        take_proof(in, pl_pick_raw(&in->doc, d[SIGNATURE]));
-        if (pl_pick_raw(&in->doc, d[DATA]).len)
-            take_redacted(in, pl_pick_raw(&in->doc, d[DATA]));
-    }
-}
-
 /* ---- chunks ---- */
 
 enum {
@@ -101,7 +52,7 @@ static void take_content(struct pl_chat_in *in, const struct pl_json_node *conte
         if (pl_json_is(n, PL_JSON_STRING))
             pl_chat_say(in, PL_PART_TEXT, pl_json_raw(&in->doc, n));
         else if (pl_json_is(part[1], PL_JSON_ARRAY))
-            take_details(in, part[1], false);
+            pl_chat_take_details(in, part[1], false);
         else if (pl_json_is(part[2], PL_JSON_OBJECT))
             pl_chat_say(in, PL_PART_OTHER, pl_json_span(&in->doc, n));
         else
@@ -231,7 +182,7 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
         thought = pl_pick_raw(&in->doc, d[REASONING]);
     pl_chat_say(in, PL_PART_THINKING, thought);
     if (d[REASONING_DETAILS])
-        take_details(in, d[REASONING_DETAILS], thought.len > 0);
+        pl_chat_take_details(in, d[REASONING_DETAILS], thought.len > 0);
     if (d[CONTENT])
         take_content(in, d[CONTENT]);
     take_audio(in, d[AUDIO]);
@@ -244,12 +195,42 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
     return status == PL_OK ? pl_chat_take_calls(in, d[TOOL_CALLS]) : status;
 }
 
-enum { CHOICE_INDEX, CHOICE_DELTA, FINISH_REASON, FILTER_RESULTS, MESSAGE, CHOICE_COUNT };
+enum {
+    CHOICE_INDEX,
+    CHOICE_DELTA,
+    FINISH_REASON,
+    FILTER_RESULTS,
+    MESSAGE,
+    LOGPROBS,
+    CHOICE_COUNT,
+};
 static const struct pl_str choice_names[] = {[CHOICE_INDEX] = {"index", 5},
                                              [CHOICE_DELTA] = {"delta", 5},
                                              [FINISH_REASON] = {"finish_reason", 13},
                                              [FILTER_RESULTS] = {"content_filter_results", 22},
-                                             [MESSAGE] = {"message", 7}};
+                                             [MESSAGE] = {"message", 7},
+                                             [LOGPROBS] = {"logprobs", 8}};
+
+/* Log probabilities belong to the text of their event. */
+static void take_logprobs(struct pl_chat_in *in, const struct pl_json_node *logprobs)
+{
+    static const struct pl_str name = {"content", 7};
+    const struct pl_json_node *list;
+    pl_pick(&in->doc, logprobs, &name, 1, &list);
+    if (!pl_json_is(list, PL_JSON_ARRAY) || !pl_json_count(list))
+        return;
+    pl_repeat_spoil(&in->s->repeat);
+    in->logprobs = pl_json_span(&in->doc, list);
+}
+
+/* A token without text has log probabilities, too. */
+static void say_logprobs(struct pl_chat_in *in)
+{
+    struct pl_open_part *part = pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_TEXT));
+    if (part)
+        pl_stream_say_rated(in->s, part, (struct pl_str){0}, in->logprobs);
+    in->logprobs.len = 0;
+}
 
 static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_node *choice)
 {
@@ -263,7 +244,11 @@ static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_no
     in->choice = index > 0 ? (uint32_t)index : 0;
     /* Some servers give the whole message in the first chunk; later ones repeat what was said. */
     bool is_whole = !c[CHOICE_DELTA] && !in->s->n_parts;
+    if (c[LOGPROBS])
+        take_logprobs(in, c[LOGPROBS]);
     enum pl_status status = take_delta(in, is_whole ? c[MESSAGE] : c[CHOICE_DELTA]);
+    if (in->logprobs.len)
+        say_logprobs(in);
     struct pl_str word = pl_pick_raw(&in->doc, c[FINISH_REASON]);
     /* The last chunk has an empty object. */
     if (pl_json_is(c[FILTER_RESULTS], PL_JSON_OBJECT) && pl_json_count(c[FILTER_RESULTS]))
@@ -335,12 +320,13 @@ static void take_error(struct pl_chat_in *in, const struct pl_json_node *error)
                           });
 }
 
-enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, PADDING, FINGERPRINT, CHUNK_COUNT };
+enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, PADDING, FINGERPRINT, TIER, CHUNK_COUNT };
 static const struct pl_str chunk_names[] = {
     [CHUNK_ID] = {"id", 2},          [CREATED] = {"created", 7},
     [MODEL] = {"model", 5},          [CHOICES] = {"choices", 7},
     [USAGE] = {"usage", 5},          [ERROR] = {"error", 5},
     [PADDING] = {"obfuscation", 11}, [FINGERPRINT] = {"system_fingerprint", 18},
+    [TIER] = {"service_tier", 12},
 };
 
 static enum pl_status take_chunk(struct pl_chat_in *in)
@@ -356,6 +342,8 @@ static enum pl_status take_chunk(struct pl_chat_in *in)
         return PL_OK;
     }
     bool has_choices = pl_json_is(c[CHOICES], PL_JSON_ARRAY) && pl_json_count(c[CHOICES]);
+    pl_stream_note_tier(in->s, pl_pick_raw(&in->doc, c[TIER]));
+    in->model = pl_pick_raw(&in->doc, c[MODEL]);
     if (has_choices && !in->s->is_started) {
         bool is_time =
             pl_pick_count(&in->doc, c[CREATED]) >= 0 && (c[CREATED]->tag & PL_JSON_INTEGER);
@@ -434,4 +422,5 @@ void pl_chat_read_deinit(void *state)
     pl_vec_deinit(&r->runs);
     pl_buf_deinit(&r->held);
     pl_buf_deinit(&r->early);
+    pl_chat_drop_proofs(r);
 }

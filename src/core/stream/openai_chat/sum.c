@@ -157,7 +157,10 @@ static void add_details(struct pl_sum *sum, struct pl_tree *list, const struct p
 static struct pl_tree *body_of(const struct pl_tree *call)
 {
     struct pl_tree *custom = pl_tree_get_kind(call, PL_STR("custom"), PL_TREE_OBJECT);
-    return custom ? custom : pl_tree_get_kind(call, PL_STR("function"), PL_TREE_OBJECT);
+    struct pl_tree *function = pl_tree_get_kind(call, PL_STR("function"), PL_TREE_OBJECT);
+    /* Some servers fill in the other kind with empty texts. */
+    const struct pl_tree *name = pl_tree_get_kind(custom, PL_STR("name"), PL_TREE_TEXT);
+    return custom && (!function || (name && name->first)) ? custom : function;
 }
 
 static bool is_whole(struct pl_sum *sum, const struct pl_tree *call)
@@ -384,7 +387,7 @@ void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
     }
 }
 
-/* The calls of a whole answer have no index: removes it. */
+/* The calls of a whole answer have no index, and beside them an empty content is null. */
 void pl_chat_sum_end(struct pl_sum *sum)
 {
     struct pl_tree *choices = pl_tree_get_kind(sum->answer, PL_STR("choices"), PL_TREE_ARRAY);
@@ -394,5 +397,9 @@ void pl_chat_sum_end(struct pl_sum *sum)
         struct pl_tree *calls = pl_tree_get_kind(message, PL_STR("tool_calls"), PL_TREE_ARRAY);
         for (uint32_t c = 0; calls && c < calls->n; c++)
             pl_tree_remove(calls->kids[c], PL_STR("index"));
+        const struct pl_tree *content = pl_tree_get_kind(message, PL_STR("content"), PL_TREE_TEXT);
+        if (calls && calls->n && content && !content->first)
+            pl_tree_set(&sum->trees, message, PL_STR("content"),
+                        pl_tree_literal(&sum->trees, PL_STR("null")));
     }
 }

@@ -132,3 +132,22 @@ void pl_responses_put_others(struct pl_stream *s, void *state, const struct pl_d
         if (pl_json_kind(n) == PL_JSON_OBJECT && pl_json_count(n))
             put_hosted(s, w, &doc, n);
 }
+
+void pl_responses_put_proof(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    struct pl_responses_writer *w = state;
+    PL_CLEANUP_BUF struct pl_buf item;
+    struct pl_json_doc doc;
+    pl_buf_init(&item, 0);
+    pl_buf_adds(&item, "{\"type\":\"reasoning\"");
+    pl_responses_put_member(&item, "id", delta->id);
+    pl_buf_adds(&item, ",\"summary\":[]");
+    pl_responses_put_member(&item, "encrypted_content", delta->raw);
+    pl_buf_addc(&item, '}');
+    if (item.status != PL_OK || pl_stream_json(s, pl_buf_str(&item), &doc, NULL) != PL_OK) {
+        s->status = PL_NOMEM; /* we wrote this JSON: memory ran out */
+        return;
+    }
+    pl_responses_finish_items(s, w, "completed");
+    put_hosted(s, w, &doc, doc.root);
+}

@@ -162,6 +162,27 @@ static void settle_args(struct pl_responses_event *x, struct pl_responses_slot *
     }
 }
 
+/* The log probabilities of a text. A whole answer of Chat Completions has those of one text, the
+ * first that has any. */
+static void rate(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                 const struct pl_json_node *list)
+{
+    bool is_rated = pl_json_is(list, PL_JSON_ARRAY) && pl_json_count(list);
+    if (!is_rated || slot->kind != PL_PART_TEXT || !x->s->to->has_logprobs)
+        return;
+    pl_repeat_spoil(&x->s->repeat);
+    if (!x->r->rated)
+        x->r->rated = slot->key + 1;
+    if (x->r->rated != slot->key + 1)
+        return;
+    struct pl_str all = pl_json_span(&x->doc, list);
+    if (slot->logprobs.len)
+        pl_buf_addc(&slot->logprobs, ',');
+    pl_buf_add(&slot->logprobs, pl_str_slice(all, 1, all.len - 1));
+    if (slot->logprobs.status != PL_OK)
+        x->s->status = PL_NOMEM;
+}
+
 void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_responses_rule *rule)
 {
     struct pl_responses_slot *slot = event_slot(x, rule->kind);
@@ -174,6 +195,7 @@ void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_respo
     /* The text is complete and already emitted. */
     if (!slot || (slot->is_idle && piece == slot->piece))
         return;
+    rate(x, slot, x->fields[PL_FIELD_LOGPROBS]);
     pl_responses_slot_say(x->s, x->r, slot, piece, words);
     if (index_of(x, PL_FIELD_OUTPUT_INDEX) != UINT32_MAX)
         offer(x, slot, words);
@@ -185,6 +207,8 @@ void pl_responses_take_whole(struct pl_responses_event *x, const struct pl_respo
     if (!slot)
         return;
     uint64_t piece = piece_of(x, rule);
+    if (!slot->has_text)
+        rate(x, slot, x->fields[PL_FIELD_LOGPROBS]);
     if (!slot->has_text || piece > slot->piece)
         pl_responses_slot_say(x->s, x->r, slot, piece, text_of(x, x->fields[rule->said]));
     else if (rule->kind == PL_PART_CALL)
@@ -245,6 +269,8 @@ static void take_content(struct pl_responses_event *x, uint64_t place,
         for (const struct pl_json_node *c = pl_json_first(cites); c < pl_json_end(cites);
              c = pl_json_next(c))
             add_cite(x, slot, c);
+    if (!slot->has_text)
+        rate(x, slot, pl_event_get(x, part, "logprobs"));
     if (!slot->has_text)
         pl_responses_slot_say(x->s, x->r, slot, 0,
                               pl_event_string(x, part, kind == PL_PART_TEXT ? "text" : "refusal"));

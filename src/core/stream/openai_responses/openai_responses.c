@@ -26,6 +26,7 @@ const struct pl_dialect pl_dialect_openai_responses = {
     .sum = pl_responses_sum,
     .sum_end = pl_responses_sum_end,
     .format = &pl_format_openai_responses,
+    .has_logprobs = true,
     .write = pl_responses_stream_writes,
     .write_deinit = pl_responses_stream_write_deinit,
 };

@@ -29,14 +29,15 @@ struct pl_responses_slot {
     uint32_t key, part;
     uint64_t piece; /* of reasoning: number of the text that grew last */
     bool is_known, is_custom;
-    bool has_text;       /* part of its text has come */
-    bool is_idle;        /* its text is complete; more pieces may follow */
-    bool is_done;        /* its item is complete */
-    size_t n_id;         /* bytes of the id in `words` */
-    struct pl_buf words; /* of a call: id and name; of reasoning: id and signature */
-    struct pl_buf held;  /* text that waits; for kind OTHER the item as JSON */
-    struct pl_buf said;  /* of a call: the arguments so far, raw */
-    struct pl_buf cites; /* annotations as JSON, each after its length */
+    bool has_text;          /* part of its text has come */
+    bool is_idle;           /* its text is complete; more pieces may follow */
+    bool is_done;           /* its item is complete */
+    size_t n_id;            /* bytes of the id in `words` */
+    struct pl_buf words;    /* of a call: id and name; of reasoning: id and signature */
+    struct pl_buf held;     /* text that waits; for kind OTHER the item as JSON */
+    struct pl_buf said;     /* of a call: the arguments so far, raw */
+    struct pl_buf cites;    /* annotations as JSON, each after its length */
+    struct pl_buf logprobs; /* of text that is not emitted yet: JSON, separated by commas */
 };
 
 struct pl_responses_reader {
@@ -46,6 +47,7 @@ struct pl_responses_reader {
     uint32_t n_keys;
     bool has_call, is_full;
     uint64_t id;            /* hash of the id in response.created; 0: none yet */
+    uint32_t rated;         /* key + 1 of the text with log probabilities, see items.c; 0: none */
     const char *trouble;    /* why the stream cannot be read on; NULL: it can */
     uint64_t next_sequence; /* of the source, when its bytes are passed through */
 };
@@ -105,6 +107,7 @@ struct pl_responses_open {
     struct pl_buf text;    /* the part's text so far, raw */
     struct pl_buf rest;    /* the item's JSON after its status */
     struct pl_buf cites;
+    struct pl_buf logprobs; /* of the part: JSON, separated by commas */
     PL_VEC(struct pl_responses_cite) cite_list;
 };
 
@@ -140,6 +143,8 @@ struct pl_responses_open *pl_responses_begin_part(struct pl_stream *s,
 pl_delta_writer pl_responses_add_fragment, pl_responses_add_citation;
 /* Writes items for parts that only another vendor has (hosted.c). */
 pl_delta_writer pl_responses_put_others;
+/* Writes a reasoning item that is only a proof, with its own id. */
+pl_delta_writer pl_responses_put_proof;
 void pl_responses_end_part(struct pl_stream *s, struct pl_responses_writer *w,
                            const struct pl_delta *delta);
 /* Ends the items that have no open parts; the last item of the answer gets the given status. */

@@ -135,6 +135,7 @@ void pl_responses_deinit_item(struct pl_responses_open *item)
     pl_buf_deinit(&item->text);
     pl_buf_deinit(&item->rest);
     pl_buf_deinit(&item->cites);
+    pl_buf_deinit(&item->logprobs);
     pl_vec_deinit(&item->cite_list);
 }
 
@@ -150,6 +151,7 @@ static void check_item(struct pl_stream *s, const struct pl_responses_open *item
     pl_responses_check(s, &item->text);
     pl_responses_check(s, &item->rest);
     pl_responses_check(s, &item->cites);
+    pl_responses_check(s, &item->logprobs);
 }
 
 static void finish_item(struct pl_stream *s, struct pl_responses_writer *w, size_t at,
@@ -211,6 +213,7 @@ static struct pl_responses_open *begin_item(struct pl_stream *s, struct pl_respo
     pl_buf_init(&item.text, 0);
     pl_buf_init(&item.rest, 0);
     pl_buf_init(&item.cites, 0);
+    pl_buf_init(&item.logprobs, 0);
     if (!pl_vec_push(&w->items, (struct pl_responses_span){0}) || !pl_vec_push(&w->open, item)) {
         s->status = PL_NOMEM;
         return NULL;
@@ -224,6 +227,13 @@ static struct pl_responses_open *begin_item(struct pl_stream *s, struct pl_respo
 
 /* ---- parts ---- */
 
+static void put_logprobs(struct pl_buf *to, const struct pl_responses_open *item)
+{
+    pl_buf_adds(to, ",\"logprobs\":[");
+    pl_buf_add(to, pl_buf_str(&item->logprobs));
+    pl_buf_addc(to, ']');
+}
+
 /* Puts a content part or a summary with its text so far; a new part has no text. */
 static void put_part(struct pl_buf *to, const struct pl_responses_open *item)
 {
@@ -236,7 +246,8 @@ static void put_part(struct pl_buf *to, const struct pl_responses_open *item)
     if (is_text) {
         pl_buf_adds(to, ",\"annotations\":[");
         pl_buf_add(to, pl_buf_str(&item->cites));
-        pl_buf_adds(to, "],\"logprobs\":[]");
+        pl_buf_addc(to, ']');
+        put_logprobs(to, item);
     }
     pl_buf_addc(to, '}');
 }
@@ -337,13 +348,32 @@ static void put_fragment(struct pl_stream *s, struct pl_responses_writer *w,
     s->out.len += (size_t)(at - to);
 }
 
+/* The same for a text with log probabilities. */
+static void put_rated(struct pl_stream *s, struct pl_responses_writer *w,
+                      struct pl_responses_open *item, const struct pl_delta *delta)
+{
+    struct pl_str list = delta->json;
+    pl_buf_add(&item->text, delta->raw);
+    if (item->logprobs.len)
+        pl_buf_addc(&item->logprobs, ',');
+    pl_buf_add(&item->logprobs, pl_str_slice(list, 1, list.len - 1));
+    check_item(s, item);
+    pl_buf_add(&s->out, pl_buf_str(&item->front));
+    pl_buf_add(&s->out, delta->raw);
+    pl_buf_adds(&s->out, "\",\"logprobs\":");
+    pl_buf_add(&s->out, list);
+    pl_responses_end_event(s, w);
+}
+
 void pl_responses_add_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_responses_writer *w = state;
     struct pl_responses_open *item = find_part(w, delta->part);
     if (!item && (is_content(delta->part_kind) || delta->part_kind == PL_PART_THINKING))
         item = pl_responses_begin_part(s, w, delta);
-    if (item)
+    if (item && delta->json.len && item->kind == PL_PART_TEXT)
+        put_rated(s, w, item, delta);
+    else if (item)
         put_fragment(s, w, item, delta->raw);
 }
 
@@ -453,7 +483,7 @@ static void end_part(struct pl_stream *s, struct pl_responses_writer *w,
     put_place(s, item);
     pl_responses_put_member(&s->out, spelling->key, pl_buf_str(&item->text));
     if (item->kind == PL_PART_TEXT)
-        pl_buf_adds(&s->out, ",\"logprobs\":[]");
+        put_logprobs(&s->out, item);
     pl_responses_end_event(s, w);
     put_part_event(s, w, item, ".done");
     if (is_call) {
@@ -466,6 +496,7 @@ static void end_part(struct pl_stream *s, struct pl_responses_writer *w,
     check_item(s, item);
     pl_buf_clear(&item->text);
     pl_buf_clear(&item->cites);
+    pl_buf_clear(&item->logprobs);
     item->has_part = false;
 }
 

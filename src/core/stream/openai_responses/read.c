@@ -30,6 +30,7 @@ static enum pl_responses_field field_of(const char *name, size_t len)
         break;
     case 8:
         FIELD("response", PL_FIELD_RESPONSE);
+        FIELD("logprobs", PL_FIELD_LOGPROBS);
         break;
     case 9:
         FIELD("arguments", PL_FIELD_ARGUMENTS);
@@ -84,6 +85,7 @@ static void take_start(struct pl_responses_event *x, const struct pl_responses_r
 {
     (void)rule;
     const struct pl_json_node *response = x->fields[PL_FIELD_RESPONSE];
+    pl_stream_note_tier(x->s, pl_event_string(x, response, "service_tier"));
     pl_stream_emit(x->s, &(struct pl_delta){
                              .kind = PL_DELTA_START,
                              .id = pl_event_string(x, response, "id"),
@@ -317,6 +319,7 @@ void pl_responses_stream_read_deinit(void *state)
         pl_buf_deinit(&r->slots.ptr[i].held);
         pl_buf_deinit(&r->slots.ptr[i].said);
         pl_buf_deinit(&r->slots.ptr[i].cites);
+        pl_buf_deinit(&r->slots.ptr[i].logprobs);
     }
     pl_vec_deinit(&r->slots);
 }

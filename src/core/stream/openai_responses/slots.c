@@ -64,6 +64,7 @@ struct pl_responses_slot *pl_responses_slot_need(struct pl_stream *s, struct pl_
     pl_buf_init(&slot.held, 0);
     pl_buf_init(&slot.said, 0);
     pl_buf_init(&slot.cites, 0);
+    pl_buf_init(&slot.logprobs, 0);
     r->slots.len--;
     size_t at = lower_bound(r, place);
     memmove(&r->slots.ptr[at + 1], &r->slots.ptr[at], (r->slots.len - at) * sizeof slot);
@@ -158,6 +159,7 @@ static void drop_bufs(struct pl_responses_slot *slot)
     pl_buf_deinit(&slot->held);
     pl_buf_deinit(&slot->said);
     pl_buf_deinit(&slot->cites);
+    pl_buf_deinit(&slot->logprobs);
 }
 
 static void be_over(struct pl_responses_slot *slot)
@@ -166,9 +168,33 @@ static void be_over(struct pl_responses_slot *slot)
     drop_bufs(slot);
 }
 
+/* With the log probabilities that wait for it. */
+static void emit_text(struct pl_stream *s, struct pl_responses_slot *slot, struct pl_str raw)
+{
+    PL_CLEANUP_BUF struct pl_buf list;
+    pl_buf_init(&list, 0);
+    if (slot->logprobs.len) {
+        pl_buf_addc(&list, '[');
+        pl_buf_add(&list, pl_buf_str(&slot->logprobs));
+        pl_buf_addc(&list, ']');
+        pl_buf_clear(&slot->logprobs);
+        if (list.status != PL_OK)
+            s->status = PL_NOMEM;
+    }
+    pl_stream_emit(s, &(struct pl_delta){
+                          .kind = PL_DELTA_FRAGMENT,
+                          .part = slot->part,
+                          .part_kind = slot->kind,
+                          .raw = raw,
+                          .json = pl_buf_str(&list),
+                      });
+}
+
 /* Ends a live slot that will never be complete. */
 static void cut_live(struct pl_stream *s, struct pl_responses_slot *slot)
 {
+    if (slot->logprobs.len)
+        emit_text(s, slot, (struct pl_str){0});
     emit_cites(s, slot);
     pl_stream_cut(s, 0, slot->key);
     be_over(slot);
@@ -177,6 +203,8 @@ static void cut_live(struct pl_stream *s, struct pl_responses_slot *slot)
 /* Ends a live slot. */
 static void finish_live(struct pl_stream *s, struct pl_responses_slot *slot)
 {
+    if (slot->logprobs.len)
+        emit_text(s, slot, (struct pl_str){0});
     if (slot->kind == PL_PART_THINKING && slot->words.len)
         pl_stream_emit(
             s, &(struct pl_delta){
@@ -189,16 +217,6 @@ static void finish_live(struct pl_stream *s, struct pl_responses_slot *slot)
     emit_cites(s, slot);
     pl_stream_close(s, 0, slot->key);
     be_over(slot);
-}
-
-static void emit_text(struct pl_stream *s, const struct pl_responses_slot *slot, struct pl_str raw)
-{
-    pl_stream_emit(s, &(struct pl_delta){
-                          .kind = PL_DELTA_FRAGMENT,
-                          .part = slot->part,
-                          .part_kind = slot->kind,
-                          .raw = raw,
-                      });
 }
 
 static bool is_in_the_way(const struct pl_responses_slot *live,

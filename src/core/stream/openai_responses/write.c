@@ -1,4 +1,5 @@
 /* Turns deltas into events of Responses: the response around its items, and its errors. */
+#include "format/pieces/tier.h"
 #include "stream/openai_responses/openai_responses_int.h"
 
 /* ---- the response ---- */
@@ -48,6 +49,9 @@ static void put_response(struct pl_stream *s, struct pl_responses_writer *w, con
         put_usage(out, &w->counts);
     else
         pl_buf_adds(out, "null");
+    const char *tier = pl_tier_word(PL_TIER_RESPONSES, pl_buf_str(&s->tier));
+    if (tier)
+        pl_responses_put_member(out, "service_tier", pl_str_of(tier));
     pl_buf_addc(out, '}');
 }
 
@@ -155,8 +159,11 @@ static void take_error(struct pl_stream *s, void *state, const struct pl_delta *
 
 static void start_part(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    bool is_proof = delta->part_kind == PL_PART_REDACTED && delta->id.len;
     if (delta->part_kind == PL_PART_CALL)
         pl_responses_begin_part(s, state, delta);
+    else if (is_proof && pl_stream_is_home(s, delta))
+        pl_responses_put_proof(s, state, delta);
 }
 
 /* A part that was cut off is not closed: half the arguments must not look complete. */
@@ -181,7 +188,8 @@ static void put_end(struct pl_stream *s, void *state, const struct pl_delta *del
     pl_buf_adds(&s->out, "data: [DONE]\n\n");
 }
 
-/* A signature comes from another vendor and is useless here. */
+/* A signature comes from another vendor and is useless here. Redacted reasoning may be our own, which
+ * a server in between has forwarded. */
 pl_delta_writer *const pl_responses_stream_writes[PL_DELTA_COUNT] = {
     [PL_DELTA_START] = take_start,
     [PL_DELTA_PART_START] = start_part,
