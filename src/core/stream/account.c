@@ -13,7 +13,8 @@
 struct answer {
     struct pl_buf text; /* owned */
     struct pl_json_doc doc;
-    struct pl_map says;  /* owned; decoded strings and numbers -> index of the first place + 1 */
+    struct pl_map says;  /* owned; decoded strings and numbers -> index of the first place + 1, or,
+                          * without places, whether it is a string */
     struct pl_buf words; /* owned; all decoded strings, each after a NUL */
 };
 
@@ -150,12 +151,15 @@ static enum pl_status listen(struct account *a, struct answer *is, bool wants_pl
         struct pl_map_entry *entry = pl_map_put(&is->says, text, &is_new);
         if (!entry)
             return PL_NOMEM;
-        if (pl_json_kind(n) == PL_JSON_STRING) {
+        bool is_text = pl_json_kind(n) == PL_JSON_STRING;
+        if (is_text) {
             pl_buf_addc(&is->words, '\0');
             pl_buf_add(&is->words, text);
         }
-        if (!wants_places)
+        if (!wants_places) {
+            entry->value |= is_text;
             continue;
+        }
         if (!add_place(a, entry, pl_buf_str(&tour.path)))
             return PL_NOMEM;
     }
@@ -333,14 +337,16 @@ static enum pl_status find_silent(struct account *a)
     enum pl_status status = PL_OK;
     for (size_t i = 0; i < a->whole.says.n_entries && status == PL_OK; i++) {
         struct pl_str text = a->whole.says.entries[i].key;
-        if (says(a, &a->target, text, true))
+        bool is_text = a->whole.says.entries[i].value != 0;
+        /* The digits of a number may be in any text. */
+        if (says(a, &a->target, text, is_text))
             continue;
         const struct pl_map_entry *entry = pl_map_get(&a->source.says, text);
         if (entry)
             status = drop_places(a, entry, (struct pl_str){0}, detail_of(a));
-        else if (says(a, &a->source, text, true))
+        else if (is_text && says(a, &a->source, text, true))
             status = drop_around(a, text);
-        else
+        else if (is_text)
             status = drop_pieces(a, text);
     }
     return status;
