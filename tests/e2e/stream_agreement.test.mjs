@@ -429,6 +429,49 @@ test('reasoning that is counted apart from the output leaves no wrong counter in
   assert.deepEqual(usageMetadata, converted('openai-chat', 'gemini', { ...chatWhole({ content: 'Hi' }), usage }).usageMetadata);
 });
 
+test('an event that its source spreads over several lines is one line in the target', () => {
+  const spread = (value) => JSON.stringify(value, null, 2).split('\n').map((line) => `data: ${line}\n`).join('') + '\n';
+  const content = [{ token: 'Hi', logprob: -0.5, bytes: null, top_logprobs: [] }];
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+  const input = spread({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: 'Hi' }, logprobs: { content, refusal: null } }] })
+    + spread({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { images: [image] }, finish_reason: 'stop' }] }) + done;
+  const there = stream('openai-chat', 'openai-responses', input);
+  assert.deepEqual(there.events.at(-1).response.output[0].content[0].logprobs, content);
+  for (const to of ['openai-responses', 'anthropic', 'gemini'])
+    for (const line of stream('openai-chat', to, input).out.split('\n')) assert.match(line, /^(data: (\{.*\}|\[DONE\])|event: .*|)$/);
+});
+
+test('an event with empty grounding does not replace the grounding, whatever the pieces of the input', () => {
+  const event = (text, more) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }], modelVersion: 'g', responseId: 'r' });
+  const input = sse(event('one', { groundingMetadata: {} }), event('two', { groundingMetadata: {} }), event('three', { finishReason: 'STOP', groundingMetadata: { groundingChunks: [{ web: { uri: 'https://g.example' } }] } }),
+    event('four', { groundingMetadata: {} }));
+  const whole = stream('gemini', 'openai-chat', input).out;
+  assert.ok(whole.includes('https://g.example'));
+  const slow = stream('gemini', 'openai-chat', input.replaceAll('\n\n', '\n\n: wait\n\n'));
+  assert.equal(slow.out, whole);
+});
+
+test('thoughts that follow each other are paragraphs in Chat Completions, streamed and whole', () => {
+  const thinking = ['first', 'second'].map((it) => ({ type: 'thinking', thinking: it, signature: 's' }));
+  const content = [...thinking, { type: 'text', text: 'so' }];
+  const input = sse(begin('m'), ...content.flatMap((block, index) => [{ type: 'content_block_start', index, content_block: block }, { type: 'content_block_stop', index }]), ...stop);
+  const said = stream('anthropic', 'openai-chat', input).events.map(({ choices }) => choices[0]?.delta.reasoning_content ?? '').join('');
+  assert.equal(said, 'first\n\nsecond');
+  assert.equal(converted('anthropic', 'openai-chat', { ...begin('m').message, content, stop_reason: 'end_turn' }).choices[0].message.reasoning_content, said);
+});
+
+test('ids that are made for calls have the numbers of a whole answer', () => {
+  const parts = [{ functionCall: { id: 'own', name: 'a', args: {} } }, { functionCall: { name: 'b', args: {} } }, { functionCall: { name: 'c', args: {} } }];
+  const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }], modelVersion: 'g', responseId: 'r' };
+  const ids = stream('gemini', 'openai-chat', sse(answer)).events.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []).map(({ id }) => id).filter(Boolean);
+  assert.deepEqual(ids, converted('gemini', 'openai-chat', answer).choices[0].message.tool_calls.map(({ id }) => id));
+});
+
+test('an image is content: the reason of a filter is not its refusal', () => {
+  const answer = { candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }] }, finishReason: 'RECITATION', index: 0 }], modelVersion: 'g', responseId: 'r' };
+  assert.ok(!stream('gemini', 'openai-chat', sse(answer)).out.includes('refusal'));
+});
+
 const corpus = join(process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora'), 'recorded', 'compact.ndjson.gz');
 // Current differences between stream and whole answer. A row is removed with its difference.
 const known = [

@@ -366,6 +366,15 @@ void pl_stream_end_event(struct pl_stream *s)
     pl_buf_adds(&s->out, !is_json_framed(s) ? "\n\n" : s->is_array ? "\n]\n" : "\n");
 }
 
+void pl_stream_put_json(struct pl_stream *s, struct pl_buf *to, struct pl_str json)
+{
+    struct pl_json_doc doc;
+    if (pl_stream_json(s, json, &doc, NULL) == PL_OK)
+        pl_json_write_min(to, &doc, doc.root);
+    else
+        s->status = PL_NOMEM; /* it parsed before: memory ran out */
+}
+
 uint64_t pl_stream_count_points(struct pl_str raw)
 {
     uint64_t n = 0;

@@ -230,6 +230,8 @@ const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct
 /* Adds the creation time of the answer: its own, or made_s. */
 void pl_stream_add_created(const struct pl_stream *s, struct pl_buf *to,
                            const struct pl_delta *start);
+/* Puts a JSON value of the source without white space: an event is one line. */
+void pl_stream_put_json(struct pl_stream *s, struct pl_buf *to, struct pl_str json);
 /* The number of code points in raw contents. */
 uint64_t pl_stream_count_points(struct pl_str raw);
 /* Puts raw contents as a JSON string to s->out. */

@@ -72,7 +72,7 @@ static void open_call(const struct pl_gemini_reading *x, uint32_t choice, uint32
     char made[32];
     struct pl_buf made_id = {.ptr = made, .cap = sizeof made - 1, .max = sizeof made - 1};
     if (!id.len) {
-        pl_buf_addf(&made_id, "call_%u", (unsigned)(key - PL_GEMINI_KEY_CALL + 1));
+        pl_buf_addf(&made_id, "call_%u", (unsigned)++x->r->n_made);
         id = pl_buf_str(&made_id);
     }
     pl_stream_open(x->s, choice, key,

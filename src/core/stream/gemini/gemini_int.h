@@ -46,9 +46,9 @@ struct pl_gemini_choice {
     bool is_seen, is_finished, has_call;
     enum pl_finish finish;
     struct pl_buf word, detail;
-    /* Sources that are not emitted yet: citations as JSON, separated by commas, and the last
-     * grounding metadata. */
-    struct pl_buf citations, grounding;
+    /* Sources that are not emitted yet, as JSON: citations, separated by commas, and the last list
+     * of the grounding's chunks. */
+    struct pl_buf citations, chunks;
     struct pl_gemini_call call;
 };
 
@@ -68,7 +68,8 @@ struct pl_gemini_reader {
     bool has_usage;
     bool is_torn; /* something else came while a call still waited for arguments */
     int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not given */
-    uint32_t n_calls;                   /* so far: for keys, and for the ids of calls without id */
+    uint32_t n_calls;                   /* so far: for keys */
+    uint32_t n_made;                    /* ids made for calls without one */
     struct pl_buf waiting; /* owned; parts with whole calls of the first candidate, as JSON */
     uint32_t n_waiting;
     struct pl_gemini_choice choices[PL_GEMINI_MAX_CHOICES];

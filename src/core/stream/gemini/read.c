@@ -392,8 +392,8 @@ static void make_ready(struct pl_gemini_reader *r)
     for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
         struct pl_gemini_choice *choice = &r->choices[i];
         struct pl_buf *const bufs[] = {
-            &choice->word,       &choice->detail,    &choice->call.id,  &choice->call.signature,
-            &choice->call.whole, &choice->citations, &choice->grounding};
+            &choice->word,       &choice->detail,    &choice->call.id, &choice->call.signature,
+            &choice->call.whole, &choice->citations, &choice->chunks};
         for (size_t k = 0; k < sizeof bufs / sizeof *bufs; k++)
             pl_buf_init(bufs[k], 0);
     }
@@ -476,7 +476,7 @@ void pl_gemini_stream_read_deinit(void *state)
         pl_buf_deinit(&choice->word);
         pl_buf_deinit(&choice->detail);
         pl_buf_deinit(&choice->citations);
-        pl_buf_deinit(&choice->grounding);
+        pl_buf_deinit(&choice->chunks);
         pl_buf_deinit(&choice->call.id);
         pl_buf_deinit(&choice->call.signature);
         pl_buf_deinit(&choice->call.whole);

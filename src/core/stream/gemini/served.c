@@ -103,13 +103,20 @@ static void take_part(const struct pl_gemini_reading *x, const struct pl_json_do
     pl_gemini_get(doc, inner, fields, N, f);
     pl_buf_add(&made, pl_str_slice(all, 0, at));
     if (!f[ID])
-        pl_buf_addf(&made, "\"id\":\"call_%u\"%s", (unsigned)x->r->n_calls,
+        pl_buf_addf(&made, "\"id\":\"call_%u\"%s", (unsigned)x->r->n_made,
                     pl_json_count(inner) ? "," : "");
     pl_buf_add(&made, pl_str_slice(all, at, all.len));
     if (made.status != PL_OK)
         x->s->status = made.status;
     else
         pl_stream_take_own(x->s, pl_buf_str(&made), role);
+}
+
+static bool has_id(const struct pl_json_doc *doc, const struct pl_json_node *call)
+{
+    const struct pl_json_node *f[N];
+    pl_gemini_get(doc, call, fields, N, f);
+    return f[ID] != NULL;
 }
 
 bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_json_node *part,
@@ -135,9 +142,9 @@ bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_jso
         x->s->status = x->r->waiting.status;
     if (!served)
         return false;
-    x->r->n_calls++;
     pl_gemini_end_text(x->s, x->r, 0);
     pl_gemini_get(&doc, served, &call_field, 1, &call);
+    x->r->n_made += !has_id(&doc, call);
     take_part(x, &doc, served, call, PL_OWN_CALL);
     take_part(x, x->doc, part, response, PL_OWN_RESULT);
     return true;

@@ -8,22 +8,36 @@
 #include "format/pieces/citation.h"
 #include "stream/pick.h"
 
+/* The list of that name, if it has elements. */
+static const struct pl_json_node *list_of(const struct pl_json_doc *doc,
+                                          const struct pl_json_node *metadata,
+                                          const struct pl_gemini_field *name)
+{
+    const struct pl_json_node *list;
+    pl_gemini_get(doc, metadata, name, 1, &list);
+    return pl_json_is(list, PL_JSON_ARRAY) && pl_json_count(list) ? list : NULL;
+}
+
 void pl_gemini_keep_sources(const struct pl_gemini_reading *x, uint32_t choice,
                             const struct pl_json_node *citations,
                             const struct pl_json_node *grounding)
 {
     static const struct pl_gemini_field names[] = {
         PL_GEMINI_FIELD("citations", "citations"),
-        PL_GEMINI_FIELD("citationSources", "citation_sources")};
+        PL_GEMINI_FIELD("citationSources", "citation_sources"),
+        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks")};
     struct pl_gemini_choice *c = &x->r->choices[choice];
-    const struct pl_json_node *lists[2];
     if (x->s->passes_through)
         return;
-    if (grounding)
-        pl_gemini_keep(x->s, &c->grounding, pl_json_span(x->doc, grounding));
-    pl_gemini_get(x->doc, citations, names, 2, lists);
-    const struct pl_json_node *list = lists[0] ? lists[0] : lists[1];
-    if (!pl_json_is(list, PL_JSON_ARRAY) || !pl_json_count(list))
+    const struct pl_json_node *chunks = list_of(x->doc, grounding, &names[2]);
+    const struct pl_json_node *list = list_of(x->doc, citations, &names[0]);
+    if (!list)
+        list = list_of(x->doc, citations, &names[1]);
+    if (chunks || list)
+        pl_repeat_spoil(&x->s->repeat);
+    if (chunks)
+        pl_gemini_keep(x->s, &c->chunks, pl_json_span(x->doc, chunks));
+    if (!list)
         return;
     struct pl_str all = pl_json_span(x->doc, list);
     if (c->citations.len)
@@ -36,8 +50,6 @@ void pl_gemini_keep_sources(const struct pl_gemini_reading *x, uint32_t choice,
 static void emit(struct pl_stream *s, const struct pl_json_doc *doc, uint32_t choice,
                  const struct pl_json_node *list)
 {
-    if (!pl_json_is(list, PL_JSON_ARRAY) || !pl_json_count(list))
-        return;
     /* If another part has already ended the text, the citations get an empty text. */
     uint32_t part = pl_stream_open(s, choice, PL_GEMINI_KEY_TEXT,
                                    &(struct pl_delta){.part_kind = PL_PART_TEXT});
@@ -90,15 +102,10 @@ void pl_gemini_end_text(struct pl_stream *s, struct pl_gemini_reader *r, uint32_
 
 void pl_gemini_end_sources(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice)
 {
-    static const struct pl_gemini_field chunks =
-        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
     struct pl_json_doc doc;
-    const struct pl_json_node *list;
     emit_citations(s, r, choice);
-    if (!parse(s, "", &r->choices[choice].grounding, "", &doc))
-        return;
-    pl_gemini_get(&doc, doc.root, &chunks, 1, &list);
-    emit(s, &doc, choice, list);
+    if (parse(s, "", &r->choices[choice].chunks, "", &doc))
+        emit(s, &doc, choice, doc.root);
 }
 
 void pl_gemini_stream_release(struct pl_stream *s, void *state)

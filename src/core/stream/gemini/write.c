@@ -285,11 +285,15 @@ static void write_other(struct pl_stream *s, void *state, const struct pl_delta 
         return;
     for (const struct pl_json_node *n = pl_json_first(parts); n < pl_json_end(parts);
          n = pl_json_next(n)) {
-        struct pl_str part = pl_json_span(&doc, n);
-        if (pl_json_kind(n) != PL_JSON_OBJECT)
+        if (pl_json_kind(n) != PL_JSON_OBJECT || !pl_json_count(n))
             continue;
+        PL_CLEANUP_BUF struct pl_buf part;
+        pl_buf_init(&part, 0);
+        pl_json_write_min(&part, &doc, n);
+        if (part.status != PL_OK)
+            s->status = PL_NOMEM;
         pl_buf_adds(&s->out, HEAD);
-        pl_buf_add(&s->out, pl_str_slice(part, 1, part.len - 1));
+        pl_buf_add(&s->out, pl_str_slice(pl_buf_str(&part), 1, part.len ? part.len - 1 : 0));
         end_parts(s, delta->choice);
         end_event(s, w);
     }

@@ -25,6 +25,7 @@ struct writer {
     uint32_t n_calls;
     bool has_refusal, has_content;
     uint32_t text;             /* the part of the latest text */
+    uint32_t thought;          /* the part of the latest reasoning, + 1; 0: none */
     uint64_t n_before, n_said; /* code points of the content before that text, and of the text */
 };
 
@@ -86,7 +87,7 @@ static void write_rated(struct pl_stream *s, const struct writer *w, const struc
     put(s, PL_STR("\"content\":"));
     pl_stream_put_string(s, delta->raw);
     put(s, PL_STR("},\"logprobs\":{\"content\":"));
-    put(s, delta->json);
+    pl_stream_put_json(s, &s->out, delta->json);
     put(s, PL_STR(",\"refusal\":null},\"finish_reason\":null}]}\n\n"));
 }
 
@@ -195,6 +196,9 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
             write_string(s, w, PL_STR("\"content\":\""), delta->raw);
         break;
     case PL_PART_THINKING:
+        if (w->thought && w->thought != delta->part + 1)
+            write_string(s, w, PL_STR("\"reasoning_content\":\""), PL_STR("\\n\\n"));
+        w->thought = delta->part + 1;
         write_string(s, w, PL_STR("\"reasoning_content\":\""), delta->raw);
         break;
     case PL_PART_REFUSAL:
@@ -260,10 +264,11 @@ static void write_other(struct pl_stream *s, void *state, const struct pl_delta 
             is_said |= pl_str_eq(key, said[i]);
         if (is_said)
             continue;
+        w->has_content = true;
         begin(s, w);
         pl_stream_put_string(s, key);
         put(s, PL_STR(":"));
-        put(s, pl_json_span(&doc, k + 1));
+        pl_json_write_min(&s->out, &doc, k + 1);
         end(s);
     }
 }

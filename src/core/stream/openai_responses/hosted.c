@@ -60,7 +60,7 @@ static void put_item(struct pl_buf *to, const struct pl_json_doc *doc,
         else if (begins && pl_str_eq(key, PL_STR("status")))
             pl_buf_adds(to, "\"in_progress\"");
         else
-            pl_buf_add(to, pl_json_span(doc, k + 1));
+            pl_json_write_min(to, doc, k + 1);
     }
     pl_buf_addc(to, '}');
 }

@@ -352,16 +352,19 @@ static void put_fragment(struct pl_stream *s, struct pl_responses_writer *w,
 static void put_rated(struct pl_stream *s, struct pl_responses_writer *w,
                       struct pl_responses_open *item, const struct pl_delta *delta)
 {
-    struct pl_str list = delta->json;
+    PL_CLEANUP_BUF struct pl_buf list;
+    pl_buf_init(&list, 0);
+    pl_stream_put_json(s, &list, delta->json);
+    pl_responses_check(s, &list);
     pl_buf_add(&item->text, delta->raw);
     if (item->logprobs.len)
         pl_buf_addc(&item->logprobs, ',');
-    pl_buf_add(&item->logprobs, pl_str_slice(list, 1, list.len - 1));
+    pl_buf_add(&item->logprobs, pl_str_slice(pl_buf_str(&list), 1, list.len - 1));
     check_item(s, item);
     pl_buf_add(&s->out, pl_buf_str(&item->front));
     pl_buf_add(&s->out, delta->raw);
     pl_buf_adds(&s->out, "\",\"logprobs\":");
-    pl_buf_add(&s->out, list);
+    pl_buf_add(&s->out, pl_buf_str(&list));
     pl_responses_end_event(s, w);
 }
 
