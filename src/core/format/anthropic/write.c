@@ -9,7 +9,6 @@
 #include "conv/pairing.h"
 #include "format/anthropic/words.h"
 #include "format/pieces/usage.h"
-#include "format/pieces/tier.h"
 
 #define MAX_MARKS 4
 

@@ -3,7 +3,6 @@
 #include "format/gemini/gemini_int.h"
 #include "format/gemini/words.h"
 #include "format/pieces/citation.h"
-#include "format/pieces/tier.h"
 #include "format/pieces/usage.h"
 #include "json/number.h"
 

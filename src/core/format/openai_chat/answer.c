@@ -8,7 +8,6 @@
 #include "format/openai_chat/words.h"
 #include "format/pieces/citation.h"
 #include "format/pieces/usage.h"
-#include "format/pieces/tier.h"
 
 /* Joins everything that the assistant says in an answer into one message, including items that
  * other formats keep separate, whether or not they were marked as one utterance. A call that the

@@ -6,7 +6,7 @@
 #include "format/gemini/schema.h"
 #include "format/profile.h"
 #include "format/pieces/tool_name.h"
-#include "format/pieces/tier.h"
+#include "format/pieces/usage.h"
 #include "json/number.h"
 
 /* ---- tools ---- */

@@ -4,7 +4,6 @@
 
 #include "format/pieces/instant.h"
 #include "format/pieces/usage.h"
-#include "format/pieces/tier.h"
 
 /* ---- errors ---- */
 

@@ -36,4 +36,12 @@ void pl_usage_write(struct pl_writer *w, const char *key, enum pl_counter counte
 /* For a target without a total: the source's total is no loss if it is the sum of the rest. */
 void pl_usage_imply_total(struct pl_writer *w);
 
+/* The service tier of an answer, which some APIs put beside the counters: each has its own names. */
+enum pl_tier_api { PL_TIER_CHAT, PL_TIER_RESPONSES, PL_TIER_ANTHROPIC, PL_TIER_GEMINI };
+
+/* The name that an API has for a tier of any API; NULL: it has none. */
+const char *pl_tier_word(enum pl_tier_api api, struct pl_str tier);
+/* Writes the member `key` with that name, if the API has one. */
+void pl_tier_write(struct pl_writer *w, enum pl_tier_api api, const char *key, struct pl_val tier);
+
 #endif

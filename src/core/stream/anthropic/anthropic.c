@@ -9,7 +9,7 @@
 #include "stream/anthropic/anthropic_int.h"
 
 #include "format/anthropic/words.h"
-#include "format/pieces/tier.h"
+#include "format/pieces/usage.h"
 
 #include "format/format.h"
 #include "stream/home.h"

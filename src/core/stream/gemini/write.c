@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "format/gemini/words.h"
-#include "format/pieces/tier.h"
+#include "format/pieces/usage.h"
 #include "json/text.h"
 
 #define HEAD "data: {\"candidates\":[{\"content\":{\"parts\":[{"

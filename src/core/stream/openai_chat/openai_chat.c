@@ -7,7 +7,7 @@
 #include "stream/openai_chat/openai_chat_int.h"
 
 #include "format/openai_chat/words.h"
-#include "format/pieces/tier.h"
+#include "format/pieces/usage.h"
 #include "stream/pick.h"
 
 #include "format/format.h"

@@ -1,5 +1,5 @@
 /* Turns deltas into events of Responses: the response around its items, and its errors. */
-#include "format/pieces/tier.h"
+#include "format/pieces/usage.h"
 #include "stream/openai_responses/openai_responses_int.h"
 
 /* ---- the response ---- */
