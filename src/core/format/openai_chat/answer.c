@@ -143,7 +143,8 @@ static void write_choice(struct pl_chat_out *c, const struct pl_utterance *u)
     pl_w_open(w, '{');
     pl_w_key_word(w, "role", "assistant");
     pl_chat_report_order(w, u);
-    pl_chat_write_reasoning(c, u, "\n\n");
+    /* Google may divide one thought; the thoughts of others are paragraphs. */
+    pl_chat_write_reasoning(c, u, c->task->from == &pl_format_gemini ? "" : "\n\n");
     pl_w_key(w, "content");
     if (pl_chat_words(u, PL_PART_TEXT))
         pl_chat_write_joined(w, u, PL_PART_TEXT, "");

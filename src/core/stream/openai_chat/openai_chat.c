@@ -196,7 +196,8 @@ static void write_fragment(struct pl_stream *s, void *state, const struct pl_del
             write_string(s, w, PL_STR("\"content\":\""), delta->raw);
         break;
     case PL_PART_THINKING:
-        if (w->thought && w->thought != delta->part + 1)
+        /* Google may divide one thought; the thoughts of others are paragraphs. */
+        if (w->thought && w->thought != delta->part + 1 && s->from != &pl_dialect_gemini)
             write_string(s, w, PL_STR("\"reasoning_content\":\""), PL_STR("\\n\\n"));
         w->thought = delta->part + 1;
         write_string(s, w, PL_STR("\"reasoning_content\":\""), delta->raw);
