@@ -219,5 +219,5 @@ void pl_tier_write(struct pl_writer *w, enum pl_tier_api api, const char *key, s
     if (pl_conv_says(w->conv, tier.node, "standard_only"))
         pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "the nearest tier here is default");
     else
-        pl_w_mapped(w, tier);
+        pl_w_loss(w, PL_LOSS_MOVED, tier, "the same tier has another name here");
 }
