@@ -85,8 +85,7 @@ static int64_t rate_of(struct pl_conv *conv, const struct pl_part *part, bool *r
 {
     int64_t rate;
     *ret_is_said = true;
-    if (part->rate.node && pl_json_is(part->rate.node, PL_JSON_NUMBER) &&
-        pl_json_number_int64(pl_json_span(conv->doc, part->rate.node), &rate))
+    if (pl_val_is_set(part->rate) && pl_json_number_int64(pl_conv_text(conv, part->rate), &rate))
         return rate;
     if (pl_mime_rate(pl_conv_text(conv, part->mime), &rate))
         return rate;
@@ -119,8 +118,11 @@ static void wrap(struct pl_conv *conv, struct pl_part *part)
 
 void pl_conv_wrap_pcm(struct pl_conv *conv)
 {
-    for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++)
-        wrap(conv, &conv->parts.ptr[i]);
+    for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
+        const struct pl_message *m = &conv->messages.ptr[i];
+        for (uint32_t k = 0; k < m->n_parts && m->role != PL_ROLE_ASSISTANT; k++)
+            wrap(conv, &pl_conv_parts(conv, m)[k]);
+    }
     for (size_t i = 0; i < conv->children.len && conv->status == PL_OK; i++)
         wrap(conv, &conv->children.ptr[i]);
 }

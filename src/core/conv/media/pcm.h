@@ -11,7 +11,7 @@ bool pl_mime_is_pcm(struct pl_str mime);
 /* The rate= of a media type; false if absent. */
 bool pl_mime_rate(struct pl_str mime, int64_t *ret_rate);
 
-/* Every PCM part with data becomes a WAV file, one channel of 16 bits at the part's rate. It is
+/* Every PCM part with data, except the assistant's, which no target takes, becomes a WAV file, one channel of 16 bits at the part's rate. It is
  * reported as moved, or as approximated if the rate is missing and was assumed. Data that is not
  * base64 stays as it is. Running out of memory is in conv->status. */
 void pl_conv_wrap_pcm(struct pl_conv *conv);
