@@ -472,6 +472,20 @@ test('an image is content: the reason of a filter is not its refusal', () => {
   assert.ok(!stream('gemini', 'openai-chat', sse(answer)).out.includes('refusal'));
 });
 
+test('each thought in reasoning_details keeps its own signature', () => {
+  const detail = (index, more) => chunk({ ...(more.text ? { reasoning: more.text } : {}), reasoning_details: [{ type: 'reasoning.text', index, format: 'anthropic-claude-v1', ...more }] });
+  const details = [[0, { text: 'one' }], [0, { text: ' more' }], [0, { signature: 'c2ln' }], [1, { text: 'two' }], [2, { text: 'three' }], [2, { signature: 'bW9y' }]];
+  const input = chunk({ role: 'assistant', content: '' }) + details.map(([index, more]) => detail(index, more)).join('') + chunk({ content: 'so' }) + chunk({}, 'stop') + done;
+  const { events } = stream('openai-chat', 'anthropic', input);
+  const blocks = [];
+  for (const { type, index, content_block, delta } of events)
+    if (type === 'content_block_start') blocks[index] = { ...content_block };
+    else if (delta?.thinking) { assert.equal(blocks[index].signature, '', 'text after the signature'); blocks[index].thinking += delta.thinking; }
+    else if (delta?.signature) blocks[index].signature += delta.signature;
+  assert.deepEqual(blocks.filter(({ type }) => type === 'thinking').map(({ thinking, signature }) => [thinking, signature]),
+    [['one more', 'c2ln'], ['two', ''], ['three', 'bW9y']]);
+});
+
 const corpus = join(process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora'), 'recorded', 'compact.ndjson.gz');
 // Current differences between stream and whole answer. A row is removed with its difference.
 const known = [

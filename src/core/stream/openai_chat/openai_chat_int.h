@@ -44,6 +44,8 @@ struct pl_chat_reader {
      * brackets. */
     struct pl_buf early;
     PL_VEC(struct pl_chat_proof) proofs;
+    bool has_thought;
+    int64_t thought; /* index of the latest thought in reasoning_details */
 };
 
 /* Parts other than calls are found by their kind. */
@@ -66,6 +68,8 @@ void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str ra
 /* The same without waiting: no call is open. */
 void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw);
 
+/* Text of a thought follows, which these entries repeat: another thought ends the one before. */
+void pl_chat_begin_thought(struct pl_chat_in *in, const struct pl_json_node *details);
 /* Takes the entries of reasoning_details; is_said: their texts were emitted already. */
 void pl_chat_take_details(struct pl_chat_in *in, const struct pl_json_node *details, bool is_said);
 /* Signs a call that was just opened, if its proof came before. */

@@ -7,10 +7,11 @@
 #include "format/openai_chat/words.h"
 #include "stream/pick.h"
 
-enum { TEXT, SUMMARY, DATA, SIGNATURE, FORMAT, ID, DETAIL_COUNT };
+enum { TEXT, SUMMARY, DATA, SIGNATURE, FORMAT, ID, INDEX, DETAIL_COUNT };
 static const struct pl_str detail_names[] = {
     [TEXT] = {"text", 4},           [SUMMARY] = {"summary", 7}, [DATA] = {"data", 4},
     [SIGNATURE] = {"signature", 9}, [FORMAT] = {"format", 6},   [ID] = {"id", 2},
+    [INDEX] = {"index", 5},
 };
 
 static const struct pl_dialect *home_of(const struct pl_chat_in *in,
@@ -37,6 +38,30 @@ static void take_signature(struct pl_chat_in *in, struct pl_str signature,
                                   .raw = signature,
                                   .home = home,
                               });
+    if (part && signature.len)
+        pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_THINKING));
+}
+
+/* A signature ends its thought, and an entry with another index begins one. */
+static void begin_at(struct pl_chat_in *in, int64_t index)
+{
+    struct pl_chat_reader *r = in->r;
+    if (index < 0 || r->calls.len)
+        return;
+    if (r->has_thought && r->thought != index)
+        pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_THINKING));
+    r->has_thought = true;
+    r->thought = index;
+}
+
+void pl_chat_begin_thought(struct pl_chat_in *in, const struct pl_json_node *details)
+{
+    const struct pl_json_node *d[DETAIL_COUNT];
+    if (!pl_json_is(details, PL_JSON_ARRAY) || !pl_json_count(details))
+        return;
+    pl_pick(&in->doc, pl_json_first(details), detail_names, DETAIL_COUNT, d);
+    if (d[TEXT] || d[SUMMARY])
+        begin_at(in, pl_pick_count(&in->doc, d[INDEX]));
 }
 
 /* ---- signed calls ---- */
@@ -124,6 +149,8 @@ void pl_chat_take_details(struct pl_chat_in *in, const struct pl_json_node *deta
         const struct pl_json_node *d[DETAIL_COUNT];
         pl_pick(&in->doc, n, detail_names, DETAIL_COUNT, d);
         const struct pl_dialect *home = home_of(in, d[FORMAT]);
+        if (!is_said && (d[TEXT] || d[SUMMARY]))
+            begin_at(in, pl_pick_count(&in->doc, d[INDEX]));
         if (!is_said)
             pl_chat_say(in, PL_PART_THINKING,
                         pl_pick_raw(&in->doc, d[TEXT] ? d[TEXT] : d[SUMMARY]));

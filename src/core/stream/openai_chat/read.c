@@ -180,6 +180,8 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
     struct pl_str thought = pl_pick_raw(&in->doc, d[REASONING_CONTENT]);
     if (!thought.len)
         thought = pl_pick_raw(&in->doc, d[REASONING]);
+    if (d[REASONING_DETAILS] && thought.len)
+        pl_chat_begin_thought(in, d[REASONING_DETAILS]);
     pl_chat_say(in, PL_PART_THINKING, thought);
     if (d[REASONING_DETAILS])
         pl_chat_take_details(in, d[REASONING_DETAILS], thought.len > 0);
