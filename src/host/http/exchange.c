@@ -23,6 +23,7 @@
  * so one loop runs the steps and is never entered twice (pl_exchange_wake). */
 #include "http/exchange_int.h"
 
+#include "base/mem.h"
 #include "base/table.h"
 #include "http/connection.h"
 #include "http/guard.h"
@@ -228,6 +229,8 @@ void pl_exchange_give_body_memory(struct pl_exchange_own *own, size_t n)
 void pl_exchange_drop_body(struct pl_exchange_own *own)
 {
     pl_exchange_give_body_memory(own, (size_t)own->body_hold.n);
+    if (own->body.cap == PL_CONN_BLOCK_BYTES)
+        pl_conn_give_block(own->x.shard->loop, PL_TAKE(own->body.ptr));
     pl_buf_deinit(&own->body);
     own->body_at = 0;
 }

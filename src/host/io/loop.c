@@ -199,6 +199,7 @@ void pl_loop_destroy(struct pl_loop *loop)
     close(loop->bell.fd);
     close(loop->epoll_fd);
     pl_mem_free(loop->read_buffer);
+    pl_mem_free(loop->spare_buffer);
     pl_mem_free(loop);
 }
 

@@ -53,8 +53,9 @@ struct pl_loop {
 
     int64_t unix_at_ms, unix_ms; /* the wall clock, read once a turn: see pl_loop_unix_ms */
 
-    char *
-        read_buffer; /* owned; PL_READ_BYTES; pages of it that are never read into take no memory */
+    /* Owned; PL_READ_BYTES each. Pages that are never read into take no memory. */
+    char *read_buffer;
+    char *spare_buffer;                 /* the next read_buffer; NULL: none */
     char write_buffer[PL_RECORD_BYTES]; /* here TLS gathers small pieces into one record */
 };
 

@@ -248,6 +248,32 @@ static void what_was_read_may_be_kept_with_its_memory(void **state)
     close(fd);
 }
 
+static void a_block_that_was_given_back_is_used_again(void **state)
+{
+    (void)state;
+    static const struct pl_conn_ops taking = {take, note_end, note_writable};
+    taken = NULL;
+    ops_to_use = &taking;
+    int fd = connect_and_accept();
+    say(fd, "first");
+    turn_until(loop, has_read_some, &seen[0]);
+    char *first = PL_TAKE(taken);
+    pl_conn_give_block(loop, first);
+    pl_conn_give_block(loop, pl_mem_alloc(1, PL_CONN_BLOCK_BYTES)); /* one too many is freed */
+    say(fd, "second");
+    turn_until(loop, has_read_twice, &seen[0]);
+    /* The second read filled another block, and then the first became the loop's. */
+    assert_ptr_not_equal(taken, first);
+    pl_mem_free(taken);
+    say(fd, "third!");
+    taken = NULL;
+    seen[0].n_read = 0;
+    turn_until(loop, has_read_some, &seen[0]);
+    assert_ptr_equal(taken, first);
+    pl_mem_free(taken);
+    close(fd);
+}
+
 static void the_peer_is_named(void **state)
 {
     (void)state;
@@ -637,6 +663,8 @@ int main(void)
         cmocka_unit_test(peers_are_told_apart_by_ipv4_address_or_ipv6_network),
         cmocka_unit_test_setup_teardown(bytes_go_both_ways, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_read_may_be_kept_with_its_memory, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_block_that_was_given_back_is_used_again, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_peer_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_half_closed_peer_still_gets_its_answer, set_up,

@@ -48,11 +48,21 @@ char *pl_conn_take_block(struct pl_conn *conn, const char *at)
     char *block = conn->loop->read_buffer;
     if (at < block || at >= block + PL_READ_BYTES)
         return NULL;
-    char *other = pl_mem_alloc(1, PL_READ_BYTES);
+    char *other = PL_TAKE(conn->loop->spare_buffer);
+    if (!other)
+        other = pl_mem_alloc(1, PL_READ_BYTES);
     if (!other)
         return NULL;
     conn->loop->read_buffer = other;
     return block;
+}
+
+void pl_conn_give_block(struct pl_loop *loop, char *block)
+{
+    if (loop->spare_buffer)
+        pl_mem_free(block);
+    else
+        loop->spare_buffer = block;
 }
 
 static enum pl_status plain_write(struct pl_conn *conn, const struct pl_str *pieces,

@@ -64,9 +64,13 @@ void pl_conn_close(struct pl_conn *conn);
 
 /* Only within on_read, for a callee that keeps most of its bytes: takes over the memory block of
  * PL_CONN_BLOCK_BYTES that contains `at`; the loop continues with another block. The caller frees
- * it. NULL: `at` is not in such a block, or memory is short; then the bytes must be copied. */
+ * it, or gives it back. NULL: `at` is not in such a block, or memory is short; then the bytes must be
+ * copied. */
 enum { PL_CONN_BLOCK_BYTES = 64 << 10 };
 char *pl_conn_take_block(struct pl_conn *conn, const char *at);
+/* Gives such a block to the loop, which keeps one for the next that is taken. Any memory of at least
+ * this size from base/mem.h will do. */
+void pl_conn_give_block(struct pl_loop *loop, char *block);
 
 void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer);
 /* The key for counting connections per peer: an IPv4 address, even if mapped to IPv6, or the first
