@@ -137,12 +137,16 @@ static enum pl_status put_source(struct maker *m)
     return m->to->status;
 }
 
-static char *put_word(char *at, const char *before, const char *word)
+static inline char *put_text(char *at, const char *text)
 {
-    size_t n_before = strlen(before), n = strlen(word);
-    pl_bytes_copy(at, before, n_before);
-    pl_bytes_copy(at + n_before, word, n);
-    return at + n_before + n;
+    size_t n = strlen(text);
+    memcpy(at, text, n);
+    return at + n;
+}
+
+static inline char *put_word(char *at, const char *word)
+{
+    return put_text(put_text(at, "\",\""), word);
 }
 
 static_assert(PL_CARRY_VERSION == 3, "put_head says the version");
@@ -157,17 +161,16 @@ static void put_head(struct pl_buf *to, uint64_t target, const struct pl_format_
     char *at = pl_buf_reserve(to, MOST_HEAD + n_profile);
     if (!at)
         return;
-    at = put_word(at, "{\"parley_carry\":[3,\"", task->from->name);
-    at = put_word(at, "\",\"", task->to->name);
-    at = put_word(at, "\",\"", "");
-    at = pl_carry_put_hash(at, target);
+    at = put_text(put_text(at, "{\"parley_carry\":[3,\""), task->from->name);
+    at = put_word(at, task->to->name);
+    at = pl_carry_put_hash(put_word(at, ""), target);
     if (has_mode || task->kind != PL_KIND_REQUEST)
-        at = put_word(at, "\",\"", task->kind == PL_KIND_RESPONSE ? "response" : "request");
+        at = put_word(at, task->kind == PL_KIND_RESPONSE ? "response" : "request");
     if (has_mode)
-        at = put_word(at, "\",\"", pl_mode_name(task->mode));
+        at = put_word(at, pl_mode_name(task->mode));
     if (has_profile)
-        at = put_word(at, "\",\"", task->profile->name);
-    at = put_word(at, "\"],\"source\":\"", "");
+        at = put_word(at, task->profile->name);
+    at = put_text(at, "\"],\"source\":\"");
     to->len = (size_t)(at - to->ptr);
 }
 

@@ -6,9 +6,10 @@
 
 struct pl_home_memory *pl_home_remember(const struct pl_home *home)
 {
-    if (*home->memory)
-        return *home->memory;
-    struct pl_home_memory *memory = pl_mem_alloc(1, sizeof *memory);
+    struct pl_home_memory *memory = *home->memory;
+    if (memory)
+        return memory;
+    memory = pl_mem_alloc(1, sizeof *memory);
     if (!memory)
         return NULL;
     pl_mem_clear(memory, sizeof *memory);
@@ -20,7 +21,8 @@ struct pl_home_memory *pl_home_remember(const struct pl_home *home)
     }
     for (size_t i = 0; i < PL_HOME_TEXTS; i++)
         pl_buf_init(&memory->texts[i], 0);
-    return *home->memory = memory;
+    *home->memory = memory;
+    return memory;
 }
 
 void pl_home_forget(struct pl_home_memory *memory)
