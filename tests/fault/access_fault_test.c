@@ -1,7 +1,7 @@
 /* Sign-ins, rows of calls, and waiting for a provider: without memory each returns an error or does
  * without, and leaks nothing. */
-#include "access/meter_journal.h"
-#include "access/meter_runs.h"
+#include "access/meter/meter_journal.h"
+#include "access/meter/meter_runs.h"
 #include "access/oidc/id_token.h"
 #include "access/oidc/provider.h"
 #include "fault/fault.h"

@@ -5,7 +5,7 @@
 
 #include "access/audit.h"
 #include "access/key_table.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/background/unattended.h"
 #include "agent/driver.h"
 #include "agent/running_turns.h"

@@ -4,7 +4,7 @@
  * A change made here is stored first and applied to the table a moment later. Rows read in between
  * would undo it, so they are dropped and read again (n_applied). */
 #include "access/auth_int.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 
 #include "base/mem.h"
 #include "io/clock.h"

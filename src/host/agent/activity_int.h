@@ -4,7 +4,7 @@
 #ifndef PL_AGENT_ACTIVITY_INT_H
 #define PL_AGENT_ACTIVITY_INT_H
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/context/replay_source.h"
 #include "agent/context/request.h"
 #include "agent/driver_int.h"

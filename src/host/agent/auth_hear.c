@@ -1,7 +1,7 @@
 /* One refresh at a time, on a worker; its job is on the first shard. */
 #include "agent/auth_hear.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/driver.h"
 #include "base/mem.h"
 #include "base/table.h"

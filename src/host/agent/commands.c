@@ -1,5 +1,5 @@
 /* Commands of the rest of the server to a session, handled in the order of their arrival. */
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/chat_message.h"
 #include "agent/context/replay_source.h"
 #include "agent/driver_int.h"

@@ -14,7 +14,7 @@
  * A client that disconnects ends the call, but not while a worker or the store uses its memory. */
 #include "gateway/call.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "io/clock.h"

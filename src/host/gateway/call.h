@@ -17,7 +17,7 @@
 #ifndef PL_GATEWAY_CALL_H
 #define PL_GATEWAY_CALL_H
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/session_copy.h"
 #include "base/text/uuid.h"
 #include "format/convert.h"

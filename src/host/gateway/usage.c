@@ -2,7 +2,7 @@
 #include "gateway/call.h"
 
 #include "io/clock.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "json/number.h"
 #include "json/pointer.h"
 

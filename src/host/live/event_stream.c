@@ -4,7 +4,7 @@
  *
  * The stream of a chat has the events from its chat:start to its chat:end, and ends with them. A
  * reader that was too slow gets a snapshot, which says whether the chat is over. */
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/text/decimal.h"
 #include "base/mem.h"
 #include "http/request_log.h"

@@ -10,7 +10,7 @@
 #include "live/listener.h"
 #include "live/lists.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/mem.h"
 #include "io/move.h"
 #include "http/limits/address_limit.h"

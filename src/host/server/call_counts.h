@@ -2,7 +2,7 @@
 #ifndef PL_SERVER_CALL_COUNTS_H
 #define PL_SERVER_CALL_COUNTS_H
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 
 extern const struct pl_meter_watch pl_call_counts;
 

@@ -2,7 +2,7 @@
  * that are gone, and handle changes of the other nodes. */
 #include "server/cluster.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/auth_hear.h"
 #include "agent/driver.h"
 #include "ext/run/ext.h"

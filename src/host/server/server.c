@@ -11,7 +11,7 @@
 #include "access/auth_refresh.h"
 #include "access/guard.h"
 #include "access/key_table.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "access/oidc/provider.h"
 #include "agent/driver.h"
 #include "agent/running_turns.h"

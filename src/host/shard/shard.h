@@ -70,7 +70,7 @@ struct pl_server {
     struct pl_scheduler *scheduler;   /* owned; on the first shard */
     struct pl_meter *meter;           /* owned; thread-safe inside: usage and limits of keys */
     struct pl_oidc_cache *oidc;       /* owned; thread-safe inside */
-    const struct pl_meter_watch *meter_watch; /* static: access/meter.h; may be NULL */
+    const struct pl_meter_watch *meter_watch; /* static: access/meter/meter.h; may be NULL */
     struct pl_store_size *store_size;         /* owned; thread-safe inside */
     struct pl_ext_server *ext;                /* owned; thread-safe inside: extensions */
     struct pl_claims *claims;             /* owned; thread-safe inside: transaction/idempotency.h */

@@ -1,8 +1,8 @@
 /* Paid calls in the store: which become rows while they run, and that each is counted once. */
 #include "unit/io/turning.h"
 
-#include "access/meter.h"
-#include "access/meter_journal.h"
+#include "access/meter/meter.h"
+#include "access/meter/meter_journal.h"
 
 /* 2026-11-16T12:00:00Z */
 #define NOON INT64_C(1794830400000)

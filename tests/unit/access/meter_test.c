@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 
 #include <string.h>
 

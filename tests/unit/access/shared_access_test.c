@@ -3,7 +3,7 @@
 #include "access/audit.h"
 #include "access/auth_refresh.h"
 #include "access/key_table.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "contract/suite.h"
 #include "io/clock.h"
 #include "store/audit.h"

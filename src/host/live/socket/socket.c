@@ -2,7 +2,7 @@
  * client's frame may have an "id" and then gets {"ack":id,…}. */
 #include "live/socket/socket_int.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "access/auth.h"
 #include "base/mem.h"
 #include "io/clock.h"

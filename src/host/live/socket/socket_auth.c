@@ -4,7 +4,7 @@
 #include "live/socket/socket.h"
 
 #include "access/auth_refresh.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/mem.h"
 #include "http/json_members.h"
 #include "io/clock.h"

@@ -1,5 +1,5 @@
 /* GET /api/usage: the usage of sessions, tasks, prompts and the gateway. */
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/text/decimal.h"
 #include "base/text/utc.h"
 #include "http/routes/route.h"

@@ -7,7 +7,7 @@
 
 #include "access/audit.h"
 #include "access/key_table.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/driver.h"
 #include "base/table.h"
 #include "live/hub.h"

@@ -2,7 +2,7 @@
  * change takes effect when it is durable. */
 #include "access/audit.h"
 #include "access/key_table.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/driver.h"
 #include "http/json_members.h"
 #include "http/routes/route.h"

@@ -10,7 +10,7 @@
  * piece is in use, so it needs the memory of one piece and of one read. */
 #include "service/blobs/blob_fetch.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/uuid.h"

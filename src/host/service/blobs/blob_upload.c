@@ -4,7 +4,7 @@
  * left by a crash are swept (server.c). */
 #include "service/blobs/blob_upload.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "service/blobs/blob_inspect.h"

@@ -8,7 +8,7 @@
  * so the ids are known only after the commit. */
 #include "service/blobs/media_keep.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/base64.h"

@@ -1,5 +1,5 @@
 /* Things that the caller has deleted and can restore: listing, restoring, deleting for good. */
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "http/json_members.h"
 #include "live/lists.h"
 #include "service/burying.h"

@@ -3,7 +3,7 @@
  * is known to be valid. */
 #include "agent/context/ask_how.h"
 #include "io/clock.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "agent/tools/offer.h"
 #include "base/text/uuid.h"
 #include "format/convert.h"

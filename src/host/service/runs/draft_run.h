@@ -3,7 +3,7 @@
 #ifndef PL_SERVICE_RUNS_DRAFT_RUN_H
 #define PL_SERVICE_RUNS_DRAFT_RUN_H
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "http/exchange.h"
 #include "model/model.h"
 

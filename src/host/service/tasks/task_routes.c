@@ -1,7 +1,7 @@
 /* Scheduled tasks: create, change, start, stop, run by hand. Their times are in
  * task_time_routes.c. */
 #include "agent/chat_message.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/text/utc.h"
 #include "base/text/uuid.h"
 #include "http/exchange.h"

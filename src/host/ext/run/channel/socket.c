@@ -3,7 +3,7 @@
  * so a revoked key, a disabled user or the end of the server closes it like any other. */
 #include "ext/run/channel/socket.h"
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "base/mem.h"
 #include "ext/run/ext_int.h"
 #include "http/limits/body_memory.h"

@@ -2,7 +2,7 @@
 #include "service/admin/keys/key_making.h"
 
 #include "access/audit.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "access/sign_in.h"
 #include "base/text/suggest.h"
 #include "base/text/utc.h"

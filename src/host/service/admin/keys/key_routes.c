@@ -5,7 +5,7 @@
  * only itself. Only an administrator's key creates or rotates a key with administrator rights. Only
  * an administrator changes limits, or widens a key. */
 #include "access/audit.h"
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "access/sign_in.h"
 #include "http/routes/route.h"
 #include "io/clock.h"

@@ -1,5 +1,5 @@
 /* Every call that ends becomes a run. Runs of free calls wait in memory for the next commit. */
-#include "access/meter_runs.h"
+#include "access/meter/meter_runs.h"
 
 #include "base/mem.h"
 #include "shard/shard.h"

@@ -1,9 +1,9 @@
 /* Inside the meter: every call that ends becomes a run (store/page.h). Runs of free calls wait here
  * and are stored with the usage of the next second. */
-#ifndef PL_ACCESS_METER_RUNS_H
-#define PL_ACCESS_METER_RUNS_H
+#ifndef PL_ACCESS_METER_METER_RUNS_H
+#define PL_ACCESS_METER_METER_RUNS_H
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "store/page.h"
 
 /* The most runs of free calls in a second: a demo model under load would fill the store. Usage

@@ -10,8 +10,8 @@
  * is counted per day and month (UTC), starting from the sums in the store. A paid call is stored
  * with its estimate soon after it begins, and again when it ends, in one transaction with its
  * result (meter_journal.h). Free calls are summed in memory and committed once a second. */
-#ifndef PL_ACCESS_METER_H
-#define PL_ACCESS_METER_H
+#ifndef PL_ACCESS_METER_METER_H
+#define PL_ACCESS_METER_METER_H
 
 #include "base/text/uuid.h"
 #include "http/exchange.h"

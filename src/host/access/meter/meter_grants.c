@@ -1,4 +1,4 @@
-#include "access/meter_grants.h"
+#include "access/meter/meter_grants.h"
 
 #define MINUTE_MS INT64_C(60000)
 

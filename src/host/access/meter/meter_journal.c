@@ -1,8 +1,8 @@
 /* Running calls are in a ring, oldest first, and each call knows its number. The ring holds no
  * pointers to owners, so an owner may be freed at any time. */
-#include "access/meter_journal.h"
-#include "access/meter_runs.h"
-#include "access/meter_sums.h"
+#include "access/meter/meter_journal.h"
+#include "access/meter/meter_runs.h"
+#include "access/meter/meter_sums.h"
 
 #include "base/mem.h"
 #include "shard/log.h"

@@ -1,11 +1,11 @@
 /* Rate limits and budgets of keys and users, and the free usage since the last commit, all under
  * one lock. A timer on the first shard commits the free usage once a second. Paid usage goes to the
  * journal of its shard. */
-#include "access/meter.h"
-#include "access/meter_grants.h"
-#include "access/meter_journal.h"
-#include "access/meter_runs.h"
-#include "access/meter_sums.h"
+#include "access/meter/meter.h"
+#include "access/meter/meter_grants.h"
+#include "access/meter/meter_journal.h"
+#include "access/meter/meter_runs.h"
+#include "access/meter/meter_sums.h"
 
 #include "base/mem.h"
 #include "base/table.h"

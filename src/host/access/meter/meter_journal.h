@@ -10,10 +10,10 @@
  * had only begun, are not. Only the thread of the shard uses the journal until the server has
  * stopped: then ending calls are gathered, and pl_meter_journal_take() gives them to the main
  * thread. At most PL_METER_RUNS_MAX runs are gathered at a time; usage counts every call. */
-#ifndef PL_ACCESS_METER_JOURNAL_H
-#define PL_ACCESS_METER_JOURNAL_H
+#ifndef PL_ACCESS_METER_METER_JOURNAL_H
+#define PL_ACCESS_METER_METER_JOURNAL_H
 
-#include "access/meter.h"
+#include "access/meter/meter.h"
 #include "store/page.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Usage summed by user, key, model and day: one row of the store for many calls. */
-#include "access/meter_sums.h"
+#include "access/meter/meter_sums.h"
 
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
 /* Limits per minute that several nodes share: each node takes a part of the limit from the store
  * and uses it up in memory. Grants never exceed the limit. All nodes together hold at most a tenth
  * of it unused (core/cluster/sharing.h). The database's clock defines the minutes. */
-#ifndef PL_ACCESS_METER_GRANTS_H
-#define PL_ACCESS_METER_GRANTS_H
+#ifndef PL_ACCESS_METER_METER_GRANTS_H
+#define PL_ACCESS_METER_METER_GRANTS_H
 
 #include "store/node/shared.h"
 

@@ -1,7 +1,7 @@
 /* Inside the meter: usage that is summed in memory before it is stored, one row for each user, key,
  * model and day. */
-#ifndef PL_ACCESS_METER_SUMS_H
-#define PL_ACCESS_METER_SUMS_H
+#ifndef PL_ACCESS_METER_METER_SUMS_H
+#define PL_ACCESS_METER_METER_SUMS_H
 
 #include "base/table.h"
 #include "store/gateway.h"
