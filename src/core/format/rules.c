@@ -110,6 +110,11 @@ static bool is_called(const struct pl_format *format, const char *name)
     return format && strcmp(format->name, name) == 0;
 }
 
+static bool is_openai(const struct pl_format *format)
+{
+    return is_called(format, "openai-chat") || is_called(format, "openai-responses");
+}
+
 static bool has_argument_strings(const struct pl_format *format)
 {
     return is_called(format, "openai-chat") || is_called(format, "harmony") ||
@@ -210,6 +215,7 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     /* Responses pairs calls and outputs by id alone, wherever they are. */
     rules.wants_ids_once |= !is_same && is_called(task->to, "openai-responses");
     /* Only a document of that format can refer to data that its vendor stores. */
+    rules.refuses_file_ids = !is_same && !(is_openai(task->from) && is_openai(task->to));
     if (is_same || (profile && profile->takes_file_url))
         rules.wants_file_data = false; /* some servers read an address there */
     if (!is_same) {

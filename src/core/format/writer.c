@@ -320,6 +320,7 @@ static void put_text(struct pl_writer *w, struct pl_val val)
     struct pl_str head = PL_STR(PL_FLAGGED_HEAD);
     if (!pl_json_is(val.node, PL_JSON_STRING) || !pl_str_starts(val.str, head))
         return;
+    pl_w_report_half(w, pl_val_node(val.node));
     struct pl_link *link =
         link_last(w, pl_json_span(w->conv->doc, val.node), at, val.node, PL_LINK_ESCAPED);
     if (!link)

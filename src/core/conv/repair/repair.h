@@ -54,6 +54,7 @@ struct pl_repair_rules {
     bool wants_registered_types;     /* image/jpeg, not image/jpg */
     bool wants_file_names;           /* a file with data has a name */
     bool wants_web_urls;             /* media have http, https or data URLs */
+    bool refuses_file_ids;           /* of files at the source's vendor */
     bool wants_file_data;            /* a file has data or an id, not an address */
     bool wants_media_content;        /* the address of media is not empty */
     bool refuses_user_citations;

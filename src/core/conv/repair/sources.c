@@ -171,10 +171,23 @@ static bool is_on_the_web(struct pl_str url)
            pl_str_starts(url, PL_STR("data:"));
 }
 
+static bool has_file_id(struct pl_repair *r, const struct pl_part *part)
+{
+    return !r->rules->refuses_file_ids && pl_val_is_set(part->file_id) &&
+           pl_conv_text(r->conv, part->file_id).len > 0;
+}
+
+static bool has_data(const struct pl_part *part)
+{
+    const struct pl_val *data = &part->data;
+    return data->kind == PL_VAL_NODE ? data->node->len > 2 /* quotes */
+                                     : pl_val_is_set(*data) && data->str.len > 0;
+}
+
 /* Whether the target cannot use the only address of a part. */
 static bool is_out_of_reach(struct pl_repair *r, const struct pl_part *part)
 {
-    if (!pl_val_is_set(part->url) || pl_val_is_set(part->data) || pl_val_is_set(part->file_id))
+    if (!pl_val_is_set(part->url) || pl_val_is_set(part->data) || has_file_id(r, part))
         return false;
     if (r->rules->wants_file_data && part->kind == PL_PART_FILE)
         return true;
@@ -188,12 +201,12 @@ static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_
            is_out_of_reach(r, part);
 }
 
-/* Whether media have neither data nor an address: clients write members without a value. */
+/* Whether the target gets no content of media: clients write members without a value, and a file may
+ * be at another vendor. */
 static bool is_void(struct pl_repair *r, const struct pl_part *part)
 {
-    return r->rules->wants_media_content && pl_val_is_set(part->url) &&
-           !pl_val_is_set(part->data) && !pl_val_is_set(part->file_id) &&
-           !pl_conv_text(r->conv, part->url).len;
+    return r->rules->wants_media_content && !has_data(part) && !pl_val_is_set(part->text) &&
+           !has_file_id(r, part) && !pl_conv_text(r->conv, part->url).len;
 }
 
 static struct pl_part left_out(struct pl_repair *r, const struct pl_unit *unit,
@@ -232,8 +245,10 @@ static bool respell(struct pl_repair *r, const struct pl_unit *unit, struct pl_p
     bool is_broken = false;
     if (!(PL_PART_BIT(part->kind) & MEDIA))
         return false;
-    if (is_void(r, part)) {
-        *part = left_out(r, unit, part, "it has no content");
+    if (unit->role != PL_ROLE_ASSISTANT && is_void(r, part)) {
+        bool is_file = pl_conv_text(r->conv, part->file_id).len > 0;
+        *part = left_out(r, unit, part,
+                         is_file ? "its file is at another vendor" : "it has no content");
         return true;
     }
     if (is_refused(r, part, unit->role)) {

@@ -50,6 +50,9 @@ static void put_function(struct pl_conv *conv, struct pl_buf *to, const struct p
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->name.node, "the tool has the name %.*s here",
                      PL_STR_ARG(name));
     struct pl_str words = pl_conv_text(conv, tool->description);
+    if (tool->description.node && pl_json_has_half(conv->doc, tool->description.node))
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->description.node,
+                     "half of a surrogate pair is no character; U+FFFD is in its place");
     if (pl_gpt_oss_defuse(conv, words).ptr != words.ptr)
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->description.node,
                      "it contains special tokens of gpt-oss; a space in each keeps a model from "

@@ -299,14 +299,16 @@ void pl_cites_write_range(struct pl_writer *w, const struct pl_cite_entry *entry
     for (size_t i = 0; i < 2; i++) {
         const struct pl_json_node *n =
             pl_json_member(w->conv->doc, entry->cited.body, keys[i], PL_JSON_NUMBER);
-        int64_t at = all[i], said;
+        int64_t at = all[i], said = all[i];
         if (n && pl_json_number_int64(pl_json_span(w->conv->doc, n), &said) && said >= 0 &&
             said <= (int64_t)n_points)
             at = said;
         pl_w_key(w, keys[i]);
         pl_w_int(w, (int64_t)base + at);
         pl_conv_know(w->conv, n);
-        if (n && base)
+        if (n && at != said)
+            pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, n, "the text ends before this position");
+        else if (n && base)
             pl_conv_loss(w->conv, PL_LOSS_MOVED, n,
                          "it is counted from the start of the text that this text is now part of");
     }
