@@ -137,11 +137,22 @@ static bool is_one_of(struct pl_str word, const char *const words[])
     return false;
 }
 
-static void take_recipient(struct header *h, const struct pl_json_node *node, struct pl_str name)
+/* The last one counts. What is said to the user has no recipient elsewhere. */
+static void take_recipient(struct pl_conv *conv, struct header *h, const struct pl_json_node *node,
+                           struct pl_str name)
 {
-    static const char *const nobody[] = {"assistant", "user", "all", "", NULL};
-    if (!is_one_of(name, nobody))
-        h->recipient = span(node, name);
+    static const char *const nobody[] = {"assistant", "", NULL}, *const user[] = {"user", "all",
+                                                                                  NULL};
+    if (is_one_of(name, nobody))
+        return;
+    if (is_one_of(name, user)) {
+        pl_conv_loss(conv, PL_LOSS_MOVED, node, "a text of the assistant is for the user");
+        return;
+    }
+    if (pl_val_is_set(h->recipient) && !pl_str_eq(h->recipient.str, name))
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, h->recipient.node,
+                     "a message has one recipient; %.*s is left out", PL_STR_ARG(h->recipient.str));
+    h->recipient = span(node, name);
 }
 
 /* Reads one piece of a header; `ret_first` is its first word. True if it is only grammar: it has no
@@ -157,14 +168,14 @@ static bool read_piece(struct pl_conv *conv, struct header *h, const struct pl_j
     size_t at = 0;
     for (bool is_first = true; next_word(raw, &at, &word); is_first = false) {
         if (pl_str_starts(word, PL_STR("to=")))
-            take_recipient(h, node, pl_str_slice(word, 3, word.len));
+            take_recipient(conv, h, node, pl_str_slice(word, 3, word.len));
         else if (is_first)
             *ret_first = word;
         else if (is_one_of(word, types))
             continue;
         else if (h->has_content && !pl_val_is_set(h->recipient) &&
                  (h->is_call || memchr(word.ptr, '.', word.len - 1)))
-            take_recipient(h, node, word);
+            take_recipient(conv, h, node, word);
         else {
             is_strange = true;
             h->rest = span(node, pl_str_slice(raw, (size_t)(word.ptr - raw.ptr), raw.len));
@@ -373,6 +384,10 @@ static void read_message(struct reader *r, const struct pl_json_node *m, uint32_
         read_assistant(r, m, element, &h);
         return;
     }
+    if (pl_val_is_set(h.recipient))
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, h.recipient.node,
+                     "only the assistant calls tools; the recipient %.*s is left out",
+                     PL_STR_ARG(h.recipient.str));
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (pl_str_eq(word, pl_str_of(roles[i].word))) {
             if (element == 0 && read_effort(conv, m)) {
