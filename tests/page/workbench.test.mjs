@@ -208,9 +208,17 @@ test('two tabs: an untouched one follows, a touched one is asked, and nothing is
   await kept(left);
   await right.getByText('Changed in another tab. You see the newest.').waitFor();
   assert.equal(await field(right, 'msg_3').inputValue(), 'left wrote');
-  // Both write: the later one has to choose.
-  await Promise.all([field(left, 'msg_3').fill('left again'), field(right, 'msg_3').fill('right at once')]);
-  const asked = await Promise.race([left, right].map((page) => page.locator('[data-conflict=msg_3]').waitFor().then(() => page)));
+  // Both write: the later one has to choose. What the right tab keeps arrives second: without that, a slow machine could
+  // show it the left tab's words before it has any of its own.
+  let release;
+  const held = new Promise((go) => { release = go; });
+  await right.route('**/draft', async (route) => { await held; await route.continue(); });
+  await field(right, 'msg_3').fill('right at once');
+  await field(left, 'msg_3').fill('left again');
+  await kept(left);
+  release();
+  const asked = right;
+  await asked.locator('[data-conflict=msg_3]').waitFor();
   const mine = await field(asked, 'msg_3').inputValue();
   await asked.locator('[data-conflict=msg_3]').getByRole('radio', { name: 'Merge' }).check();
   await asked.getByRole('button', { name: 'Go on with this' }).click();
