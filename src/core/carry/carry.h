@@ -35,14 +35,14 @@ extern const struct pl_way_home pl_carry_way;
 /* Appends the carry of a finished conversion. The writer has kept PL_LINKS_LONG; `source` is the
  * original text, `target` the output. */
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
-                              struct pl_str target, const struct pl_format_task *task);
+                              struct pl_str target, const struct pl_conversion *conversion);
 
 /* A carry that was read. */
 struct pl_carry {
-    struct pl_format_task task; /* of the conversion, from the source's format to the target's */
-    bool is_untouched;          /* the bytes of the target are unchanged */
-    struct pl_str source;       /* with pl_carry_missing() for lost texts */
-    bool has_missing;           /* the source has such a text */
+    struct pl_conversion conversion; /* from the source's format to the target's */
+    bool is_untouched;               /* the bytes of the target are unchanged */
+    struct pl_str source;            /* with pl_carry_missing() for lost texts */
+    bool has_missing;                /* the source has such a text */
 };
 
 /* Appends the source to `to`, and carry->source is that part of it. The references are resolved in

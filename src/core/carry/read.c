@@ -60,15 +60,16 @@ static const struct pl_format *format_of(struct reading *r, const struct pl_json
 
 static enum pl_status take_from(struct reading *r, const struct pl_json_node *value)
 {
-    r->carry->task.from = format_of(r, value);
-    return r->carry->task.from ? PL_OK
-                               : refuse(r, "/parley_carry/1", "its first format is unknown");
+    r->carry->conversion.from = format_of(r, value);
+    return r->carry->conversion.from ? PL_OK
+                                     : refuse(r, "/parley_carry/1", "its first format is unknown");
 }
 
 static enum pl_status take_to(struct reading *r, const struct pl_json_node *value)
 {
-    r->carry->task.to = format_of(r, value);
-    return r->carry->task.to ? PL_OK : refuse(r, "/parley_carry/2", "its second format is unknown");
+    r->carry->conversion.to = format_of(r, value);
+    return r->carry->conversion.to ? PL_OK
+                                   : refuse(r, "/parley_carry/2", "its second format is unknown");
 }
 
 static enum pl_status take_target(struct reading *r, const struct pl_json_node *value)
@@ -81,7 +82,7 @@ static enum pl_status take_target(struct reading *r, const struct pl_json_node *
 static enum pl_status take_kind(struct reading *r, const struct pl_json_node *value)
 {
     bool is_response = pl_json_text_is(&r->doc, value, PL_STR("response"));
-    r->carry->task.kind = is_response ? PL_KIND_RESPONSE : PL_KIND_REQUEST;
+    r->carry->conversion.kind = is_response ? PL_KIND_RESPONSE : PL_KIND_REQUEST;
     if (is_response || pl_json_text_is(&r->doc, value, PL_STR("request")))
         return PL_OK;
     return refuse(r, "/parley_carry/4", "its kind is neither request nor response");
@@ -91,7 +92,7 @@ static enum pl_status take_mode(struct reading *r, const struct pl_json_node *va
 {
     for (int mode = 0; mode < PL_MODE_COUNT; mode++)
         if (pl_json_text_is(&r->doc, value, pl_str_of(pl_mode_name((enum pl_mode)mode)))) {
-            r->carry->task.mode = (enum pl_mode)mode;
+            r->carry->conversion.mode = (enum pl_mode)mode;
             return PL_OK;
         }
     return refuse(r, "/parley_carry/5", "its mode is unknown");
@@ -100,8 +101,9 @@ static enum pl_status take_mode(struct reading *r, const struct pl_json_node *va
 static enum pl_status take_profile(struct reading *r, const struct pl_json_node *value)
 {
     if (pl_json_kind(value) == PL_JSON_STRING)
-        r->carry->task.profile = pl_profile_find(pl_json_raw(&r->doc, value));
-    return r->carry->task.profile ? PL_OK : refuse(r, "/parley_carry/6", "its profile is unknown");
+        r->carry->conversion.profile = pl_profile_find(pl_json_raw(&r->doc, value));
+    return r->carry->conversion.profile ? PL_OK
+                                        : refuse(r, "/parley_carry/6", "its profile is unknown");
 }
 
 /* Readers for the entries of the list, in order. */

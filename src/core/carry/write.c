@@ -152,38 +152,38 @@ static inline char *put_word(char *at, const char *word)
 static_assert(PL_CARRY_VERSION == 3, "put_head says the version");
 
 /* Trailing defaults are left out. */
-static void put_head(struct pl_buf *to, uint64_t target, const struct pl_format_task *task)
+static void put_head(struct pl_buf *to, uint64_t target, const struct pl_conversion *conversion)
 {
     enum { MOST_HEAD = 512 };
-    bool has_profile = task->profile != NULL;
-    bool has_mode = has_profile || task->mode != PL_MODE_CONVERT;
-    size_t n_profile = has_profile ? strlen(task->profile->name) : 0;
+    bool has_profile = conversion->profile != NULL;
+    bool has_mode = has_profile || conversion->mode != PL_MODE_CONVERT;
+    size_t n_profile = has_profile ? strlen(conversion->profile->name) : 0;
     char *at = pl_buf_reserve(to, MOST_HEAD + n_profile);
     if (!at)
         return;
-    at = put_text(put_text(at, "{\"parley_carry\":[3,\""), task->from->name);
-    at = put_word(at, task->to->name);
+    at = put_text(put_text(at, "{\"parley_carry\":[3,\""), conversion->from->name);
+    at = put_word(at, conversion->to->name);
     at = pl_carry_put_hash(put_word(at, ""), target);
-    if (has_mode || task->kind != PL_KIND_REQUEST)
-        at = put_word(at, task->kind == PL_KIND_RESPONSE ? "response" : "request");
+    if (has_mode || conversion->kind != PL_KIND_REQUEST)
+        at = put_word(at, conversion->kind == PL_KIND_RESPONSE ? "response" : "request");
     if (has_mode)
-        at = put_word(at, pl_mode_name(task->mode));
+        at = put_word(at, pl_mode_name(conversion->mode));
     if (has_profile)
-        at = put_word(at, task->profile->name);
+        at = put_word(at, conversion->profile->name);
     at = put_text(at, "\"],\"source\":\"");
     to->len = (size_t)(at - to->ptr);
 }
 
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
-                              struct pl_str target, const struct pl_format_task *task)
+                              struct pl_str target, const struct pl_conversion *conversion)
 {
     struct maker m = {.to = to,
                       .source = source,
                       .w = w,
-                      .is_text = task->to == &pl_format_gpt_oss,
+                      .is_text = conversion->to == &pl_format_gpt_oss,
                       .is_in_order = true};
     find_references(&m);
-    put_head(to, target_hash(&m, target), task);
+    put_head(to, target_hash(&m, target), conversion);
     if (m.status == PL_OK)
         m.status = put_source(&m);
     pl_buf_adds(to, "\"}");

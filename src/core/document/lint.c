@@ -74,19 +74,19 @@ static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
 static enum pl_status look_at_settings(struct pl_conv *conv, const struct pl_lint_request *request,
                                        struct pl_linted *linted)
 {
-    struct pl_format_task task = {.kind = request->kind,
-                                  .mode = PL_MODE_GATEWAY,
-                                  .from = linted->as,
-                                  .to = request->target ? request->target : linted->as,
-                                  .profile = request->profile};
-    struct pl_repair_rules all = pl_format_rules(&task);
+    struct pl_conversion conversion = {.kind = request->kind,
+                                       .mode = PL_MODE_GATEWAY,
+                                       .from = linted->as,
+                                       .to = request->target ? request->target : linted->as,
+                                       .profile = request->profile};
+    struct pl_repair_rules all = pl_format_rules(&conversion);
     struct pl_repair_rules rules = {.refuses_sampling = all.refuses_sampling,
                                     .refuses_two_samplings = all.refuses_two_samplings,
                                     .refuses_penalties = all.refuses_penalties,
                                     .refuses_logprobs = all.refuses_logprobs,
                                     .refuses_forced_choice = all.refuses_forced_choice};
     size_t n = conv->losses.len;
-    pl_format_fit(conv, &task, &rules);
+    pl_format_fit(conv, &conversion, &rules);
     enum pl_status status = pl_conv_repair(conv, &rules);
     for (; n < conv->losses.len && status == PL_OK; n++) {
         const struct pl_loss *loss = &conv->losses.ptr[n];

@@ -45,7 +45,7 @@ static enum pl_status parse_own(struct pl_source *source, const struct pl_buf *t
 
 /* Writes the conversation and restores the parts that were not changed. */
 static enum pl_status mend(struct fitting *f, struct pl_source *source,
-                           const struct pl_format_task *task, struct pl_buf *to)
+                           const struct pl_conversion *conversion, struct pl_buf *to)
 {
     PL_CLEANUP_BUF struct pl_buf fresh_text;
     struct pl_json_doc fresh;
@@ -54,13 +54,13 @@ static enum pl_status mend(struct fitting *f, struct pl_source *source,
     pl_buf_init(&fresh_text, 0);
     pl_writer_init(&writer, &source->conv, &fresh_text);
     pl_writer_keep_links(&writer, PL_LINKS_ALL);
-    enum pl_status status = task->to->write(&writer, task, f->err);
+    enum pl_status status = conversion->to->write(&writer, conversion, f->err);
     if (status == PL_OK)
         status = source->conv.status != PL_OK ? source->conv.status : fresh_text.status;
     if (status == PL_OK)
         status = parse_own(source, &fresh_text, &fresh, f->err);
     if (status == PL_OK)
-        status = pl_mend_write(to, &writer, source->text, &fresh, task->to, n_losses);
+        status = pl_mend_write(to, &writer, source->text, &fresh, conversion->to, n_losses);
     pl_writer_deinit(&writer);
     return status;
 }
@@ -81,14 +81,14 @@ static enum pl_status render(struct fitting *f, struct pl_source *source, struct
 
 static enum pl_status write_out(struct fitting *f, struct pl_source *source)
 {
-    struct pl_format_task task = {.kind = PL_KIND_REQUEST,
-                                  .mode = PL_MODE_REPAIR,
-                                  .from = source->format,
-                                  .to = source->format};
-    struct pl_repair_rules rules = pl_format_rules(&task);
+    struct pl_conversion conversion = {.kind = PL_KIND_REQUEST,
+                                       .mode = PL_MODE_REPAIR,
+                                       .from = source->format,
+                                       .to = source->format};
+    struct pl_repair_rules rules = pl_format_rules(&conversion);
     enum pl_status status = pl_conv_repair(&source->conv, &rules);
     if (status == PL_OK)
-        status = mend(f, source, &task, &f->made.out);
+        status = mend(f, source, &conversion, &f->made.out);
     if (status == PL_OK && source->format == &pl_format_gpt_oss)
         status = render(f, source, &f->made.out);
     if (status == PL_OK)

@@ -60,7 +60,7 @@ void pl_workspace_deinit(struct pl_workspace *space)
 struct trip {
     struct pl_str text;
     const struct pl_convert_opts *opts;
-    struct pl_format_task task;
+    struct pl_conversion conversion;
     struct pl_workspace *space;
     struct pl_arena *arena;   /* these three are of the workspace */
     struct pl_conv *conv;     /* … empty until the source is read */
@@ -83,7 +83,7 @@ static enum pl_status parse(struct trip *t)
         return pl_json_parse(t->arena, t->text, &opts, &t->doc, t->err);
     }
     /* The JSON of gpt-oss text is our own: its source is not JSON. */
-    bool is_strict = t->opts->is_strict && t->task.from != &pl_format_gpt_oss;
+    bool is_strict = t->opts->is_strict && t->conversion.from != &pl_format_gpt_oss;
     return (is_strict ? pl_source_parse_strict : pl_source_parse)(t->arena, t->text, &t->doc,
                                                                   t->err);
 }
@@ -93,7 +93,7 @@ static enum pl_status read_source(struct trip *t)
     enum pl_status status = pl_conv_renew(t->conv, t->arena, &t->doc);
     pl_conv_limit(t->conv, t->opts->max_items);
     if (status == PL_OK)
-        status = t->task.from->read(t->conv, t->task.kind, t->err);
+        status = t->conversion.from->read(t->conv, t->conversion.kind, t->err);
     return status == PL_OK || t->conv->status == PL_LIMIT ? pl_conv_check(t->conv, t->err) : status;
 }
 
@@ -108,9 +108,9 @@ static void replace(struct pl_conv *conv, struct pl_val *at, struct pl_str text)
 static void take_provider_off(struct trip *t)
 {
     struct pl_settings *settings = &t->conv->settings;
-    const struct pl_profile *profile = pl_format_profile(&t->task);
+    const struct pl_profile *profile = pl_format_profile(&t->conversion);
     struct pl_str name;
-    if (t->opts->keeps_provider || t->task.from->is_vendor || !t->task.to->is_vendor ||
+    if (t->opts->keeps_provider || t->conversion.from->is_vendor || !t->conversion.to->is_vendor ||
         settings->model.kind != PL_VAL_NODE ||
         pl_json_kind(settings->model.node) != PL_JSON_STRING ||
         (profile && profile->takes_reasoning_details))
@@ -152,7 +152,7 @@ static enum pl_status write_target(struct trip *t)
         pl_writer_keep_links(t->writer, PL_LINKS_LONG);
     /* Most targets are about as long as their source: growing would copy them again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
-    enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
+    enum pl_status status = t->conversion.to->write(t->writer, &t->conversion, t->err);
     if ((status == PL_OK || status == PL_INVALID) && needs_sweep(t))
         pl_conv_sweep(t->conv);
     if (status == PL_OK)
@@ -171,21 +171,22 @@ static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_targe
 static enum pl_status write_carry(struct trip *t)
 {
     return t->opts->way_home->write(&t->made.carry, t->writer, t->text, pl_buf_str(&t->made.out),
-                                    &t->task);
+                                    &t->conversion);
 }
 
 static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
 {
     if (t->opts->skips_report)
         return PL_OK;
-    return pl_loss_report_write(&t->made.report, t->task.from->name, t->task.to->name, conv);
+    return pl_loss_report_write(&t->made.report, t->conversion.from->name, t->conversion.to->name,
+                                conv);
 }
 
 /* Refuses a conversion with losses. */
 static enum pl_status refuse_losses(struct trip *t, const char *what)
 {
     return pl_fail(t->err, PL_INVALID, "%s cannot express %s, and --strict refuses losses; %s",
-                   t->task.to->name, what,
+                   t->conversion.to->name, what,
                    t->opts->skips_report ? "ask for a report to see which" : "see the report");
 }
 
@@ -217,7 +218,7 @@ static enum pl_status go_home(struct trip *t)
         .carry = t->opts->carry,
         .text = t->text,
         .target = &t->doc,
-        .task = t->task,
+        .conversion = t->conversion,
         .conv = t->conv,
         .max_items = t->opts->max_items,
     };
@@ -243,13 +244,13 @@ static enum pl_status mend(struct trip *t)
     size_t n_losses = t->conv->losses.len;
     pl_writer_renew(t->writer, t->conv, &t->made.out);
     pl_writer_keep_links(t->writer, PL_LINKS_ALL);
-    enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
+    enum pl_status status = t->conversion.to->write(t->writer, &t->conversion, t->err);
     if (status == PL_OK)
         status = t->conv->status != PL_OK ? t->conv->status : t->made.out.status;
     if (status == PL_OK)
         status = parse_target(t, &fresh);
     if (status == PL_OK)
-        status = pl_mend_write(&mended, t->writer, t->text, &fresh, t->task.to, n_losses);
+        status = pl_mend_write(&mended, t->writer, t->text, &fresh, t->conversion.to, n_losses);
     if (status == PL_OK) {
         pl_conv_sweep(t->conv);
         status = t->conv->status;
@@ -282,7 +283,7 @@ static enum pl_status read_and_repair(struct trip *t)
         status = refuse_misfit(t);
     rename_model(t);
     if (status == PL_OK)
-        status = pl_format_prepare(t->conv, &t->task, t->err);
+        status = pl_format_prepare(t->conv, &t->conversion, t->err);
     /* Not a conversation, or refused: the report says so too. */
     if (status == PL_INVALID)
         pl_conv_loss(t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
@@ -292,7 +293,7 @@ static enum pl_status read_and_repair(struct trip *t)
 
 static enum pl_status translate(struct trip *t)
 {
-    bool is_same = t->task.from == t->task.to;
+    bool is_same = t->conversion.from == t->conversion.to;
     enum pl_status status = read_and_repair(t);
     if (status == PL_OK)
         status = is_same ? mend(t) : write_target(t);
@@ -311,10 +312,10 @@ static enum pl_status travel(struct trip *t)
 {
     enum pl_status status = parse(t);
     if (status == PL_OK)
-        status = pl_source_detect(&t->doc, "--from", &t->task.from, t->err);
+        status = pl_source_detect(&t->doc, "--from", &t->conversion.from, t->err);
     if (status != PL_OK)
         return status;
-    if (t->task.from == t->task.to && t->task.mode == PL_MODE_CONVERT)
+    if (t->conversion.from == t->conversion.to && t->conversion.mode == PL_MODE_CONVERT)
         return pass_through(t);
     if (t->opts->carry.len)
         return go_home(t);
@@ -380,14 +381,14 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
     __attribute__((uninitialized)) struct trip t;
     t.text = text;
     t.opts = opts;
-    t.task = (struct pl_format_task){.kind = opts->kind,
-                                     .mode = opts->mode,
-                                     .from = opts->from,
-                                     .to = opts->to,
-                                     .profile = opts->profile,
-                                     .is_own = opts->is_own,
-                                     .n_called_before = opts->n_called_before,
-                                     .made_s = opts->made_s};
+    t.conversion = (struct pl_conversion){.kind = opts->kind,
+                                          .mode = opts->mode,
+                                          .from = opts->from,
+                                          .to = opts->to,
+                                          .profile = opts->profile,
+                                          .is_own = opts->is_own,
+                                          .n_called_before = opts->n_called_before,
+                                          .made_s = opts->made_s};
     t.space = space;
     t.arena = &space->arena;
     t.conv = &space->conv;
@@ -398,12 +399,12 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
     size_t max = opts->max_bytes ? opts->max_bytes : pl_convert_most(text.len);
     limit(&t.made, max);
     pl_writer_renew(t.writer, t.conv, &t.made.out);
-    enum pl_status status = pl_source_unwrap(&t.text, &t.task.from, &document, err);
+    enum pl_status status = pl_source_unwrap(&t.text, &t.conversion.from, &document, err);
     if (status == PL_OK)
         status = travel(&t);
     if (status == PL_OK && opts->to == &pl_format_gpt_oss)
         status = write_text(&t);
-    t.made.from = t.task.from;
+    t.made.from = t.conversion.from;
     t.made.n_called = status == PL_OK ? t.conv->n_called : 0;
     if (status == PL_LIMIT)
         status = explain_limit(&t, max);

@@ -18,7 +18,7 @@ struct pl_cited;   /* format/pieces/citation.h */
 struct pl_cites_list;
 
 /* The parameters of a conversion. */
-struct pl_format_task {
+struct pl_conversion {
     enum pl_format_kind kind;
     enum pl_mode mode;
     const struct pl_format *from, *to;
@@ -45,7 +45,7 @@ struct pl_format {
     /* Writes a document of this format. Values that the target cannot express are left without a
      * fate (pl_conv_sweep reports them as dropped) or reported with their own code and detail.
      * PL_INVALID if nothing can be written at all (the losses say why). */
-    enum pl_status (*write)(struct pl_writer *w, const struct pl_format_task *task,
+    enum pl_status (*write)(struct pl_writer *w, const struct pl_conversion *conversion,
                             struct pl_error *err);
 
     /* The gist of one of this format's own parts (PL_PART_OTHER, by its node). False: it has none.
@@ -87,10 +87,10 @@ const struct pl_format *pl_format_find(struct pl_str name);
 uint8_t pl_format_place(const struct pl_format *format);
 /* The format that can check the proof of a part: that of the document, unless the part names
  * another. For any other target the proof is invalid. */
-static inline const struct pl_format *pl_format_home(const struct pl_format_task *task,
+static inline const struct pl_format *pl_format_home(const struct pl_conversion *conversion,
                                                      const struct pl_part *part)
 {
-    return part->home ? pl_formats[part->home - 1] : task->from;
+    return part->home ? pl_formats[part->home - 1] : conversion->from;
 }
 /* The array of a document's elements: the root, or the format's list member; NULL: none. */
 const struct pl_json_node *pl_format_list(const struct pl_format *format,

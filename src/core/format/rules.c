@@ -146,9 +146,10 @@ static void add_profile(struct pl_repair_rules *rules, const struct pl_profile *
         rules->id_length = (uint32_t)profile->id_length;
 }
 
-const struct pl_profile *pl_format_profile(const struct pl_format_task *task)
+const struct pl_profile *pl_format_profile(const struct pl_conversion *conversion)
 {
-    return task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
+    return conversion->profile ? conversion->profile
+                               : pl_profile_default(pl_str_of(conversion->to->name));
 }
 
 /* NULL: accepts anything. */
@@ -176,19 +177,20 @@ static struct pl_repair_rules rules_of_export(const struct pl_format *format)
                                     .joins_assistants = all->joins_assistants};
 }
 
-struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
+struct pl_repair_rules pl_format_rules(const struct pl_conversion *conversion)
 {
     struct pl_repair_rules rules = {0};
-    if (task->kind == PL_KIND_RESPONSE)
+    if (conversion->kind == PL_KIND_RESPONSE)
         return rules;
-    if (task->mode == PL_MODE_CONVERT && task->is_own)
-        return rules_of_export(task->to);
+    if (conversion->mode == PL_MODE_CONVERT && conversion->is_own)
+        return rules_of_export(conversion->to);
     /* A turn refers to its calls by id alone, so two calls cannot share an id. */
-    rules.wants_unique_ids = is_called(task->to, "turns") && task->from != task->to;
-    if (task->mode == PL_MODE_CONVERT)
+    rules.wants_unique_ids =
+        is_called(conversion->to, "turns") && conversion->from != conversion->to;
+    if (conversion->mode == PL_MODE_CONVERT)
         return rules;
-    bool is_same = task->from == task->to;
-    const struct row *row = row_of(task->to);
+    bool is_same = conversion->from == conversion->to;
+    const struct row *row = row_of(conversion->to);
     if (row)
         rules = row->rules;
     if (row && !is_same) {
@@ -196,26 +198,27 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
         rules.refused_from_user |= row->foreign_refused_from_user;
         rules.refuses_others = true;
     }
-    const struct pl_profile *profile = pl_format_profile(task);
+    const struct pl_profile *profile = pl_format_profile(conversion);
     if (profile)
         add_profile(&rules, profile);
     if (profile && profile->takes_video_url)
         rules.refused_from_user &= ~(uint32_t)MOVIE;
-    if (is_called(task->to, "gemini")) {
+    if (is_called(conversion->to, "gemini")) {
         if (profile && !profile->allows_media_in_results)
             rules.refused_in_results = ALL_MEDIA;
         if (profile && profile->requires_signatures && is_same)
             rules.signature_bypass = PL_STR("skip_thought_signature_validator");
     }
     rules.keeps_signatures = is_same;
-    rules.home = pl_format_place(task->to);
-    rules.wants_argument_strings = is_same && has_argument_strings(task->to);
-    rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
+    rules.home = pl_format_place(conversion->to);
+    rules.wants_argument_strings = is_same && has_argument_strings(conversion->to);
+    rules.wants_calls_last = is_same && is_called(conversion->to, "anthropic");
     rules.moves_leading_system = rules.wants_calls_last;
     /* Responses pairs calls and outputs by id alone, wherever they are. */
-    rules.wants_ids_once |= !is_same && is_called(task->to, "openai-responses");
+    rules.wants_ids_once |= !is_same && is_called(conversion->to, "openai-responses");
     /* Only a document of that format can refer to data that its vendor stores. */
-    rules.refuses_file_ids = !is_same && !(is_openai(task->from) && is_openai(task->to));
+    rules.refuses_file_ids =
+        !is_same && !(is_openai(conversion->from) && is_openai(conversion->to));
     if (is_same || (profile && profile->takes_file_url))
         rules.wants_file_data = false; /* some servers read an address there */
     if (!is_same) {
@@ -228,9 +231,9 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
 struct pl_lint_opts pl_format_lint_opts(const struct pl_format *as, const struct pl_format *target,
                                         const struct pl_profile *profile, int64_t now_s)
 {
-    struct pl_format_task task = {
+    struct pl_conversion conversion = {
         .mode = PL_MODE_GATEWAY, .from = as, .to = target ? target : as, .profile = profile};
-    struct pl_repair_rules rules = pl_format_rules(&task);
+    struct pl_repair_rules rules = pl_format_rules(&conversion);
     bool is_for_other = target || profile;
     return (struct pl_lint_opts){
         .now_s = now_s,
@@ -238,7 +241,8 @@ struct pl_lint_opts pl_format_lint_opts(const struct pl_format *as, const struct
         .has_json_errors = is_called(as, "harmony"),
         .joins_assistants = rules.joins_assistants,
         .wants_results_adjacent = rules.wants_results_adjacent,
-        .refuses_video = !is_called(task.to, "gemini") && !(profile && profile->takes_video_url),
+        .refuses_video =
+            !is_called(conversion.to, "gemini") && !(profile && profile->takes_video_url),
         .refuses_empty = rules.drops_blank,
         .wants_alternation = is_for_other && rules.wants_user_first,
         .requires_alternation = rules.wants_alternation,

@@ -408,8 +408,8 @@ static void its_own_document_is_understood_whole(void **state)
     pl_buf_init(&out, 0);
     struct pl_writer w;
     pl_writer_init(&w, &conv, &out);
-    struct pl_format_task task = {.from = &pl_format_anthropic, .to = &pl_format_anthropic};
-    assert_int_equal(pl_format_anthropic.write(&w, &task, &err), PL_OK);
+    struct pl_conversion conversion = {.from = &pl_format_anthropic, .to = &pl_format_anthropic};
+    assert_int_equal(pl_format_anthropic.write(&w, &conversion, &err), PL_OK);
     pl_conv_sweep(&conv);
     assert_int_equal(conv.losses.len, 0);
     struct pl_str made = pl_buf_str(&out);

@@ -89,10 +89,11 @@ static void a_tree_that_is_there_is_not_made_again(void **state)
 /* A way home that writes a few words. */
 static enum pl_status write_words(struct pl_buf *to, const struct pl_writer *w,
                                   struct pl_str source, struct pl_str target,
-                                  const struct pl_format_task *task)
+                                  const struct pl_conversion *conversion)
 {
     (void)w;
-    pl_buf_addf(to, "%s>%s %zu %d", task->from->name, task->to->name, source.len, target.len > 0);
+    pl_buf_addf(to, "%s>%s %zu %d", conversion->from->name, conversion->to->name, source.len,
+                target.len > 0);
     return to->status;
 }
 

@@ -56,9 +56,9 @@ static void expect_same(enum pl_format_kind kind, const char *text)
     const struct pl_format *format = &pl_format_openai_responses;
     assert_int_equal(format->read(&conv, kind, NULL), PL_OK);
     pl_writer_init(&w, &conv, &out);
-    struct pl_format_task task = {
+    struct pl_conversion conversion = {
         .kind = kind, .mode = PL_MODE_REPAIR, .from = format, .to = format};
-    assert_int_equal(format->write(&w, &task, NULL), PL_OK);
+    assert_int_equal(format->write(&w, &conversion, NULL), PL_OK);
     assert_int_equal(pl_json_parse(&arena, pl_buf_str(&out), NULL, &again, NULL), PL_OK);
     bool is_equal = false;
     assert_int_equal(pl_json_equal(&doc, doc.root, &again, again.root, &is_equal), PL_OK);

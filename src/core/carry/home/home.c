@@ -29,7 +29,7 @@ struct candidate {
 
 struct journey {
     const struct pl_home *home;
-    struct pl_format_task there, back;
+    struct pl_conversion there, back;
     struct pl_home_memory *memory; /* borrowed */
     struct pl_leg *now;    /* owned; the current target, converted back without the carry; NULL: not
                            yet */
@@ -417,7 +417,7 @@ static enum pl_status seek_anew(struct journey *j)
 static enum pl_status check_task(const struct pl_home *home, const struct pl_carry *carry,
                                  struct pl_error *err)
 {
-    const struct pl_format_task *was = &carry->task, *is = &home->task;
+    const struct pl_conversion *was = &carry->conversion, *is = &home->conversion;
     if (was->from != is->to || was->to != is->from)
         return pl_fail(err, PL_INVALID, "this carry converts from %s back to %s, not from %s to %s",
                        was->to->name, was->from->name, is->from->name, is->to->name);
@@ -440,7 +440,7 @@ static enum pl_status explain_source(const struct pl_carry *carry, enum pl_statu
     return pl_fail(err, PL_INVALID,
                    "the source in this carry is not %s: %.300s; use the carry that was made with "
                    "this document",
-                   carry->task.from->name, why->message);
+                   carry->conversion.from->name, why->message);
 }
 
 /* A text of the source is missing, and no result that keeps the source can be converted without it:
@@ -525,7 +525,7 @@ static enum pl_status report(struct journey *j)
         status = pl_home_report_twice(home->conv, home->arena, made);
     if (status != PL_OK || !j->best->n_differences)
         return status != PL_OK ? status : home->conv->status;
-    return pl_home_report(home->conv, j->best->there, &j->best->differences, &home->task,
+    return pl_home_report(home->conv, j->best->there, &j->best->differences, &home->conversion,
                           j->is_said_anew);
 }
 
@@ -556,8 +556,8 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
 {
     struct journey j = {.home = home,
                         .memory = pl_home_remember(home),
-                        .there = carry->task,
-                        .back = home->task,
+                        .there = carry->conversion,
+                        .back = home->conversion,
                         .is_short = carry->has_missing,
                         .err = err};
     bool is_untouched = carry->is_untouched && !carry->has_missing;

@@ -38,16 +38,16 @@ void pl_home_give_text(struct pl_home_memory *memory, struct pl_buf *text);
 
 /* Converts `text` in an open leg. PL_INVALID: it cannot be converted. */
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
-                          const struct pl_format_task *task, struct pl_str text,
+                          const struct pl_conversion *conversion, struct pl_str text,
                           struct pl_error *err);
 /* pl_leg_run() in two steps: everything but `made`, then `made`. */
 enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
-                            const struct pl_format_task *task, struct pl_str text,
+                            const struct pl_conversion *conversion, struct pl_str text,
                             struct pl_error *err);
 enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, struct pl_error *err);
 /* The first half: parses and reads. */
 enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
-                           const struct pl_format_task *task, struct pl_str text,
+                           const struct pl_conversion *conversion, struct pl_str text,
                            struct pl_error *err);
 /* The index of the first link of the writer that is at `off` of the output or later. */
 size_t pl_leg_link_at(const struct pl_leg *leg, uint32_t off);
@@ -79,8 +79,8 @@ bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 /* Reports to `conv`, which is of the target, how `there` (the result in the target's format)
  * differs from the target. is_said_anew: only in form. */
 enum pl_status pl_home_report(struct pl_conv *conv, const struct pl_leg *there,
-                              const struct pl_differences *found, const struct pl_format_task *task,
-                              bool is_said_anew);
+                              const struct pl_differences *found,
+                              const struct pl_conversion *conversion, bool is_said_anew);
 
 /* Reports members of the target that a later member of the same name replaces, except those that
  * `there` also has. */

@@ -15,7 +15,7 @@ static enum pl_status settle(const struct pl_leg *leg, enum pl_status status)
 }
 
 enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
-                           const struct pl_format_task *task, struct pl_str text,
+                           const struct pl_conversion *conversion, struct pl_str text,
                            struct pl_error *err)
 {
     leg->text = text;
@@ -33,26 +33,26 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
     if (status != PL_OK)
         return status;
     pl_conv_limit(&leg->conv, home->max_items);
-    status = task->from->read(&leg->conv, task->kind, err);
+    status = conversion->from->read(&leg->conv, conversion->kind, err);
     if (status == PL_OK || leg->conv.status == PL_LIMIT)
         status = pl_conv_check(&leg->conv, err);
     return settle(leg, status);
 }
 
 enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
-                            const struct pl_format_task *task, struct pl_str text,
+                            const struct pl_conversion *conversion, struct pl_str text,
                             struct pl_error *err)
 {
-    enum pl_status status = pl_leg_read(leg, home, task, text, err);
+    enum pl_status status = pl_leg_read(leg, home, conversion, text, err);
     /* Most targets are about as long as their source, and have half as many links as it has nodes:
      * growing would copy them again and again. */
     (void)pl_buf_reserve(&leg->out, text.len + text.len / 4);
     if (status == PL_OK && !pl_vec_reserve(&leg->writer.links, leg->doc.n_nodes / 2 + (size_t)1))
         status = PL_NOMEM;
     if (status == PL_OK)
-        status = pl_format_prepare(&leg->conv, task, err);
+        status = pl_format_prepare(&leg->conv, conversion, err);
     if (status == PL_OK)
-        status = task->to->write(&leg->writer, task, err);
+        status = conversion->to->write(&leg->writer, conversion, err);
     if (status == PL_OK)
         status = leg->conv.status != PL_OK ? leg->conv.status : leg->out.status;
     return settle(leg, status);
@@ -111,10 +111,10 @@ enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, stru
 }
 
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
-                          const struct pl_format_task *task, struct pl_str text,
+                          const struct pl_conversion *conversion, struct pl_str text,
                           struct pl_error *err)
 {
-    enum pl_status status = pl_leg_write(leg, home, task, text, err);
+    enum pl_status status = pl_leg_write(leg, home, conversion, text, err);
     return status == PL_OK ? pl_leg_parse(leg, home, err) : status;
 }
 

@@ -6,7 +6,7 @@
 struct reporter {
     struct pl_conv *conv; /* of the target */
     const struct pl_json_doc *there;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     bool is_said_anew;
 };
 
@@ -27,13 +27,13 @@ static void report_changed(struct reporter *r, const struct pl_difference *d)
     struct pl_str value = shown(r->there, d->a);
     pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, d->b,
                  "%s cannot express this change: the restored document has %.*s%s here",
-                 r->task->to->name, PL_STR_ARG(value), value.len < d->a->len ? "…" : "");
+                 r->conversion->to->name, PL_STR_ARG(value), value.len < d->a->len ? "…" : "");
 }
 
 static bool report(void *ctx, const struct pl_difference *d)
 {
     struct reporter *r = ctx;
-    const char *home = r->task->to->name;
+    const char *home = r->conversion->to->name;
     const struct pl_json_node *around = d->around ? d->around : r->conv->doc->root;
     if (r->is_said_anew && d->kind != PL_DIFFERENCE_INSIDE) {
         pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, d->b ? d->b : around,
@@ -68,11 +68,13 @@ static bool report(void *ctx, const struct pl_difference *d)
 }
 
 enum pl_status pl_home_report(struct pl_conv *conv, const struct pl_leg *there,
-                              const struct pl_differences *found, const struct pl_format_task *task,
-                              bool is_said_anew)
+                              const struct pl_differences *found,
+                              const struct pl_conversion *conversion, bool is_said_anew)
 {
-    struct reporter r = {
-        .conv = conv, .there = &there->made, .task = task, .is_said_anew = is_said_anew};
+    struct reporter r = {.conv = conv,
+                         .there = &there->made,
+                         .conversion = conversion,
+                         .is_said_anew = is_said_anew};
     pl_difference_visit(found, report, &r);
     return conv->status;
 }

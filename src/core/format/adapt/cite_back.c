@@ -246,13 +246,14 @@ static void index_map(struct back *b)
     }
 }
 
-void pl_cite_back(struct pl_conv *conv, const struct pl_format_task *task)
+void pl_cite_back(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
-    bool is_ours = task->from == &pl_format_harmony || task->from == &pl_format_turns;
-    bool has_shape = task->to == &pl_format_anthropic || task->to == &pl_format_openai_responses;
+    bool is_ours = conversion->from == &pl_format_harmony || conversion->from == &pl_format_turns;
+    bool has_shape =
+        conversion->to == &pl_format_anthropic || conversion->to == &pl_format_openai_responses;
     if (!is_ours || !has_shape)
         return;
-    struct back b = {.conv = conv, .to = task->to};
+    struct back b = {.conv = conv, .to = conversion->to};
     pl_buf_init(&b.text, 0);
     pl_buf_init(&b.cites, 0);
     for (size_t i = 0; i < conv->messages.len; i++) {

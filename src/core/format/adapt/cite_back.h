@@ -12,6 +12,6 @@
 #include "format/format.h"
 
 /* Call between reading and repairing. Running out of memory is in conv->status. */
-void pl_cite_back(struct pl_conv *conv, const struct pl_format_task *task);
+void pl_cite_back(struct pl_conv *conv, const struct pl_conversion *conversion);
 
 #endif

@@ -5,15 +5,17 @@
 #include "base/map.h"
 #include "format/pieces/choice.h"
 
-static bool wants_unique_names(const struct pl_format_task *task)
+static bool wants_unique_names(const struct pl_conversion *conversion)
 {
-    bool is_vendors = task->to == &pl_format_openai_chat ||
-                      task->to == &pl_format_openai_responses || task->to == &pl_format_gemini;
-    return task->to == &pl_format_anthropic || (is_vendors && task->from != task->to);
+    bool is_vendors = conversion->to == &pl_format_openai_chat ||
+                      conversion->to == &pl_format_openai_responses ||
+                      conversion->to == &pl_format_gemini;
+    return conversion->to == &pl_format_anthropic ||
+           (is_vendors && conversion->from != conversion->to);
 }
 
 /* Collects the names, and removes later tools with a name that is taken. */
-static void list_names(struct pl_conv *conv, const struct pl_format_task *task,
+static void list_names(struct pl_conv *conv, const struct pl_conversion *conversion,
                        struct pl_map *names)
 {
     size_t n = 0;
@@ -23,7 +25,7 @@ static void list_names(struct pl_conv *conv, const struct pl_format_task *task,
         if (!tool->is_hosted && pl_val_is_set(tool->name) &&
             !pl_map_put(names, pl_conv_text(conv, tool->name), &is_new))
             conv->status = PL_NOMEM;
-        if (is_new || !tool->node || !wants_unique_names(task)) {
+        if (is_new || !tool->node || !wants_unique_names(conversion)) {
             conv->tools.ptr[n++] = *tool;
             continue;
         }
@@ -73,18 +75,18 @@ static void limit_allowed(struct pl_conv *conv, const struct pl_map *names)
         drop_choice(conv, NULL);
 }
 
-void pl_format_declare(struct pl_conv *conv, const struct pl_format_task *task)
+void pl_format_declare(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
     struct pl_map names = {0};
     const struct pl_settings *s = &conv->settings;
     bool has_choice = s->allowed || (s->choice == PL_CHOICE_ONE && pl_val_is_set(s->choice_name));
-    if (task->kind == PL_KIND_RESPONSE || (!has_choice && !wants_unique_names(task)))
+    if (conversion->kind == PL_KIND_RESPONSE || (!has_choice && !wants_unique_names(conversion)))
         return;
     /* Vendors name their own tools, and in their own documents a choice may be one of them. */
     bool is_open = false;
     for (size_t i = 0; i < conv->tools.len; i++)
-        is_open |= conv->tools.ptr[i].is_hosted && task->from == task->to;
-    list_names(conv, task, &names);
+        is_open |= conv->tools.ptr[i].is_hosted && conversion->from == conversion->to;
+    list_names(conv, conversion, &names);
     if (conv->status == PL_OK && has_choice && !is_open) {
         if (s->allowed)
             limit_allowed(conv, &names);

@@ -168,10 +168,10 @@ static void rest(struct fit *f)
     set_effort(f, PL_EFFORT_NONE, node);
 }
 
-static void fit_words(struct fit *f, const struct pl_format_task *task)
+static void fit_words(struct fit *f, const struct pl_conversion *conversion)
 {
     enum pl_effort wanted = f->s->effort;
-    if (f->profile->refuses_thinking_with_tools && task->to == &pl_format_openai_chat &&
+    if (f->profile->refuses_thinking_with_tools && conversion->to == &pl_format_openai_chat &&
         f->conv->tools.len > 0) {
         rest(f);
         return;
@@ -179,7 +179,7 @@ static void fit_words(struct fit *f, const struct pl_format_task *task)
     if (f->thought == THOUGHT_OFF)
         wanted = PL_EFFORT_NONE;
     else if (f->thought == THOUGHT_BUDGET && wanted == PL_EFFORT_UNSET &&
-             task->to != &pl_format_gemini) /* Gemini has budgets too */
+             conversion->to != &pl_format_gemini) /* Gemini has budgets too */
         wanted = pl_effort_of_budget(f->budget);
     fit_effort(f, wanted, f->node ? f->node : f->s->effort_val.node);
 }
@@ -266,10 +266,11 @@ static void drop_beside_thinking(struct pl_conv *conv, struct pl_val *val, const
 }
 
 /* A call that is asked for matters more than thinking, and thinking more than sampling. */
-static void fit_beside_thinking(struct pl_conv *conv, const struct pl_format_task *task)
+static void fit_beside_thinking(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
     struct pl_settings *s = &conv->settings;
-    if (task->to != &pl_format_anthropic || task->kind == PL_KIND_RESPONSE || !thinks(conv))
+    if (conversion->to != &pl_format_anthropic || conversion->kind == PL_KIND_RESPONSE ||
+        !thinks(conv))
         return;
     if (!is_forced(conv)) {
         drop_beside_thinking(conv, &s->temperature, "1", "1");
@@ -285,26 +286,26 @@ static void fit_beside_thinking(struct pl_conv *conv, const struct pl_format_tas
     s->is_changed = true;
 }
 
-void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
+void pl_format_fit(struct pl_conv *conv, const struct pl_conversion *conversion,
                    struct pl_repair_rules *rules)
 {
-    struct fit f = {.conv = conv, .s = &conv->settings, .profile = pl_format_profile(task)};
-    bool is_home = task->from == task->to;
-    if (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE || !f.profile ||
-        (is_home && task->to == &pl_format_gemini))
+    struct fit f = {.conv = conv, .s = &conv->settings, .profile = pl_format_profile(conversion)};
+    bool is_home = conversion->from == conversion->to;
+    if (conversion->mode == PL_MODE_CONVERT || conversion->kind == PL_KIND_RESPONSE || !f.profile ||
+        (is_home && conversion->to == &pl_format_gemini))
         return;
     take_tools_off(&f);
     look(&f);
-    if (is_home && task->to == &pl_format_openai_chat)
+    if (is_home && conversion->to == &pl_format_openai_chat)
         fit_limit(&f);
-    if (task->to == &pl_format_anthropic) {
+    if (conversion->to == &pl_format_anthropic) {
         fit_switch(&f);
         make_room(&f);
         forbid_prefill(conv, rules);
         if (f.s->effort != PL_EFFORT_NONE)
             fit_effort(&f, f.s->effort, f.s->effort_val.node);
     } else {
-        fit_words(&f, task);
+        fit_words(&f, conversion);
     }
     if (f.profile->samples_at_rest && is_at_rest(&f))
         rules->refuses_sampling = rules->refuses_penalties = rules->refuses_logprobs = false;
@@ -312,13 +313,13 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
 
 /* Rewrites details of images and audio (seed 001) that the target has no member for: the time of a
  * video frame becomes text, raw samples become a WAV file. */
-static void say_perception(struct pl_conv *conv, const struct pl_format_task *task)
+static void say_perception(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
-    if (task->from == task->to)
+    if (conversion->from == conversion->to)
         return;
-    if (task->to->is_vendor)
+    if (conversion->to->is_vendor)
         pl_conv_time_frames(conv);
-    if (task->to->wants_wav)
+    if (conversion->to->wants_wav)
         pl_conv_wrap_pcm(conv);
 }
 
@@ -331,10 +332,10 @@ static void report_name(struct pl_conv *conv, struct pl_val name)
 
 /* Tools of several namespaces with one name got their namespaces into their names when they were
  * read. */
-static void report_names(struct pl_conv *conv, const struct pl_format_task *task)
+static void report_names(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
     bool has_spaces = false;
-    for (size_t i = 0; i < conv->tools.len && task->from != task->to; i++)
+    for (size_t i = 0; i < conv->tools.len && conversion->from != conversion->to; i++)
         has_spaces |= pl_val_is_set(conv->tools.ptr[i].space);
     if (!has_spaces)
         return;
@@ -345,9 +346,10 @@ static void report_names(struct pl_conv *conv, const struct pl_format_task *task
             report_name(conv, conv->parts.ptr[i].name);
 }
 
-static void check_form(struct pl_conv *conv, const struct pl_format_task *task)
+static void check_form(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
-    if (task->from != task->to || task->kind == PL_KIND_RESPONSE || !task->to->check_form)
+    if (conversion->from != conversion->to || conversion->kind == PL_KIND_RESPONSE ||
+        !conversion->to->check_form)
         return;
     const struct pl_message *before = NULL;
     for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
@@ -358,39 +360,39 @@ static void check_form(struct pl_conv *conv, const struct pl_format_task *task)
         if (before && before->element == m->element)
             m->is_changed = before->is_changed;
         else
-            task->to->check_form(conv, m);
+            conversion->to->check_form(conv, m);
         before = m;
     }
 }
 
-enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
+enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_conversion *conversion,
                                  struct pl_error *err)
 {
-    enum pl_status status = pl_restate(conv, task, err);
+    enum pl_status status = pl_restate(conv, conversion, err);
     if (status == PL_OK) {
-        pl_flag_errors(conv, task);
-        pl_cite_back(conv, task);
-        say_perception(conv, task);
-        report_names(conv, task);
+        pl_flag_errors(conv, conversion);
+        pl_cite_back(conv, conversion);
+        say_perception(conv, conversion);
+        report_names(conv, conversion);
         status = conv->status;
     }
     if (status != PL_OK)
         return status;
-    struct pl_repair_rules rules = pl_format_rules(task);
-    if (task->mode != PL_MODE_CONVERT) {
-        check_form(conv, task);
-        pl_format_limit(conv, task);
-        pl_format_flatten(conv, task);
-        pl_format_fit_grammars(conv, task);
+    struct pl_repair_rules rules = pl_format_rules(conversion);
+    if (conversion->mode != PL_MODE_CONVERT) {
+        check_form(conv, conversion);
+        pl_format_limit(conv, conversion);
+        pl_format_flatten(conv, conversion);
+        pl_format_fit_grammars(conv, conversion);
     }
-    if (task->mode != PL_MODE_CONVERT || task->is_own)
-        pl_format_fit(conv, task, &rules);
+    if (conversion->mode != PL_MODE_CONVERT || conversion->is_own)
+        pl_format_fit(conv, conversion, &rules);
     else if (!rules.wants_unique_ids)
         return status;
     status = pl_conv_repair(conv, &rules);
-    if (status == PL_OK && task->mode != PL_MODE_CONVERT) {
-        pl_format_declare(conv, task);
-        fit_beside_thinking(conv, task);
+    if (status == PL_OK && conversion->mode != PL_MODE_CONVERT) {
+        pl_format_declare(conv, conversion);
+        fit_beside_thinking(conv, conversion);
     }
     return status == PL_OK ? conv->status : status;
 }

@@ -10,13 +10,13 @@
  * rules that apply only while a model thinks. Call it before the repairs, which also use the
  * thinking settings. Does nothing in mode convert and for responses. Running out of memory is in
  * conv->status. */
-void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
+void pl_format_fit(struct pl_conv *conv, const struct pl_conversion *conversion,
                    struct pl_repair_rules *rules);
 
 /* Everything between reading and writing: restates parts that only the source's format has, fits
- * the conversation to the target, and repairs it as the task's mode requires. PL_INVALID: it cannot
+ * the conversation to the target, and repairs it as the mode requires. PL_INVALID: it cannot
  * be repaired. */
-enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
+enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_conversion *conversion,
                                  struct pl_error *err);
 
 #endif

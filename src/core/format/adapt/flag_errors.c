@@ -118,9 +118,10 @@ static void unwrap(struct pl_conv *conv, struct pl_part *result)
 
 /* Mode convert does not change text for a vendor: the flag is reported instead. A vendor's answer
  * has no tool results at all. */
-static bool is_left_alone(const struct pl_format_task *task)
+static bool is_left_alone(const struct pl_conversion *conversion)
 {
-    return task->to->is_vendor && (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE);
+    return conversion->to->is_vendor &&
+           (conversion->mode == PL_MODE_CONVERT || conversion->kind == PL_KIND_RESPONSE);
 }
 
 static void tell(struct pl_conv *conv, const struct pl_part *result, bool is_lost)
@@ -133,10 +134,10 @@ static void tell(struct pl_conv *conv, const struct pl_part *result, bool is_los
         pl_conv_loss(conv, PL_LOSS_MOVED, flag, "the result says it: it is an error object now");
 }
 
-void pl_flag_errors(struct pl_conv *conv, const struct pl_format_task *task)
+void pl_flag_errors(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
-    bool has_from = task->from->has_error_flag, has_to = task->to->has_error_flag;
-    if (task->from == task->to || (has_from && has_to))
+    bool has_from = conversion->from->has_error_flag, has_to = conversion->to->has_error_flag;
+    if (conversion->from == conversion->to || (has_from && has_to))
         return;
     for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++) {
         struct pl_part *part = &conv->parts.ptr[i];
@@ -144,9 +145,9 @@ void pl_flag_errors(struct pl_conv *conv, const struct pl_format_task *task)
             continue;
         bool is_error = part->is_error.is_set && part->is_error.value;
         if (!has_to && is_error && !says_error(conv, part)) {
-            if (!is_left_alone(task))
+            if (!is_left_alone(conversion))
                 wrap(conv, i);
-            tell(conv, &conv->parts.ptr[i], is_left_alone(task));
+            tell(conv, &conv->parts.ptr[i], is_left_alone(conversion));
         } else if (!has_from && !part->is_error.is_set && says_error(conv, part)) {
             part->is_error = (struct pl_flag){.is_set = true, .value = true};
             if (has_to)

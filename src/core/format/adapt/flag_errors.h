@@ -12,6 +12,6 @@
 
 /* Call between reading and repairing, for another format. Running out of memory is in
  * conv->status. */
-void pl_flag_errors(struct pl_conv *conv, const struct pl_format_task *task);
+void pl_flag_errors(struct pl_conv *conv, const struct pl_conversion *conversion);
 
 #endif

@@ -195,11 +195,11 @@ static void fit(struct pl_conv *conv, struct pl_val *schema, bool *is_openapi,
     pl_vec_deinit(&g.todo);
 }
 
-void pl_format_fit_grammars(struct pl_conv *conv, const struct pl_format_task *task)
+void pl_format_fit_grammars(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
     struct pl_settings *s = &conv->settings;
-    if (task->to != &pl_format_anthropic || task->from == task->to ||
-        task->kind == PL_KIND_RESPONSE)
+    if (conversion->to != &pl_format_anthropic || conversion->from == conversion->to ||
+        conversion->kind == PL_KIND_RESPONSE)
         return;
     if (s->output == PL_OUTPUT_SCHEMA)
         fit(conv, &s->output_schema, &s->is_openapi_output, NULL);

@@ -7,6 +7,6 @@
 /* Removes the bounds that Anthropic refuses in such schemas, writes oneOf as anyOf, and closes
  * their objects; reports each. Call in the modes repair and gateway, for another format. Linear.
  * Running out of memory is in conv->status. */
-void pl_format_fit_grammars(struct pl_conv *conv, const struct pl_format_task *task);
+void pl_format_fit_grammars(struct pl_conv *conv, const struct pl_conversion *conversion);
 
 #endif

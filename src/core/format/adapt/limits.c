@@ -91,10 +91,10 @@ static void shorten_user(struct pl_conv *conv, size_t most)
 
 /* Only Anthropic has a limit of 0, which fills its cache. Elsewhere it is a member that a client wrote
  * without a value. */
-static void drop_zero(struct pl_conv *conv, const struct pl_format_task *task)
+static void drop_zero(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
     struct pl_val *limit = &conv->settings.max_tokens;
-    if (task->from == &pl_format_anthropic || !is_kind(*limit, PL_JSON_NUMBER) ||
+    if (conversion->from == &pl_format_anthropic || !is_kind(*limit, PL_JSON_NUMBER) ||
         pl_json_number_cmp(pl_json_span(conv->doc, limit->node), PL_STR("0")) != 0)
         return;
     pl_conv_loss(conv, PL_LOSS_DROPPED, limit->node, "a limit of 0 tokens is no limit");
@@ -102,15 +102,15 @@ static void drop_zero(struct pl_conv *conv, const struct pl_format_task *task)
     conv->settings.is_changed = true;
 }
 
-void pl_format_limit(struct pl_conv *conv, const struct pl_format_task *task)
+void pl_format_limit(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
     struct pl_settings *s = &conv->settings;
-    const struct bounds *b = bounds_of(task->to);
+    const struct bounds *b = bounds_of(conversion->to);
     /* The writer copies the settings of Gemini's own documents. */
-    if (!b || task->kind == PL_KIND_RESPONSE ||
-        (task->from == task->to && task->to == &pl_format_gemini))
+    if (!b || conversion->kind == PL_KIND_RESPONSE ||
+        (conversion->from == conversion->to && conversion->to == &pl_format_gemini))
         return;
-    drop_zero(conv, task);
+    drop_zero(conv, conversion);
     bound(conv, &s->max_tokens, -1, b->min_tokens);
     bound(conv, &s->n, 1, b->max_n);
     if (b->has_small_seeds)

@@ -6,6 +6,6 @@
 
 /* Moves settings of a request within the bounds of the target, and reports each. Call before the
  * repairs, in the modes repair and gateway. Running out of memory is in conv->status. */
-void pl_format_limit(struct pl_conv *conv, const struct pl_format_task *task);
+void pl_format_limit(struct pl_conv *conv, const struct pl_conversion *conversion);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct restate {
     struct pl_conv *conv;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     PL_VEC(struct pl_part) parts;    /* owned; replaces conv->parts … */
     PL_VEC(struct pl_part) children; /* owned; … and conv->children */
     struct pl_map calls;             /* owned; id of a call -> its number */
@@ -39,7 +39,7 @@ static struct pl_gist *gist_of(struct restate *r, const struct pl_part *part)
 {
     struct pl_gist gist = {0};
     if (part->kind != PL_PART_OTHER || !part->node ||
-        !r->task->from->tell(r->conv, part->node, &gist))
+        !r->conversion->from->tell(r->conv, part->node, &gist))
         return NULL;
     struct pl_gist *kept = pl_arena_alloc(r->conv->arena, 1, sizeof *kept);
     if (kept)
@@ -64,7 +64,7 @@ static uint32_t call_of(struct restate *r, const struct pl_gist *gist)
 
 static struct pl_gist *first_of(const struct restate *r, const struct pl_gist *gist)
 {
-    return r->called.ptr[gist->number - r->task->n_called_before - 1];
+    return r->called.ptr[gist->number - r->conversion->n_called_before - 1];
 }
 
 /* A call and its result get the same number. */
@@ -77,7 +77,7 @@ static void number(struct restate *r, struct pl_gist *gist)
     if (!is_answer && !pl_vec_push(&r->called, gist))
         fail(r);
     if (!is_answer)
-        gist->number = r->task->n_called_before + (uint32_t)r->called.len;
+        gist->number = r->conversion->n_called_before + (uint32_t)r->called.len;
     r->open[gist->service] = gist->has_call && !gist->has_result ? gist->number : 0;
     if (!id.len)
         return;
@@ -91,7 +91,7 @@ static void number(struct restate *r, struct pl_gist *gist)
 /* For a target with one item for both: attaches the result to its call, the last one before it. */
 static bool joins_call(struct restate *r, const struct pl_gist *gist)
 {
-    if (!r->task->to->joins_services || gist->has_call || r->conv->status != PL_OK)
+    if (!r->conversion->to->joins_services || gist->has_call || r->conv->status != PL_OK)
         return false;
     struct pl_gist *call = first_of(r, gist);
     if (!call->has_call || call->has_result || call->answer)
@@ -241,8 +241,8 @@ static void push_passages(struct restate *r, bool is_child, const char *lead,
 static bool push_document(struct restate *r, bool is_child, const struct pl_part *part,
                           const struct pl_gist *gist)
 {
-    if (!r->task->to->has_documents || gist->n_parts != 1 || gist->parts[0].kind != PL_PART_TEXT ||
-        pl_val_is_set(gist->url))
+    if (!r->conversion->to->has_documents || gist->n_parts != 1 ||
+        gist->parts[0].kind != PL_PART_TEXT || pl_val_is_set(gist->url))
         return false;
     struct pl_part *document = push(r, is_child);
     if (!document)
@@ -322,8 +322,9 @@ static void push_result(struct restate *r, bool is_child, const char *lead,
 /* A request may use only tools that it declares. */
 static bool is_native(const struct restate *r, const struct pl_gist *gist)
 {
-    return (r->task->to->services[r->task->kind] & PL_SERVICE_BIT(gist->service)) &&
-           (r->task->kind == PL_KIND_RESPONSE || pl_hosted_tools_have(&r->tools, gist->service));
+    return (r->conversion->to->services[r->conversion->kind] & PL_SERVICE_BIT(gist->service)) &&
+           (r->conversion->kind == PL_KIND_RESPONSE ||
+            pl_hosted_tools_have(&r->tools, gist->service));
 }
 
 /* Reports a part that was restated. */
@@ -375,7 +376,7 @@ static void say(struct restate *r, const struct pl_part *part, struct pl_gist *g
 static void deal(struct restate *r, const struct pl_part *part, bool is_child, bool is_first)
 {
     struct pl_gist *gist = gist_of(r, part);
-    bool is_request = r->task->kind == PL_KIND_REQUEST;
+    bool is_request = r->conversion->kind == PL_KIND_REQUEST;
     if (gist && gist->service == PL_SERVICE_IMAGE) {
         push_parts(r, is_child, gist);
         return;
@@ -445,12 +446,13 @@ static void deal_all(struct restate *r)
         (b) = kept;                                                                                \
     } while (0)
 
-enum pl_status pl_restate(struct pl_conv *conv, const struct pl_format_task *task,
+enum pl_status pl_restate(struct pl_conv *conv, const struct pl_conversion *conversion,
                           struct pl_error *err)
 {
-    if (task->from == task->to || !task->from->tell || !has_others(conv))
+    if (conversion->from == conversion->to || !conversion->from->tell || !has_others(conv))
         return PL_OK;
-    struct restate r = {.conv = conv, .task = task, .tools = pl_hosted_tools_for(conv, task)};
+    struct restate r = {
+        .conv = conv, .conversion = conversion, .tools = pl_hosted_tools_for(conv, conversion)};
     deal_all(&r);
     if (conv->status == PL_OK) {
         SWAP(conv->parts.ptr, r.parts.ptr);

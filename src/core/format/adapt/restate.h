@@ -11,7 +11,7 @@
 
 /* Call between reading and repairing. Does nothing if no part has a gist. PL_NOMEM, or PL_LIMIT
  * with a message if the source has too many items. */
-enum pl_status pl_restate(struct pl_conv *conv, const struct pl_format_task *task,
+enum pl_status pl_restate(struct pl_conv *conv, const struct pl_conversion *conversion,
                           struct pl_error *err);
 
 #endif

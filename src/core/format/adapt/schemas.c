@@ -337,13 +337,14 @@ static void check_strict(struct pl_conv *conv, struct pl_tool *tool)
     tool->strict = pl_val_json(PL_STR("false"));
 }
 
-void pl_format_flatten(struct pl_conv *conv, const struct pl_format_task *task)
+void pl_format_flatten(struct pl_conv *conv, const struct pl_conversion *conversion)
 {
-    bool is_openais = task->to == &pl_format_openai_chat || task->to == &pl_format_openai_responses;
-    bool is_anthropics = task->to == &pl_format_anthropic;
+    bool is_openais =
+        conversion->to == &pl_format_openai_chat || conversion->to == &pl_format_openai_responses;
+    bool is_anthropics = conversion->to == &pl_format_anthropic;
     /* Servers that are compatible with Chat Completions accept more. */
-    bool is_due = is_anthropics || (is_openais && task->from != task->to);
-    if (!is_due || task->kind == PL_KIND_RESPONSE)
+    bool is_due = is_anthropics || (is_openais && conversion->from != conversion->to);
+    if (!is_due || conversion->kind == PL_KIND_RESPONSE)
         return;
     for (size_t i = 0; i < conv->tools.len && conv->status == PL_OK; i++) {
         struct pl_tool *tool = &conv->tools.ptr[i];
@@ -352,7 +353,7 @@ void pl_format_flatten(struct pl_conv *conv, const struct pl_format_task *task)
         if (fault == FAULT_ALTERNATIVES ||
             (fault == FAULT_TYPE && (!is_anthropics || tool->is_openapi_schema)))
             flatten_tool(conv, tool, fault);
-        if (is_openais && task->from != task->to)
+        if (is_openais && conversion->from != conversion->to)
             check_strict(conv, tool);
     }
 }

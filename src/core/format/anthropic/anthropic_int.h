@@ -8,7 +8,7 @@
 
 enum pl_status pl_anthropic_read(struct pl_conv *conv, enum pl_format_kind kind,
                                  struct pl_error *err);
-enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                   struct pl_error *err);
 
 /* Fills a part that was added as OTHER from its node, if that is a block that a result can hold:
@@ -25,7 +25,7 @@ bool pl_anthropic_tell(struct pl_conv *conv, const struct pl_json_node *node, st
 struct pl_anthropic_out {
     struct pl_writer *w;
     struct pl_conv *conv;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     bool is_home;     /* the source is Anthropic's too: its signatures and own blocks are valid */
     bool is_response; /* may hold parts that a request may not: blank text, thinking without
                          signature */

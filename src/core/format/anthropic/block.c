@@ -133,7 +133,7 @@ static struct source find_source(struct pl_anthropic_out *o, const struct pl_par
         s.how = is_web(o->conv, part->url) ? HOW_URL : HOW_NOT;
     else if (is_string(part->file_id))
         /* A file id is valid only at its own vendor. */
-        s.how = o->is_home || !o->task->from->is_vendor ? HOW_FILE : HOW_NOT;
+        s.how = o->is_home || !o->conversion->from->is_vendor ? HOW_FILE : HOW_NOT;
     else if (is_string(part->text) && part->kind == PL_PART_FILE)
         s.how = HOW_TEXT;
     return s;
@@ -167,7 +167,7 @@ static bool can_say_media(struct pl_anthropic_out *o, const struct pl_part *part
 /* Whether the proof of a part is Anthropic's. */
 static bool is_ours(const struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    return pl_format_home(o->task, part) == &pl_format_anthropic;
+    return pl_format_home(o->conversion, part) == &pl_format_anthropic;
 }
 
 static bool can_say_thinking(struct pl_anthropic_out *o, const struct pl_part *part)

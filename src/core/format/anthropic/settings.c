@@ -154,7 +154,7 @@ static void find_taken(struct pl_anthropic_out *o, bool ret_is_taken[PL_SERVICE_
  * tools. */
 static void put_hosted(struct pl_anthropic_out *o)
 {
-    struct pl_hosted_tools tools = pl_hosted_tools_for(o->conv, o->task);
+    struct pl_hosted_tools tools = pl_hosted_tools_for(o->conv, o->conversion);
     bool is_taken[PL_SERVICE_COUNT] = {false};
     if (tools.len)
         find_taken(o, is_taken);
@@ -173,7 +173,7 @@ static void put_hosted(struct pl_anthropic_out *o)
                 pl_w_open(o->w, '[');
             }
             is_open = true;
-            pl_hosted_tool_write(o->w, o->task, &tools.ptr[i]);
+            pl_hosted_tool_write(o->w, o->conversion, &tools.ptr[i]);
         }
         if (is_open)
             pl_w_close(o->w, ']');

@@ -467,15 +467,15 @@ static enum pl_status put_error(struct pl_anthropic_out *o)
     return o->conv->status;
 }
 
-enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                   struct pl_error *err)
 {
     struct pl_anthropic_out o = {
         .w = w,
         .conv = w->conv,
-        .task = task,
-        .is_home = task->from == &pl_format_anthropic,
-        .is_response = task->kind == PL_KIND_RESPONSE,
+        .conversion = conversion,
+        .is_home = conversion->from == &pl_format_anthropic,
+        .is_response = conversion->kind == PL_KIND_RESPONSE,
     };
     enum pl_status status;
     pl_conv_give_ids(w->conv);

@@ -6,7 +6,7 @@
 
 enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,
                                 struct pl_error *err);
-enum pl_status pl_envelope_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_envelope_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                  struct pl_error *err);
 /* Problems that only envelopes have: segments in messages of the wrong role, wrong counts. */
 void pl_envelope_lint(struct pl_conv *conv, struct pl_findings *findings);

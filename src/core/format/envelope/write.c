@@ -19,7 +19,7 @@ enum {
 
 struct envelope {
     struct pl_writer *w;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     struct pl_utterances said;
     struct pl_fresh_ids ids;
     struct pl_call_index calls;
@@ -366,9 +366,9 @@ static void open_message(struct envelope *e, const char *role, struct pl_val id)
 
 static void close_message(struct envelope *e, struct pl_val created_at)
 {
-    if (pl_instant_write(e->w, "timestamp", created_at, e->task, PL_INSTANT_MILLISECONDS)) {
+    if (pl_instant_write(e->w, "timestamp", created_at, e->conversion, PL_INSTANT_MILLISECONDS)) {
         e->last_time = created_at;
-    } else if (pl_instant_write(e->w, "timestamp", e->last_time, e->task,
+    } else if (pl_instant_write(e->w, "timestamp", e->last_time, e->conversion,
                                 PL_INSTANT_MILLISECONDS)) {
         e->n_later++;
     } else {
@@ -490,11 +490,11 @@ static enum pl_status refuse(struct pl_conv *conv, struct pl_error *err)
                             : "an envelope needs at least one message; this conversation has none");
 }
 
-enum pl_status pl_envelope_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_envelope_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                  struct pl_error *err)
 {
     struct pl_conv *conv = w->conv;
-    struct envelope e = {.w = w, .task = task};
+    struct envelope e = {.w = w, .conversion = conversion};
     for (size_t i = 0; i < conv->tools.len; i++)
         e.needs_tools |= is_shown(&conv->tools.ptr[i]);
     pl_conv_give_ids(conv);

@@ -114,11 +114,11 @@ void pl_gemini_write_finish(struct pl_writer *w)
 }
 
 /* Writes the pages that an answer of another vendor cites. */
-void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task)
+void pl_gemini_write_cites(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     struct pl_cites_list list;
     bool is_open = false;
-    pl_cites_list_pages(w->conv, task->from, &list);
+    pl_cites_list_pages(w->conv, conversion->from, &list);
     for (size_t i = 0; i < list.anchors.len; i++) {
         const struct pl_cite_entry *entry = &list.entries.ptr[list.anchors.ptr[i].entry];
         if (!entry->cited.url)

@@ -14,7 +14,7 @@ struct pl_cites_list;
 void pl_gemini_list_cites(struct pl_conv *conv, struct pl_cites_list *list);
 
 enum pl_status pl_gemini_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err);
-enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                struct pl_error *err);
 
 /* The format's hook (form.c). */
@@ -22,7 +22,7 @@ void pl_gemini_check_form(struct pl_conv *conv, struct pl_message *m);
 
 /* Everything of a request except its contents and the system instruction. */
 void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root);
-void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task);
+void pl_gemini_write_settings(struct pl_writer *w, const struct pl_conversion *conversion);
 
 /* The members of a response around its content: an error, or the finish reason and the usage. */
 bool pl_gemini_read_error(struct pl_conv *conv, const struct pl_json_node *root);
@@ -30,7 +30,7 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
                            const struct pl_json_node *candidate);
 void pl_gemini_write_error(struct pl_writer *w);
 void pl_gemini_write_finish(struct pl_writer *w);
-void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task);
+void pl_gemini_write_cites(struct pl_writer *w, const struct pl_conversion *conversion);
 void pl_gemini_write_answer(struct pl_writer *w);
 
 /* Writes the name of a function as a string. A name that Google refuses is replaced as in

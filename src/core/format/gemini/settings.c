@@ -176,9 +176,9 @@ void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *ro
 
 /* ---- writing ---- */
 
-static bool refuses_json_schema(const struct pl_format_task *task)
+static bool refuses_json_schema(const struct pl_conversion *conversion)
 {
-    return task->profile && task->profile->refuses_json_schema;
+    return conversion->profile && conversion->profile->refuses_json_schema;
 }
 
 /* The API refuses an object schema without properties, so a function without parameters gets no
@@ -192,12 +192,12 @@ static bool has_properties(const struct pl_conv *conv, struct pl_val schema)
     return pl_json_is(properties, PL_JSON_OBJECT) && pl_json_count(properties) > 0;
 }
 
-static void write_schema(struct pl_writer *w, const struct pl_format_task *task,
+static void write_schema(struct pl_writer *w, const struct pl_conversion *conversion,
                          struct pl_val schema)
 {
     if (!pl_val_is_set(schema))
         return;
-    if (!refuses_json_schema(task)) {
+    if (!refuses_json_schema(conversion)) {
         pl_w_opt_value(w, "parametersJsonSchema", schema);
     } else if (has_properties(w->conv, schema)) {
         pl_w_key(w, "parameters");
@@ -208,10 +208,10 @@ static void write_schema(struct pl_writer *w, const struct pl_format_task *task,
 }
 
 /* A tool that takes free text becomes a function of one string; its calls are written likewise. */
-static void write_custom_schema(struct pl_writer *w, const struct pl_format_task *task,
+static void write_custom_schema(struct pl_writer *w, const struct pl_conversion *conversion,
                                 const struct pl_tool *tool)
 {
-    bool is_legacy = refuses_json_schema(task);
+    bool is_legacy = refuses_json_schema(conversion);
     pl_w_key(w, is_legacy ? "parameters" : "parametersJsonSchema");
     pl_w_open(w, '{');
     pl_w_key_word(w, "type", is_legacy ? "OBJECT" : "object");
@@ -231,10 +231,10 @@ static void write_custom_schema(struct pl_writer *w, const struct pl_format_task
                  "a free-text tool is declared as a function with one string, `input`");
 }
 
-static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
+static void write_tools(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     struct pl_conv *conv = w->conv;
-    struct pl_hosted_tools hosted = pl_hosted_tools_for(conv, task);
+    struct pl_hosted_tools hosted = pl_hosted_tools_for(conv, conversion);
     bool is_open = false;
     for (size_t i = 0; i < conv->tools.len; i++) {
         const struct pl_tool *tool = &conv->tools.ptr[i];
@@ -253,9 +253,9 @@ static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
         pl_gemini_write_name(w, tool->name);
         pl_w_opt_string(w, "description", tool->description);
         if (tool->is_custom)
-            write_custom_schema(w, task, tool);
+            write_custom_schema(w, conversion, tool);
         else
-            write_schema(w, task, tool->schema);
+            write_schema(w, conversion, tool->schema);
         pl_w_close(w, '}');
     }
     if (is_open) {
@@ -268,7 +268,7 @@ static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
             pl_w_open(w, '[');
         }
         is_open = true;
-        pl_hosted_tool_write(w, task, &hosted.ptr[i]);
+        pl_hosted_tool_write(w, conversion, &hosted.ptr[i]);
     }
     if (is_open)
         pl_w_close(w, ']');
@@ -382,7 +382,7 @@ static void know_output(struct pl_writer *w)
         pl_conv_know(w->conv, pl_conv_node(w->conv, output.node, "type"));
 }
 
-static void write_output(struct pl_writer *w, const struct pl_format_task *task, bool *is_open)
+static void write_output(struct pl_writer *w, const struct pl_conversion *conversion, bool *is_open)
 {
     const struct pl_settings *s = &w->conv->settings;
     if (s->output == PL_OUTPUT_TEXT)
@@ -395,7 +395,7 @@ static void write_output(struct pl_writer *w, const struct pl_format_task *task,
         know_output(w);
     if (!pl_val_is_set(s->output_schema))
         return;
-    if (refuses_json_schema(task)) {
+    if (refuses_json_schema(conversion)) {
         config_key(w, is_open, "responseSchema");
         pl_gemini_schema_write_dialect(w, s->output_schema);
     } else {
@@ -416,7 +416,7 @@ static void write_effort_as_budget(struct pl_writer *w)
 }
 
 /* Writes a level or a budget: the API refuses both at once. */
-static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
+static void write_effort(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     static const char *const levels[] = {
         [PL_EFFORT_MINIMAL] = "MINIMAL", [PL_EFFORT_LOW] = "LOW",    [PL_EFFORT_MEDIUM] = "MEDIUM",
@@ -431,7 +431,7 @@ static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
     }
     if (s->effort == PL_EFFORT_UNSET)
         return;
-    bool has_levels = !task->profile || !task->profile->refuses_thinking_level;
+    bool has_levels = !conversion->profile || !conversion->profile->refuses_thinking_level;
     if (s->effort == PL_EFFORT_NONE || !has_levels) {
         write_effort_as_budget(w);
         return;
@@ -443,7 +443,8 @@ static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
         pl_w_mapped(w, s->effort_val);
 }
 
-static void write_thinking(struct pl_writer *w, const struct pl_format_task *task, bool *is_open)
+static void write_thinking(struct pl_writer *w, const struct pl_conversion *conversion,
+                           bool *is_open)
 {
     const struct pl_settings *s = &w->conv->settings;
     if (!pl_val_is_set(s->thinking_budget) && s->effort == PL_EFFORT_UNSET &&
@@ -460,7 +461,7 @@ static void write_thinking(struct pl_writer *w, const struct pl_format_task *tas
         else
             pl_w_mapped(w, s->shows_thoughts.val);
     }
-    write_effort(w, task);
+    write_effort(w, conversion);
     pl_w_close(w, '}');
 }
 
@@ -484,7 +485,7 @@ static void write_logprobs(struct pl_writer *w, bool *is_open)
     }
 }
 
-static void write_config(struct pl_writer *w, const struct pl_format_task *task)
+static void write_config(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     bool is_open = false;
     for (size_t i = 0; i < sizeof plain_settings / sizeof *plain_settings; i++) {
@@ -497,8 +498,8 @@ static void write_config(struct pl_writer *w, const struct pl_format_task *task)
     }
     write_logprobs(w, &is_open);
     write_stops(w, &is_open);
-    write_output(w, task, &is_open);
-    write_thinking(w, task, &is_open);
+    write_output(w, conversion, &is_open);
+    write_thinking(w, conversion, &is_open);
     if (is_open)
         pl_w_close(w, '}');
 }
@@ -570,16 +571,16 @@ static void write_own(struct pl_writer *w)
         write_own_choice(w);
 }
 
-void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task)
+void pl_gemini_write_settings(struct pl_writer *w, const struct pl_conversion *conversion)
 {
-    if (task->from == task->to) {
+    if (conversion->from == conversion->to) {
         write_own(w);
         return;
     }
     pl_w_opt_string(w, "model", w->conv->settings.model);
-    write_tools(w, task);
+    write_tools(w, conversion);
     write_choice(w);
-    write_config(w, task);
+    write_config(w, conversion);
     write_tier(w);
     know_defaults(w);
 }

@@ -13,7 +13,7 @@
 struct say {
     struct pl_writer *w;
     struct pl_conv *conv;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     bool is_home; /* from gemini: its signatures and unknown fields are valid */
     bool sends_ids;
     struct pl_call_index calls;
@@ -81,7 +81,7 @@ static void content_close(struct say *s)
  * call. */
 static bool is_signed(const struct say *s, const struct pl_part *part)
 {
-    const struct pl_format *home = pl_format_home(s->task, part);
+    const struct pl_format *home = pl_format_home(s->conversion, part);
     return pl_val_is_set(part->signature) &&
            (home == &pl_format_gemini ||
             (part->kind == PL_PART_CALL && home == &pl_format_openai_chat));
@@ -219,7 +219,7 @@ static void write_args(struct say *s, const struct pl_part *call)
 /* The names of an answer are those that the client declared. */
 static bool keeps_names(const struct say *s)
 {
-    return s->is_home || s->task->kind == PL_KIND_RESPONSE;
+    return s->is_home || s->conversion->kind == PL_KIND_RESPONSE;
 }
 
 static void write_name(struct say *s, struct pl_val name)
@@ -493,8 +493,8 @@ static bool has_results(const struct pl_conv *conv, const struct pl_message *m)
  * removed instead. */
 static void content_end(struct say *s, const struct pl_message *m, bool is_model)
 {
-    if (!s->is_content_open && s->task->mode == PL_MODE_CONVERT &&
-        s->task->kind == PL_KIND_REQUEST) {
+    if (!s->is_content_open && s->conversion->mode == PL_MODE_CONVERT &&
+        s->conversion->kind == PL_KIND_REQUEST) {
         part_open(s, is_model);
         pl_w_key_word(s->w, "text", "");
         pl_w_close(s->w, '}');
@@ -673,8 +673,8 @@ static void write_system(struct say *s, size_t n)
 static void find_unsigned(struct say *s)
 {
     s->first_unsigned = SIZE_MAX;
-    if (s->task->mode != PL_MODE_GATEWAY || s->is_home || !s->task->profile ||
-        !s->task->profile->requires_signatures)
+    if (s->conversion->mode != PL_MODE_GATEWAY || s->is_home || !s->conversion->profile ||
+        !s->conversion->profile->requires_signatures)
         return;
     s->first_unsigned = 0;
     for (size_t i = 0; i < s->conv->messages.len; i++)
@@ -704,8 +704,8 @@ static void write_response_body(struct say *s)
     }
     content_close(s);
     pl_gemini_write_finish(s->w);
-    if (s->task->from->is_vendor && !s->is_home)
-        pl_gemini_write_cites(s->w, s->task);
+    if (s->conversion->from->is_vendor && !s->is_home)
+        pl_gemini_write_cites(s->w, s->conversion);
     pl_w_key(s->w, "index");
     pl_w_int(s->w, 0);
     pl_w_close(s->w, '}');
@@ -721,8 +721,8 @@ static enum pl_status write_request(struct say *s, struct pl_error *err)
     size_t n_leading = count_leading_system(s);
     write_system(s, n_leading);
     size_t n_written = write_contents(s, n_leading);
-    pl_gemini_write_settings(s->w, s->task);
-    if (n_written || s->task->mode == PL_MODE_CONVERT || conv->status != PL_OK)
+    pl_gemini_write_settings(s->w, s->conversion);
+    if (n_written || s->conversion->mode == PL_MODE_CONVERT || conv->status != PL_OK)
         return PL_OK;
     if (!conv->messages.len)
         pl_conv_loss(conv, PL_LOSS_DROPPED, conv->list ? conv->list : conv->doc->root,
@@ -732,15 +732,15 @@ static enum pl_status write_request(struct say *s, struct pl_error *err)
                    "conversation; the report says why");
 }
 
-enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                struct pl_error *err)
 {
     struct say s = {
         .w = w,
         .conv = w->conv,
-        .task = task,
-        .is_home = task->from == task->to,
-        .sends_ids = !task->profile || !task->profile->refuses_call_ids,
+        .conversion = conversion,
+        .is_home = conversion->from == conversion->to,
+        .sends_ids = !conversion->profile || !conversion->profile->refuses_call_ids,
         .call_indexes =
             pl_arena_alloc(w->conv->arena, w->conv->parts.len + 1, sizeof *s.call_indexes),
     };
@@ -750,7 +750,7 @@ enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task 
     find_unsigned(&s);
     enum pl_status status = PL_OK;
     pl_w_open(w, '{');
-    if (task->kind == PL_KIND_RESPONSE)
+    if (conversion->kind == PL_KIND_RESPONSE)
         write_response_body(&s);
     else
         status = write_request(&s, err);

@@ -27,7 +27,7 @@ bool pl_gpt_oss_is_prompt(struct pl_conv *conv, const struct pl_json_node *messa
 
 enum pl_status pl_gpt_oss_read(struct pl_conv *conv, enum pl_format_kind kind,
                                struct pl_error *err);
-enum pl_status pl_gpt_oss_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_gpt_oss_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                 struct pl_error *err);
 
 /* Breaks special tokens with a space, so that the text is plain; a view if it has none. */

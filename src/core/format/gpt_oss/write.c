@@ -501,12 +501,12 @@ static void write_messages(struct oss_out *o)
             write_utterance(o, &o->all.ptr[i], false);
 }
 
-enum pl_status pl_gpt_oss_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_gpt_oss_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                 struct pl_error *err)
 {
     struct oss_out o = {.w = w,
-                        .is_answer = task->kind == PL_KIND_RESPONSE,
-                        .is_home = task->from == &pl_format_gpt_oss};
+                        .is_answer = conversion->kind == PL_KIND_RESPONSE,
+                        .is_home = conversion->from == &pl_format_gpt_oss};
     if (o.is_answer && w->conv->answer.is_error)
         return pl_fail(err, PL_INVALID, "gpt-oss text has no form for an error");
     enum pl_status status = pl_utterances_make(w->conv, &o.all);

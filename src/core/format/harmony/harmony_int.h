@@ -7,7 +7,7 @@
 
 enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind,
                                struct pl_error *err);
-enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                 struct pl_error *err);
 
 /* Problems that only harmony has. */

@@ -12,7 +12,7 @@
 
 struct harmony {
     struct pl_writer *w;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     struct pl_utterances said;
     struct pl_cites_list cites;
     const struct pl_json_node *last_turn; /* its metadata was written */
@@ -281,7 +281,7 @@ static bool is_sayable(const struct pl_utterance *u)
 /* The first message of a turn has the turn's metadata; a result has its own. */
 static void write_metadata(struct harmony *h, const struct pl_message *m)
 {
-    if (h->task->from != &pl_format_turns || m->role == PL_ROLE_TOOL) {
+    if (h->conversion->from != &pl_format_turns || m->role == PL_ROLE_TOOL) {
         pl_metadata_write_message(h->w, &h->cites, m);
         return;
     }
@@ -297,7 +297,7 @@ static void write_id(struct harmony *h, const struct pl_utterance *u, bool is_an
     const struct pl_message *m = u->message;
     if (u->is_rest)
         return;
-    if (pl_val_is_set(m->id) || h->task->from != &pl_format_turns) {
+    if (pl_val_is_set(m->id) || h->conversion->from != &pl_format_turns) {
         pl_w_opt_string(h->w, "id", pl_val_is_set(m->id) || !is_answer ? m->id : conv->answer.id);
         h->turn_id = m->id;
         h->n_of_turn = 0;
@@ -324,13 +324,15 @@ static void write_message(struct harmony *h, const struct pl_utterance *u, bool 
         pl_w_opt_string(w, "name", m->name);
     }
     if (!u->is_rest &&
-        !pl_instant_write(w, "created_at", m->created_at, h->task, PL_INSTANT_SECONDS) && is_answer)
-        pl_instant_write(w, "created_at", w->conv->answer.created, h->task, PL_INSTANT_SECONDS);
+        !pl_instant_write(w, "created_at", m->created_at, h->conversion, PL_INSTANT_SECONDS) &&
+        is_answer)
+        pl_instant_write(w, "created_at", w->conv->answer.created, h->conversion,
+                         PL_INSTANT_SECONDS);
     write_content(h, u);
     if (pl_harmony_has_calls(u))
         pl_harmony_write_calls(w, u);
     if (is_answer)
-        pl_metadata_write_answer(w, h->task->from, &h->cites, m, false);
+        pl_metadata_write_answer(w, h->conversion->from, &h->cites, m, false);
     else if (!u->is_rest)
         write_metadata(h, m);
     pl_w_close(w, '}');
@@ -375,7 +377,7 @@ static void write_document(struct harmony *h)
     pl_w_close(w, '}');
 }
 
-enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                 struct pl_error *err)
 {
     struct pl_conv *conv = w->conv;
@@ -385,12 +387,12 @@ enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task
                        "harmony contains messages; it has no form for an error "
                        "body");
     }
-    struct harmony h = {.w = w, .task = task};
+    struct harmony h = {.w = w, .conversion = conversion};
     pl_conv_give_ids(conv);
     enum pl_status status = pl_utterances_make(conv, &h.said);
     if (status != PL_OK)
         return status;
-    pl_cites_list(conv, task->from, &h.cites);
+    pl_cites_list(conv, conversion->from, &h.cites);
     write_document(&h);
     pl_cites_list_deinit(&h.cites);
     return conv->status;

@@ -76,9 +76,9 @@ static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *
     struct pl_conv *conv = c->w->conv;
     struct pl_cites_list list;
     bool is_open = false;
-    if (!c->task->from->is_vendor)
+    if (!c->conversion->from->is_vendor)
         return;
-    pl_cites_list_pages(conv, c->task->from, &list);
+    pl_cites_list_pages(conv, c->conversion->from, &list);
     for (uint32_t i = 0, base = 0; list.anchors.len && i < u->n_parts; i++) {
         if (u->parts[i]->kind != PL_PART_TEXT)
             continue;
@@ -144,7 +144,7 @@ static void write_choice(struct pl_chat_out *c, const struct pl_utterance *u)
     pl_w_key_word(w, "role", "assistant");
     pl_chat_report_order(w, u);
     /* Google may divide one thought; the thoughts of others are paragraphs. */
-    pl_chat_write_reasoning(c, u, c->task->from == &pl_format_gemini ? "" : "\n\n");
+    pl_chat_write_reasoning(c, u, c->conversion->from == &pl_format_gemini ? "" : "\n\n");
     pl_w_key(w, "content");
     if (pl_chat_words(u, PL_PART_TEXT))
         pl_chat_write_joined(w, u, PL_PART_TEXT, "");
@@ -202,7 +202,7 @@ static void write_required(struct pl_writer *w, const char *key, struct pl_val v
                  "the source has no %s, but a Chat Completions response needs one", key);
 }
 
-static void write_created(struct pl_writer *w, const struct pl_format_task *task)
+static void write_created(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     struct pl_val created = w->conv->answer.created;
     pl_w_key(w, "created");
@@ -210,7 +210,7 @@ static void write_created(struct pl_writer *w, const struct pl_format_task *task
         pl_w_value(w, created);
         return;
     }
-    pl_w_int(w, task->made_s);
+    pl_w_int(w, conversion->made_s);
     pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED, w->conv->doc->root,
                  "the source has no created, but a Chat Completions response needs one");
 }
@@ -228,7 +228,7 @@ static enum pl_status write_response(struct pl_chat_out *c)
     pl_w_open(w, '{');
     write_required(w, "id", a->id, PL_STR("\"chatcmpl_1\""));
     pl_w_key_word(w, "object", "chat.completion");
-    write_created(w, c->task);
+    write_created(w, c->conversion);
     write_required(w, "model", pl_val_is_set(a->model) ? a->model : w->conv->settings.model,
                    PL_STR("\"unknown\""));
     pl_w_key(w, "choices");

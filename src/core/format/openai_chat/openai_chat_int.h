@@ -10,16 +10,16 @@ enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kin
                                    struct pl_error *err);
 /* The format's hook (form.c). */
 void pl_openai_chat_check_form(struct pl_conv *conv, struct pl_message *m);
-enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                     struct pl_error *err);
 
 /* Write everything of a request except the model and the messages, or only the service tier. */
-void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task);
+void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_conversion *conversion);
 
 /* Shared by the writers of messages and of answers. */
 struct pl_chat_out {
     struct pl_writer *w;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     struct pl_call_index calls;
 };
 
@@ -40,7 +40,7 @@ void pl_chat_write_reasoning(struct pl_chat_out *c, const struct pl_utterance *u
 /* Whether a stored turn has a proof for this format with the part. */
 static inline bool pl_chat_is_kept(const struct pl_chat_out *c, const struct pl_part *part)
 {
-    return part->home && pl_format_home(c->task, part) == &pl_format_openai_chat;
+    return part->home && pl_format_home(c->conversion, part) == &pl_format_openai_chat;
 }
 void pl_chat_write_images(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_write_calls(struct pl_chat_out *c, const struct pl_utterance *u);

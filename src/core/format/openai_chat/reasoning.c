@@ -230,9 +230,9 @@ void pl_chat_sign_calls(struct pl_conv *conv)
 /* The vendor of a part's proof, for a server that forwards it; NULL: none, or another server. */
 static const struct vendor *proof_vendor(const struct pl_chat_out *c, const struct pl_part *part)
 {
-    if (!c->task->profile || !c->task->profile->takes_reasoning_details)
+    if (!c->conversion->profile || !c->conversion->profile->takes_reasoning_details)
         return NULL;
-    return vendor_of(pl_format_home(c->task, part));
+    return vendor_of(pl_format_home(c->conversion, part));
 }
 
 static bool has_text(const struct pl_part *part)

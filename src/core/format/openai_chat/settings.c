@@ -291,10 +291,10 @@ static void write_verbosity(struct pl_writer *w)
 
 /* A server that knows only the older name of the limit is another vendor's: it may refuse members
  * that only OpenAI has. */
-static bool shares_with_responses(const struct pl_format_task *task)
+static bool shares_with_responses(const struct pl_conversion *conversion)
 {
-    return task->from == &pl_format_openai_responses &&
-           !(task->profile && task->profile->refuses_max_completion_tokens);
+    return conversion->from == &pl_format_openai_responses &&
+           !(conversion->profile && conversion->profile->refuses_max_completion_tokens);
 }
 
 /* Cache marks last 30 minutes here; only Responses has other lifetimes. */
@@ -314,7 +314,7 @@ static void write_cache_options(struct pl_writer *w, const struct pl_json_node *
 }
 
 /* Members that both of OpenAI's formats spell alike. */
-static void write_shared(struct pl_writer *w, const struct pl_format_task *task)
+static void write_shared(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     static const struct {
         const char *key;
@@ -326,7 +326,7 @@ static void write_shared(struct pl_writer *w, const struct pl_format_task *task)
         {"moderation", PL_WANT_OBJECT},
     };
     const struct pl_json_node *root = w->conv->doc->root;
-    if (!shares_with_responses(task))
+    if (!shares_with_responses(conversion))
         return;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         pl_w_opt_value(w, shared[i].key, pl_conv_get(w->conv, root, shared[i].key, shared[i].want));
@@ -334,12 +334,12 @@ static void write_shared(struct pl_writer *w, const struct pl_format_task *task)
 }
 
 /* Streams of the other formats always report usage. */
-static void write_stream_options(struct pl_writer *w, const struct pl_format_task *task)
+static void write_stream_options(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     struct pl_val stream = w->conv->settings.stream, obfuscation = {0};
-    bool asks_usage = task->mode == PL_MODE_GATEWAY && task->from != task->to &&
+    bool asks_usage = conversion->mode == PL_MODE_GATEWAY && conversion->from != conversion->to &&
                       stream.kind == PL_VAL_NODE && pl_json_kind(stream.node) == PL_JSON_TRUE;
-    if (shares_with_responses(task))
+    if (shares_with_responses(conversion))
         obfuscation = pl_conv_get(
             w->conv, pl_conv_member(w->conv, w->conv->doc->root, "stream_options", PL_WANT_OBJECT),
             "include_obfuscation", PL_WANT_BOOL);
@@ -356,20 +356,20 @@ static void write_stream_options(struct pl_writer *w, const struct pl_format_tas
 }
 
 /* max_tokens is the older name: newer models refuse it, some servers know only this one. */
-static bool is_limit_older(struct pl_writer *w, const struct pl_format_task *task)
+static bool is_limit_older(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     const struct pl_json_node *root = w->conv->doc->root;
-    if (task->profile && task->profile->refuses_max_completion_tokens)
+    if (conversion->profile && conversion->profile->refuses_max_completion_tokens)
         return true;
-    return task->from == task->to && pl_conv_node(w->conv, root, "max_tokens") &&
+    return conversion->from == conversion->to && pl_conv_node(w->conv, root, "max_tokens") &&
            !pl_conv_node(w->conv, root, "max_completion_tokens") &&
-           !(task->profile && task->profile->refuses_max_tokens);
+           !(conversion->profile && conversion->profile->refuses_max_tokens);
 }
 
-void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task)
+void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_conversion *conversion)
 {
     const struct pl_settings *s = &w->conv->settings;
-    bool is_older = is_limit_older(w, task);
+    bool is_older = is_limit_older(w, conversion);
     const struct {
         const char *key;
         struct pl_val val;
@@ -392,12 +392,12 @@ void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_t
     }
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         pl_w_opt_value(w, plain[i].key, plain[i].val);
-    write_stream_options(w, task);
+    write_stream_options(w, conversion);
     write_stop(w, s->stop);
     write_logprobs(w);
     write_effort(w);
     write_verbosity(w);
     write_output(w);
     pl_tier_write(w, PL_TIER_CHAT, "service_tier", s->service_tier);
-    write_shared(w, task);
+    write_shared(w, conversion);
 }

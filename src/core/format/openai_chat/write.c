@@ -15,9 +15,10 @@
 #include "format/pieces/content.h"
 #include "format/pieces/tool_name.h"
 
-static bool is_openai(const struct pl_format_task *task)
+static bool is_openai(const struct pl_conversion *conversion)
 {
-    return task->from == &pl_format_openai_responses || task->from == &pl_format_openai_chat;
+    return conversion->from == &pl_format_openai_responses ||
+           conversion->from == &pl_format_openai_chat;
 }
 
 /* ---- content parts ---- */
@@ -30,7 +31,7 @@ static void write_cache(struct pl_chat_out *c, struct pl_val cache)
         return;
     struct pl_writer *w = c->w;
     pl_w_key(w, "prompt_cache_breakpoint");
-    if (is_openai(c->task) && pl_conv_node(w->conv, cache.node, "mode")) {
+    if (is_openai(c->conversion) && pl_conv_node(w->conv, cache.node, "mode")) {
         pl_w_value(w, cache);
         return;
     }
@@ -64,7 +65,8 @@ static const char *audio_format(struct pl_conv *conv, const struct pl_part *part
 /* A router that fetches documents itself takes their address in place of the data. */
 static bool has_file_url(const struct pl_chat_out *c, const struct pl_part *part)
 {
-    return c->task->profile && c->task->profile->takes_file_url && pl_val_is_set(part->url);
+    return c->conversion->profile && c->conversion->profile->takes_file_url &&
+           pl_val_is_set(part->url);
 }
 
 /* Whether a user message can hold the part. */
@@ -75,17 +77,17 @@ static bool is_sayable(struct pl_chat_out *c, const struct pl_part *part)
         return pl_val_is_set(part->text);
     case PL_PART_IMAGE:
         return pl_val_is_set(part->data) || pl_val_is_set(part->url) ||
-               (pl_val_is_set(part->file_id) && is_openai(c->task));
+               (pl_val_is_set(part->file_id) && is_openai(c->conversion));
     case PL_PART_AUDIO:
         return pl_val_is_set(part->data) && audio_format(c->w->conv, part);
     case PL_PART_VIDEO:
-        return c->task->profile && c->task->profile->takes_video_url &&
+        return c->conversion->profile && c->conversion->profile->takes_video_url &&
                (pl_val_is_set(part->data) || pl_val_is_set(part->url));
     case PL_PART_FILE:
         return pl_val_is_set(part->data) || pl_val_is_set(part->text) || has_file_url(c, part) ||
-               (pl_val_is_set(part->file_id) && is_openai(c->task));
+               (pl_val_is_set(part->file_id) && is_openai(c->conversion));
     case PL_PART_OTHER: /* of a compatible server, back to it */
-        return c->task->from == c->task->to && part->node;
+        return c->conversion->from == c->conversion->to && part->node;
     default:
         return false;
     }
@@ -331,7 +333,7 @@ static void write_call(struct pl_chat_out *c, const struct pl_part *call)
                        ? call->args
                        : pl_val_text(call->is_custom ? PL_STR("") : PL_STR("{}")));
     pl_w_close(w, '}');
-    bool is_googles = !call->home && c->task->from == &pl_format_gemini;
+    bool is_googles = !call->home && c->conversion->from == &pl_format_gemini;
     if (is_googles || pl_chat_is_kept(c, call))
         write_google_signature(w, call->signature);
     pl_w_close(w, '}');
@@ -499,7 +501,7 @@ static enum pl_status write_request(struct pl_chat_out *c, struct pl_error *err)
             n_written++;
         }
     pl_w_close(w, ']');
-    pl_openai_chat_write_settings(w, c->task);
+    pl_openai_chat_write_settings(w, c->conversion);
     pl_w_close(w, '}');
     if (!n_written && w->conv->status == PL_OK) {
         pl_conv_loss(w->conv, PL_LOSS_DROPPED, w->conv->list ? w->conv->list : w->conv->doc->root,
@@ -510,11 +512,11 @@ static enum pl_status write_request(struct pl_chat_out *c, struct pl_error *err)
     return w->conv->status;
 }
 
-enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                     struct pl_error *err)
 {
-    struct pl_chat_out c = {.w = w, .task = task};
+    struct pl_chat_out c = {.w = w, .conversion = conversion};
     enum pl_status status =
-        task->kind == PL_KIND_RESPONSE ? pl_chat_write_answer(&c) : write_request(&c, err);
+        conversion->kind == PL_KIND_RESPONSE ? pl_chat_write_answer(&c) : write_request(&c, err);
     return status;
 }

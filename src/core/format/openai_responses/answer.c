@@ -78,13 +78,13 @@ static void put_id(struct pl_responses_out *o)
 static void put_created(struct pl_responses_out *o)
 {
     struct pl_val created = o->conv->answer.created;
-    if (pl_instant_write(o->w, "created_at", created, o->task, PL_INSTANT_SECONDS))
+    if (pl_instant_write(o->w, "created_at", created, o->conversion, PL_INSTANT_SECONDS))
         return;
     pl_w_key(o->w, "created_at");
-    pl_w_int(o->w, o->task->made_s);
+    pl_w_int(o->w, o->conversion->made_s);
     pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
                  "a response needs its creation time here; it is unknown, so created_at is %lld",
-                 (long long)o->task->made_s);
+                 (long long)o->conversion->made_s);
 }
 
 static void put_status(struct pl_responses_out *o)

@@ -28,7 +28,7 @@ enum pl_responses_item pl_responses_item_of(const struct pl_conv *conv,
 struct pl_responses_out {
     struct pl_writer *w;  /* borrowed */
     struct pl_conv *conv; /* borrowed */
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     bool is_own;                  /* the source is this format: unknown items are kept */
     bool is_openai;               /* the source is OpenAI's: its file ids are valid */
     struct pl_map custom_ids;     /* owned; call id -> is the last call custom */
@@ -44,7 +44,7 @@ struct pl_responses_out {
 
 enum pl_status pl_responses_read(struct pl_conv *conv, enum pl_format_kind kind,
                                  struct pl_error *err);
-enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                   struct pl_error *err);
 
 /* The value of `input` or `output`: the items of the messages from `first` on, as an array.

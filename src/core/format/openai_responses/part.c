@@ -6,7 +6,7 @@
 
 static bool has_file_id(const struct pl_responses_out *o, const struct pl_part *part)
 {
-    return pl_val_is_set(part->file_id) && (o->is_openai || !o->task->from->is_vendor);
+    return pl_val_is_set(part->file_id) && (o->is_openai || !o->conversion->from->is_vendor);
 }
 
 static bool is_sayable_in(const struct pl_responses_out *o, const struct pl_part *part)
@@ -291,7 +291,7 @@ static void put_output_part(struct pl_responses_out *o, const struct pl_part *pa
     pl_w_string(o->w, part->text);
     if (is_text)
         put_annotations(o, part);
-    if (is_text && o->task->kind == PL_KIND_RESPONSE && !o->is_own)
+    if (is_text && o->conversion->kind == PL_KIND_RESPONSE && !o->is_own)
         put_logprobs(o);
     pl_responses_put_extras(o, part->node, is_text ? known_text : known_refusal);
     pl_w_close(o->w, '}');

@@ -96,7 +96,7 @@ static void put_tool(struct pl_responses_out *o, const struct pl_tool *tool)
 
 static void put_tools(struct pl_responses_out *o)
 {
-    struct pl_hosted_tools hosted = pl_hosted_tools_for(o->conv, o->task);
+    struct pl_hosted_tools hosted = pl_hosted_tools_for(o->conv, o->conversion);
     bool is_open = false;
     for (size_t i = 0; i < o->conv->tools.len; i++) {
         /* A hosted tool does not run at another vendor. */
@@ -118,7 +118,7 @@ static void put_tools(struct pl_responses_out *o)
             pl_w_open(o->w, '[');
         }
         is_open = true;
-        pl_hosted_tool_write(o->w, o->task, &hosted.ptr[i]);
+        pl_hosted_tool_write(o->w, o->conversion, &hosted.ptr[i]);
     }
     if (is_open)
         pl_w_close(o->w, ']');
@@ -372,7 +372,7 @@ static void put_shared(struct pl_responses_out *o)
         "store", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "moderation",
         NULL,
     };
-    if (o->task->from != &pl_format_openai_chat)
+    if (o->conversion->from != &pl_format_openai_chat)
         return;
     for (int i = 0; shared[i]; i++)
         pl_w_opt_value(o->w, shared[i], root_member(o, shared[i]));

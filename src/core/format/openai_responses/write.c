@@ -17,7 +17,7 @@
 
 static bool is_answer(const struct pl_responses_out *o)
 {
-    return o->task->kind == PL_KIND_RESPONSE;
+    return o->conversion->kind == PL_KIND_RESPONSE;
 }
 
 void pl_responses_know_scalar(struct pl_responses_out *o, struct pl_val val)
@@ -366,7 +366,7 @@ static const struct pl_part *kept_item_end(const struct pl_responses_out *o,
                                            const struct pl_part *part)
 {
     const struct pl_part *all_end = o->conv->parts.ptr + o->conv->parts.len;
-    if (!part->home || pl_format_home(o->task, part) != &pl_format_openai_responses)
+    if (!part->home || pl_format_home(o->conversion, part) != &pl_format_openai_responses)
         return NULL;
     while (!pl_val_is_set(part->signature) && !pl_val_is_set(part->data)) {
         if (part + 1 == all_end || !is_same_item(o, part, part + 1))
@@ -589,25 +589,25 @@ static enum pl_status put_request(struct pl_responses_out *o, struct pl_error *e
                    "it contains no message, but openai-responses refuses an empty input; add one");
 }
 
-enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_conversion *conversion,
                                   struct pl_error *err)
 {
     struct pl_responses_out o = {
         .w = w,
         .conv = w->conv,
-        .task = task,
-        .is_own = task->from == &pl_format_openai_responses,
-        .is_openai =
-            task->from == &pl_format_openai_responses || task->from == &pl_format_openai_chat,
+        .conversion = conversion,
+        .is_own = conversion->from == &pl_format_openai_responses,
+        .is_openai = conversion->from == &pl_format_openai_responses ||
+                     conversion->from == &pl_format_openai_chat,
     };
     enum pl_status status = PL_OK;
     pl_conv_give_ids(o.conv);
     find_items(&o);
-    if (task->from->list_cites && task->kind == PL_KIND_RESPONSE)
-        pl_cites_list_pages(o.conv, task->from, &o.cites);
+    if (conversion->from->list_cites && conversion->kind == PL_KIND_RESPONSE)
+        pl_cites_list_pages(o.conv, conversion->from, &o.cites);
     if (o.conv->status != PL_OK)
         status = o.conv->status;
-    else if (task->kind == PL_KIND_RESPONSE)
+    else if (conversion->kind == PL_KIND_RESPONSE)
         pl_responses_put_answer(&o);
     else
         status = put_request(&o, err);

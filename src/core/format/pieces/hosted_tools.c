@@ -143,10 +143,11 @@ static size_t count_most(struct pl_conv *conv, enum column from)
     return n;
 }
 
-struct pl_hosted_tools pl_hosted_tools_for(struct pl_conv *conv, const struct pl_format_task *task)
+struct pl_hosted_tools pl_hosted_tools_for(struct pl_conv *conv,
+                                           const struct pl_conversion *conversion)
 {
     struct pl_hosted_tools tools = {0};
-    enum column from = column_of(task->from), to = column_of(task->to);
+    enum column from = column_of(conversion->from), to = column_of(conversion->to);
     if (from == to || from == N_COLUMNS || to == N_COLUMNS)
         return tools;
     tools.ptr = pl_arena_alloc(conv->arena, count_most(conv, from), sizeof *tools.ptr);
@@ -304,10 +305,10 @@ static void report_rest(struct pl_conv *conv, const struct pl_json_node *tool)
             pl_conv_loss(conv, PL_LOSS_DROPPED, k + 1, "the tool of the target has no such member");
 }
 
-void pl_hosted_tool_write(struct pl_writer *w, const struct pl_format_task *task,
+void pl_hosted_tool_write(struct pl_writer *w, const struct pl_conversion *conversion,
                           const struct pl_hosted_tool *tool)
 {
-    enum column from = column_of(task->from), to = column_of(task->to);
+    enum column from = column_of(conversion->from), to = column_of(conversion->to);
     bool is_list = to == GEMINI && tool->service == PL_SERVICE_MCP;
     pl_w_open(w, '{');
     if (to == GEMINI) {

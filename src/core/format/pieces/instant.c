@@ -63,14 +63,14 @@ static void write_rfc3339(struct pl_writer *w, int64_t us)
 }
 
 bool pl_instant_write(struct pl_writer *w, const char *key, struct pl_val when,
-                      const struct pl_format_task *task, enum pl_instant_unit unit)
+                      const struct pl_conversion *conversion, enum pl_instant_unit unit)
 {
     if (when.kind != PL_VAL_NODE)
         return false;
     enum pl_instant_unit source = PL_INSTANT_SECONDS;
     if (pl_json_kind(when.node) == PL_JSON_STRING)
         source = PL_INSTANT_RFC3339;
-    else if (task->from == &pl_format_envelope)
+    else if (conversion->from == &pl_format_envelope)
         source = PL_INSTANT_MILLISECONDS;
     int64_t us;
     if (!read_instant(w->conv, when.node, source, &us) || us < 0)

@@ -257,10 +257,10 @@ static void write_config(struct pl_writer *w)
     pl_w_close(w, '}');
 }
 
-static enum pl_status write(struct pl_writer *w, const struct pl_format_task *task,
+static enum pl_status write(struct pl_writer *w, const struct pl_conversion *conversion,
                             struct pl_error *err)
 {
-    (void)task;
+    (void)conversion;
     struct pl_conv *conv = w->conv;
     if (conv->answer.is_error) {
         pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "structured chat has no error bodies");

@@ -5,7 +5,7 @@
 #include "format/pieces/content.h"
 
 enum pl_status pl_turns_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err);
-enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_conversion *conversion,
                               struct pl_error *err);
 
 /* --- media.c: the block `media`, {kind, blob|url|data, mime, name, …} */

@@ -17,7 +17,7 @@
 
 struct turns {
     struct pl_writer *w;
-    const struct pl_format_task *task;
+    const struct pl_conversion *conversion;
     struct pl_utterances said;
     struct pl_fresh_ids ids;
     bool *is_taken; /* arena; by utterance: a result that is in the turn of its call */
@@ -41,7 +41,7 @@ static bool is_thought(const struct pl_part *part)
 /* The id of a call is not a proof, but that of a reasoning item is. */
 static bool has_proof(const struct turns *t, const struct pl_part *part)
 {
-    if (!pl_format_home(t->task, part)->is_vendor)
+    if (!pl_format_home(t->conversion, part)->is_vendor)
         return false;
     return pl_val_is_set(part->signature) ||
            (is_thought(part) && (pl_val_is_set(part->id) || pl_val_is_set(part->data)));
@@ -55,7 +55,7 @@ static void write_proof(struct turns *t, const struct pl_part *part)
     pl_w_key(w, "proof");
     pl_w_open(w, '{');
     pl_w_key(w, "vendor");
-    pl_w_word(w, pl_format_home(t->task, part)->name);
+    pl_w_word(w, pl_format_home(t->conversion, part)->name);
     pl_w_opt_string(w, "signature", part->signature);
     if (is_thought(part) && pl_val_is_set(part->id)) {
         /* Several thoughts may be from one item. */
@@ -317,7 +317,7 @@ static void write_answer(struct turns *t, const struct pl_message *m)
         pl_w_close(w, '}');
     }
     pl_metadata_write_members(w, (struct pl_val){0});
-    pl_metadata_write_answer(w, t->task->from, &t->cites, m, true);
+    pl_metadata_write_answer(w, t->conversion->from, &t->cites, m, true);
 }
 
 /* The metadata of a message. */
@@ -354,7 +354,8 @@ static void write_turn(struct turns *t, size_t at)
     else
         write_metadata(t, u);
     if (!u->is_rest) {
-        pl_instant_write(w, "started_at", u->message->created_at, t->task, PL_INSTANT_RFC3339);
+        pl_instant_write(w, "started_at", u->message->created_at, t->conversion,
+                         PL_INSTANT_RFC3339);
         pl_w_opt_string(w, "name", u->message->name);
     }
     pl_w_close(w, '}');
@@ -414,7 +415,7 @@ static void write_list(struct turns *t)
             t->ids.n_made ? "; those without an id got one" : "");
 }
 
-enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *task,
+enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_conversion *conversion,
                               struct pl_error *err)
 {
     struct pl_conv *conv = w->conv;
@@ -423,7 +424,7 @@ enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *
         return pl_fail(err, PL_INVALID,
                        "a turn contains a message; it has no form for an error body");
     }
-    struct turns t = {.w = w, .task = task};
+    struct turns t = {.w = w, .conversion = conversion};
     pl_conv_give_ids(conv);
     enum pl_status status = pl_utterances_make(conv, &t.said);
     if (status != PL_OK)
@@ -432,7 +433,7 @@ enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *
     if (!t.is_taken)
         return PL_NOMEM;
     pl_fresh_ids_init(&t.ids, conv, "entry");
-    pl_cites_list(conv, task->from, &t.cites);
+    pl_cites_list(conv, conversion->from, &t.cites);
     write_list(&t);
     pl_cites_list_deinit(&t.cites);
     pl_fresh_ids_deinit(&t.ids);

@@ -57,11 +57,11 @@ static void write_inputs(struct pl_json_out *out, const struct pl_model_target *
                  {PL_PART_FILE, "document"}};
     struct pl_repair_rules rules = {0};
     if (target && target->format) {
-        struct pl_format_task task = {.mode = PL_MODE_GATEWAY,
-                                      .from = &pl_format_turns,
-                                      .to = target->format,
-                                      .profile = target->profile};
-        rules = pl_format_rules(&task);
+        struct pl_conversion conversion = {.mode = PL_MODE_GATEWAY,
+                                           .from = &pl_format_turns,
+                                           .to = target->format,
+                                           .profile = target->profile};
+        rules = pl_format_rules(&conversion);
     }
     pl_json_out_key(out, "inputs");
     pl_json_out_open(out, '[');
