@@ -61,7 +61,7 @@ test('every event that the code sends is in the page, and no other', () => {
 });
 
 function clientEvents() {
-  const tables = [source('host/live/socket_messages.c').match(/own_events\[\] = \{[^]*?\n\};/)[0],
+  const tables = [source('host/live/socket/socket_messages.c').match(/own_events\[\] = \{[^]*?\n\};/)[0],
     source('host/service/sessions/socket_commands.c').match(/pl_session_socket_events\[\] = \{[^]*?\n\};/)[0]];
   return tables.flatMap((text) => [...text.matchAll(/\{"([a-z:]+)"/g)].map(([, name]) => name));
 }

@@ -226,6 +226,12 @@ test('a PATCH of limits changes what it names and nothing else', async () => {
   const shown = (await ok('GET', '/api/user/api-keys?limit=100')).items.find((item) => item.id === id);
   assert.deepEqual(shown.limits, { rpm: 7, tpm: 100, budget_usd_day: 1.5, budget_usd_month: 9 });
   assert.equal(shown.name, 'renamed');
+  // Several at once, whichever of them is stored last.
+  for (let i = 1; i <= 40; i++) {
+    const wanted = { rpm: 10 + i, tpm: 200 + i, budget_usd_day: i, budget_usd_month: 50 + i };
+    await Promise.all(Object.entries(wanted).map(([name, value]) => ok('PATCH', path, { limits: { [name]: value } })));
+    assert.deepEqual((await ok('PATCH', path, { name: `round ${i}` })).limits, wanted);
+  }
   assert.equal((await ok('PATCH', path, { limits: null })).limits, null);
 });
 

@@ -171,7 +171,6 @@ static void carry_over(const struct pl_auth_key *from, struct pl_auth_key *to)
     to->scope_change = from->scope_change;
     to->models_change = from->models_change;
     to->expires_change = from->expires_change;
-    to->limits_change = from->limits_change;
     to->secret_change = from->secret_change;
 }
 

@@ -352,9 +352,8 @@ static enum pl_status change_key(struct pl_auth_key *key, const struct pl_key_ch
         pl_mem_free(key->models);
         key->models = models;
     }
-    if (change->set_limits && is_news(&key->limits_change, change->number))
-        return change->set_limits(change->ctx);
-    return PL_OK;
+    /* The meter orders the changes of each limit. */
+    return change->set_limits ? change->set_limits(change->ctx) : PL_OK;
 }
 
 enum pl_status pl_auth_change_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,

@@ -30,7 +30,7 @@ struct pl_auth_key {
     char *models;                       /* owned; one name per line */
     int64_t expires_ms, old_until_ms;
     /* The numbers of the applied changes. */
-    uint64_t name_change, scope_change, models_change, expires_change, limits_change, secret_change;
+    uint64_t name_change, scope_change, models_change, expires_change, secret_change;
     _Atomic(int64_t) last_used_ms;   /* 0: never; updated at most once a minute */
     _Atomic(int64_t) stored_used_ms; /* the stored value */
 };
