@@ -19,6 +19,15 @@ const loose = [
 ];
 const strict = /strict accepts only RFC 8259 JSON without duplicate keys: correct the text, or do not use strict/;
 
+for (const [what, text] of loose)
+  test(`${what} stays where another message is repaired`, () => {
+    // The message that is added has no content, and gets one.
+    const repaired = run(['convert', '--from', 'openai-chat', '--to', 'openai-chat', '--mode', 'repair', '-'], { input: text.replace('[', '[{"a":1},') });
+    assert.equal(repaired.code, 0, repaired.err);
+    const kept = text.slice(text.indexOf('{"role"') < 0 ? text.indexOf('{/*') : text.indexOf('{"role"'), text.lastIndexOf('}', text.length - 3) + 1);
+    assert.ok(repaired.out.includes(`{"role":"user","content":""}`) && repaired.out.includes(kept), repaired.out);
+  });
+
 for (const [what, text, at, advice] of loose) {
   test(`${what} is read, and with --strict refused with its place`, () => {
     for (const to of ['gemini', 'openai-chat']) {

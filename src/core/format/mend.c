@@ -273,6 +273,7 @@ enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_s
     pl_buf_init(&m.list, 0);
     pl_buf_init(&m.value, 0);
     pl_json_edit_init(&edit, w->conv->arena, &doc);
+    edit.trusts_values = true; /* they contain elements of the source, with comments */
     const struct pl_json_node *made = pl_format_list(format, fresh);
     keep_added(w->conv, n_losses);
     enum pl_status status = list_elements(&m) ? PL_OK : PL_NOMEM;

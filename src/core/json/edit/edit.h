@@ -33,6 +33,8 @@ struct pl_json_change {
 struct pl_json_edit {
     struct pl_arena *arena;        /* borrowed; keeps copies of new values */
     const struct pl_json_doc *doc; /* borrowed */
+    bool trusts_values; /* set after pl_json_edit_init(): new values are not parsed. They are parts
+                           of documents that were, also leniently */
     PL_VEC(struct pl_json_change) changes;
     struct pl_arena scratch; /* owned; new values are parsed here to check that they are JSON */
     /* The element last found by index: makes a walk through an array in order linear. */
