@@ -104,8 +104,8 @@ static bool is_nearer(const struct candidate *a, const struct candidate *b)
     return a->is_usable != b->is_usable ? a->is_usable : a->n_differences < b->n_differences;
 }
 
-/* Takes a text, and makes it the best candidate if it is nearer to the target than that one, or in
- * any case if `wins`. */
+/* Takes a text, and makes it the best candidate if it is nearer to the target than that one. If it
+ * `wins`, it is the best in any case, and was not made from the one before. */
 static enum pl_status take(struct journey *j, struct pl_buf *text, enum keeps keeps, bool wins,
                            bool *ret_is_taken)
 {
@@ -116,7 +116,7 @@ static enum pl_status take(struct journey *j, struct pl_buf *text, enum keeps ke
     c->memory = *text;
     pl_buf_init(text, 0);
     c->text = pl_buf_str(&c->memory);
-    c->keeps = keeps > j->best->keeps ? keeps : j->best->keeps;
+    c->keeps = wins || keeps > j->best->keeps ? keeps : j->best->keeps;
     enum pl_status status = judge(j, c, NULL);
     *ret_is_taken = status == PL_OK && (wins || is_nearer(c, j->best));
     if (!*ret_is_taken) {
